@@ -58,14 +58,12 @@ def circuit(chosen):
     first, *others = chosen
     # Solve sum c_i others_i = -first by Gauss-Jordan.
     table = [[o[j] for o in others] + [-first[j]] for j in range(len(first))]
-    done = 0
     for column in range(len(others)):
-        pivot = next(r for r in table[done:] if r[column] != 0)
+        pivot = next(r for r in table[column:] if r[column] != 0)
         table.remove(pivot)
         pivot = [v / pivot[column] for v in pivot]
         table = [[a - r[column] * b for a, b in zip(r, pivot, strict=True)] for r in table]
-        table.insert(done, pivot)
-        done += 1
+        table.insert(column, pivot)
     return [Fraction(1)] + [table[i][-1] for i in range(len(others))]
 
 
@@ -242,7 +240,7 @@ def test_any_finite_floats_get_a_proved_verdict(draw):
     n, d = draw.draw(st.integers(2, 6)), draw.draw(st.integers(1, 3))
     value = st.floats(allow_nan=False, allow_infinity=False)
     X = draw.draw(st.lists(st.lists(value, min_size=d, max_size=d), min_size=n, max_size=n))
-    y = [0, 1] + draw.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))
+    y = [0, 1, *draw.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
     certificate = certify(X, y)
     assert certificate.fault(X, y) is None
 

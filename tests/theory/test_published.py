@@ -41,7 +41,7 @@ def read_svmlight(name):
 
 def read_digits(*wanted):
     images, labels = (
-        np.frombuffer(gzip.open(DATA / "mnist" / f"train-{name}-ubyte.gz").read(), np.uint8)[skip:]
+        np.frombuffer(gzip.decompress((DATA / "mnist" / f"train-{name}-ubyte.gz").read_bytes()), np.uint8)[skip:]
         for name, skip in (("images-idx3", 16), ("labels-idx1", 8))
     )
     chosen = np.isin(labels, wanted)
