@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def animate(trace: Trace, path: str | Path | None = None, *, only_updates: bool = False, seconds: float = 0.7) -> Figure:
+def animate(
+    trace: Trace, path: str | Path | None = None, *, only_updates: bool = False, seconds: float = 0.7
+) -> Figure:
     """Draw a trace of two features step by step.
 
     Parameters
     ----------
     trace : of rows with two features and two classes
-    path : where to write the animation: ``.gif``, or ``.html`` for a page of its own with a slider; None for the figure only
+    path : where to write the animation: ``.gif``, or ``.html`` for a page of its own with a slider; None: nowhere
     only_updates : show the steps that changed the weights and leave out the others; for long runs
     seconds : how long each step is shown
 
@@ -56,7 +58,8 @@ def animate(trace: Trace, path: str | Path | None = None, *, only_updates: bool 
 
 def tell(trace: Trace, step: Step) -> str:
     """One step in a sentence."""
-    where = f"epoch {step.epoch}, row {step.row}: score {step.score:g}, margin {step.margin:g}"
+    # Adding 0 turns a -0 into a 0.
+    where = f"epoch {step.epoch}, row {step.row}: score {step.score + 0.0:g}, margin {step.margin + 0.0:g}"
     weights = f"w = ({step.after[0][0]:g}, {step.after[0][1]:g}), b = {step.after[0][2]:g}"
     if step.update:
         return f"{where} — {'a mistake' if step.mistake else 'within the margin'}: now {weights}"
@@ -103,19 +106,21 @@ def _draw_step(ax: Any, trace: Trace, step: Step) -> list[Any]:
 
 def _write_gif(trace: Trace, frames: list[Step], path: Path, seconds: float) -> None:
     try:
-        from matplotlib.animation import FuncAnimation, PillowWriter
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
     except ImportError:
         raise MissingExtraError("pillow", "plot") from None
     points, labels = plane(trace.X, trace.y)
     figure, (ax,) = new_figure()
+    canvas: Any = FigureCanvasAgg(figure)
     draw_rows(ax, points, labels)
-    drawn: list[Any] = []
-
-    def show(step: Step) -> list[Any]:
+    images = []
+    for step in frames:
+        drawn = _draw_step(ax, trace, step)
+        canvas.draw()
+        images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB").quantize(64))
         for artist in drawn:
             artist.remove()
-        drawn[:] = _draw_step(ax, trace, step)
-        return drawn
-
-    film = FuncAnimation(figure, show, frames=frames, init_func=lambda: [], cache_frame_data=False)
-    film.save(path, writer=PillowWriter(fps=1 / seconds))
+    # The last step stays three times as long, before the film begins again.
+    durations = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0, disposal=1)

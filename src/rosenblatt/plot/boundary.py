@@ -41,7 +41,7 @@ def boundary(X: Any, y: Any, w: ArrayLike, b: float = 0.0) -> Figure:
     figure, (ax,) = new_figure()
     draw_rows(ax, points, labels)
     draw_weights(ax, points, labels.signs(), weights, offset)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
@@ -72,7 +72,7 @@ def draw_rows(ax: Axes, points: Floats, labels: Labels) -> None:
         chosen = points[labels.codes == code]
         size = 60 if len(points) <= 30 else 18
         name = f"{'−+'[code]}1: {labels.classes[code]}"
-        ax.scatter(*chosen.T, c=colour, marker=marker, s=size, zorder=3, label=name, linewidths=0)
+        ax.scatter(chosen[:, 0], chosen[:, 1], c=colour, marker=marker, s=size, zorder=3, label=name, linewidths=0)
     low, high = limits(points)
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
 
@@ -82,17 +82,16 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
     low, high = limits(points)
     margins = signs * (points @ w + b)
     wrong = points[margins <= 0]
-    drawn: list[Any] = [
-        ax.scatter(*wrong.T, s=170, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=4, label="wrong or on the line")
-    ]
+    ring: dict[str, Any] = {"s": 170, "facecolors": "none", "edgecolors": INK, "linewidths": 1.2, "zorder": 4}
+    drawn: list[Any] = []
+    if len(wrong):
+        drawn.append(ax.scatter(wrong[:, 0], wrong[:, 1], label="wrong, or on the line", **ring))
     length = float(np.linalg.norm(w))
     if length == 0:
         return drawn
     across, along = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200))
     side = w[0] * across + w[1] * along + b
-    drawn.append(
-        ax.contourf(across, along, side, levels=[-np.inf, 0, np.inf], colors=[NEGATIVE, POSITIVE], alpha=0.08)
-    )
+    drawn.append(ax.contourf(across, along, side, levels=[-np.inf, 0, np.inf], colors=[NEGATIVE, POSITIVE], alpha=0.08))
     reach = 3 * float((high - low).max())
     normal, tangent = w / length, np.array([-w[1], w[0]]) / length
     foot = (low + high) / 2
@@ -103,7 +102,8 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
         gap = float(margins.min()) / length
         band = np.vstack([ends + gap * normal, (ends - gap * normal)[::-1]])
         drawn += ax.fill(*band.T, color=FAINT, alpha=0.45, zorder=1, label=f"margin {gap:.3g}")
-    arrow = normal * min(length, 0.22 * float((high - low).max()))
+    # The arrow shows the direction; the length of w has no meaning in the plane of the features.
+    arrow = 0.16 * float((high - low).max()) * normal
     style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
     drawn.append(ax.annotate("", xy=tuple(foot + arrow), xytext=tuple(foot), arrowprops=style, zorder=5))
     drawn.append(ax.annotate("$w$", xy=tuple(foot + 1.25 * arrow), ha="center", va="center", zorder=5))

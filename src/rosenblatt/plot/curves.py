@@ -63,14 +63,14 @@ def ledger(book: Ledger) -> Figure:
     right.axhline(book.gamma, color=INK, linewidth=1, linestyle=":", label=rf"$\gamma$ = {book.gamma:.4g}")
     # Far below 0 the margin of w says nothing; the bracket is to be seen.
     lowest = max(min(line.bracket.lower for line in book), -3 * book.gamma)
-    right.set(xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, 6 * book.gamma))
+    right.set(
+        xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, 6 * book.gamma)
+    )
     right.legend(frameon=False)
     return figure
 
 
-def learning_curves(
-    X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 20, **parameters: Any
-) -> Figure:
+def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 20, **parameters: Any) -> Figure:
     """Draw the error of the four keeps, last, average, vote and pocket, after each epoch of the same run.
 
     Parameters

@@ -12,18 +12,26 @@ from rosenblatt.theory.bounds import (
 )
 from rosenblatt.theory.certificate import Certificate, Interval, NotSeparable, Separable, Unknown, from_dict
 from rosenblatt.theory.certify import certify
+from rosenblatt.theory.ledger import Ledger, Line, ledger
 from rosenblatt.theory.margin import margin, perceptron_loss, radius, repeat_bound, training_error
+from rosenblatt.theory.separate import Separation, separate
+from rosenblatt.theory.trace import Trace, trace
 
 __all__ = [
     "Certificate",
     "Interval",
+    "Ledger",
+    "Line",
     "NotSeparable",
     "Separable",
+    "Separation",
+    "Trace",
     "Unknown",
     "certify",
     "deviation_bound",
     "from_dict",
     "joint_bound",
+    "ledger",
     "margin",
     "mistake_bound",
     "passive_aggressive_bound",
@@ -31,5 +39,7 @@ __all__ = [
     "perceptron_loss",
     "radius",
     "repeat_bound",
+    "separate",
+    "trace",
     "training_error",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.theory import exact
 from rosenblatt.theory.certificate import Facts, Separable
 from rosenblatt.theory.certify import certify
@@ -53,7 +54,7 @@ def perceptron_bound(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None = N
     """
     rows = signed_rows(X, y, fit_intercept=b is not None)
     if not rows.two:
-        raise ValueError("y has more than two classes; joint_bound speaks of those")
+        raise LabelError("y has more than two classes; joint_bound speaks of those")
     return _separated(rows, vector_of(rows, w, b), beta)
 
 
@@ -68,7 +69,7 @@ def joint_bound(X: Any, y: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) 
     """
     rows = signed_rows(X, y, fit_intercept=b is not None)
     if rows.two:
-        raise ValueError("y has two classes; perceptron_bound speaks of those")
+        raise LabelError("y has two classes; perceptron_bound speaks of those")
     return _separated(rows, vector_of(rows, W, b), 0.0)
 
 
@@ -90,11 +91,11 @@ def deviation_bound(
     6.25
     """
     if gamma <= 0:
-        raise ValueError(f"gamma must be above 0, not {gamma!r}")
+        raise ParameterError(f"gamma must be above 0, not {gamma!r}")
     margins, vector = _two(X, y, w, b)
     length = float(np.linalg.norm(vector))
     if length == 0:
-        raise ValueError("w must not be 0")
+        raise ParameterError("w must not be 0")
     short = np.maximum(0.0, gamma - margins / length)
     deviation = math.sqrt(epochs * float(short @ short))
     return ((radius(X, fit_intercept=b is not None) + deviation) / gamma) ** 2 * _ROUNDING
@@ -131,7 +132,7 @@ def passive_aggressive_bound(
     4.0
     """
     if C <= 0:
-        raise ValueError(f"C must be above 0, not {C!r}")
+        raise ParameterError(f"C must be above 0, not {C!r}")
     margins, vector = _two(X, y, w, b)
     # A margin of 1 less a rounding error is a margin of 1.
     loss = np.maximum(0.0, 1.0 - margins * (1 + 4 * np.finfo(float).eps))
@@ -143,14 +144,14 @@ def passive_aggressive_bound(
     elif variant == "PA-II":
         bound = (R2 + 1 / (2 * C)) * (size + 2 * C * epochs * float(loss @ loss))
     else:
-        raise ValueError(f'variant must be "PA", "PA-I" or "PA-II", not {variant!r}')
+        raise ParameterError(f'variant must be "PA", "PA-I" or "PA-II", not {variant!r}')
     return bound * _ROUNDING
 
 
 def _two(X: Any, y: ArrayLike, w: ArrayLike, b: float | None) -> tuple[Floats, Floats]:
     rows = signed_rows(X, y, fit_intercept=b is not None)
     if not rows.two:
-        raise ValueError("y has more than two classes; joint_bound speaks of those")
+        raise LabelError("y has more than two classes; joint_bound speaks of those")
     vector = vector_of(rows, w, b)
     return rows.margins(vector), vector
 

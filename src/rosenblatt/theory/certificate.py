@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.errors import DataError
 from rosenblatt.theory import exact
 from rosenblatt.theory.rows import SignedRows, signed_rows
 
@@ -296,7 +297,7 @@ def from_dict(values: dict[str, Any]) -> Certificate:
     kinds: tuple[type[Separable], type[NotSeparable], type[Unknown]] = (Separable, NotSeparable, Unknown)
     cls = next((c for c in kinds if c.kind == values.get("kind")), None)
     if cls is None or set(values) != {"kind", *(f.name for f in fields(cls))}:
-        raise ValueError("not a certificate: its fields are not those of one")
+        raise DataError("not a certificate: its fields are not those of one")
     read: dict[str, Any] = {name: value for name, value in values.items() if name != "kind"}
     for name in read.keys() & {"rows", "wrong", "weights"}:
         read[name] = None if read[name] is None else tuple(numbers(read[name]))

@@ -1,13 +1,13 @@
 """The mistake bound's proof, kept as a book: one line a mistake, with both of its inequalities.
 
-The proof follows two numbers while the weights ``w`` take one step ``z = y x`` a mistake, ``u`` being weights of length 1
-and margin ``gamma``::
+The proof follows two numbers while the weights ``w`` take one step ``z = y x`` a mistake, ``u`` being weights of
+length 1 and margin ``gamma``::
 
     w·u   grows by at least gamma:    w·u  >= k gamma       since every z·u >= gamma
     ‖w‖²  grows by at most R²:       ‖w‖² <= k R²          since w·z <= 0 on a mistake, and ‖z‖ <= R
 
-So ``k gamma <= w·u <= ‖w‖ <= sqrt(k) R``, and no more than ``R²/gamma²`` mistakes are possible. And since ``w/k`` is a mean of
-signed rows, ``‖w‖/k`` is never below the best margin, as the margin of ``w`` is never above it.
+So ``k gamma <= w·u <= ‖w‖ <= sqrt(k) R``, and no more than ``R²/gamma²`` mistakes are possible. And since ``w/k`` is
+a mean of signed rows, ``‖w‖/k`` is never below the best margin, as the margin of ``w`` is never above it.
 
 Invariant: the numbers of a line come from the learner's weights after that mistake, not from the proof.
 """
@@ -44,7 +44,7 @@ class Line:
     progress : ``w·u``
     least_progress : ``k gamma``
     squared_length : ``‖w‖²``
-    most_squared_length : ``k R²`` (``2 k R²`` with more than two classes; ``k (R² + 2 beta)`` for the margin perceptron)
+    most_squared_length : ``k R²``; ``2 k R²`` with more than two classes, ``k (R² + 2 beta)`` for the margin perceptron
     cosine : of the angle between ``w`` and ``u``
     bracket : the margin of ``w``, negative until it separates, and ``‖w‖/k``: the best margin lies between them.
     """
@@ -150,7 +150,12 @@ def ledger(
     >>> from rosenblatt.theory import ledger
     >>> book = ledger([[2.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], [+1, -1, -1])
     >>> print(book)
-    k  row       w·u    k·gamma  ‖w‖²  k·R²       cos  margin of w     ‖w‖/k
+    k  row      w·u  k·gamma  ‖w‖²  k·R²       cos  margin of w    ‖w‖/k
+    1    0  1.03775  1.03775     6     6  0.423659    -0.816497  2.44949
+    2    2   2.0755   2.0755     5    12  0.928191     0.447214  1.11803
+    2 mistakes of at most 5: R = 2.44949, gamma = 1.03775; both inequalities hold at every line
+    >>> book.holds
+    True
     """
     run = replay(X, y, learner)
     _check_theorem(run)
@@ -159,8 +164,10 @@ def ledger(
     margins = rows.margins(u)
     gamma = float(margins.min())
     if gamma <= 0:
-        raise DataError("the weights to measure against do not separate the data: row "
-                        f"{rows.row(np.array([int(np.argmin(margins))]))[0]} has a margin of 0 or less")
+        raise DataError(
+            "the weights to measure against do not separate the data: row "
+            f"{rows.row(np.array([int(np.argmin(margins))]))[0]} has a margin of 0 or less"
+        )
     eta0, beta = run.rule.eta0, run.rule.beta
     squared_radius = float(rows.X.power(2).sum(axis=1).max()) + rows.fit_intercept
     reach = squared_radius * (1 if rows.two else 2) + 2 * beta / eta0

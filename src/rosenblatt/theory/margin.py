@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rosenblatt.errors import ParameterError
 from rosenblatt.theory.rows import Floats, SignedRows, lossless, signed_rows
 
 
@@ -113,10 +114,10 @@ def repeat_bound(w: ArrayLike, x: ArrayLike, y: float, b: float | None = None) -
     3
     """
     if y not in (1, -1):
-        raise ValueError(f"y must be +1 or -1, not {y!r}")
+        raise ParameterError(f"y must be +1 or -1, not {y!r}")
     weights, row = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
     if weights.shape != row.shape or row.ndim != 1:
-        raise ValueError(f"w has the shape {weights.shape} and x {row.shape}: one weight a feature is needed")
+        raise ParameterError(f"w has the shape {weights.shape} and x {row.shape}: one weight a feature is needed")
     exact_row = [Fraction(v) for v in row.tolist()]
     score = sum((Fraction(v) * r for v, r in zip(weights.tolist(), exact_row, strict=True)), Fraction(b or 0))
     q = sum((r * r for r in exact_row), Fraction(b is not None))
@@ -131,12 +132,12 @@ def vector_of(rows: SignedRows, w: ArrayLike, b: ArrayLike | None) -> Floats:
     W = np.array(w, dtype=np.float64, ndmin=2)
     shape = (1 if rows.two else len(rows.classes), rows.X.shape[1])
     if W.shape != shape:
-        raise ValueError(f"w has the shape {np.shape(w)}; {shape[0]} row(s) of {shape[1]} weights are needed")
+        raise ParameterError(f"w has the shape {np.shape(w)}; {shape[0]} row(s) of {shape[1]} weights are needed")
     if b is None:
         return W.ravel()
     offset = np.array(b, dtype=np.float64, ndmin=1)
     if offset.shape != shape[:1]:
-        raise ValueError(f"b has the shape {np.shape(b)}; {shape[0]} offset(s) are needed")
+        raise ParameterError(f"b has the shape {np.shape(b)}; {shape[0]} offset(s) are needed")
     return np.hstack([W, offset[:, None]]).ravel()
 
 

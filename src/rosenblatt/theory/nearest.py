@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from rosenblatt.errors import MissingExtraError
 from rosenblatt.theory import exact
 from rosenblatt.theory.rows import Floats, Integers, SignedRows
 
@@ -193,7 +194,5 @@ def load_flint() -> Any:
     try:
         import flint
     except ImportError:
-        raise ImportError(
-            "certificates need python-flint for exact arithmetic: pip install 'rosenblatt[theory]'"
-        ) from None
+        raise MissingExtraError("python-flint", "theory") from None
     return flint

@@ -79,7 +79,9 @@ class Replay:
                 return
 
     def _wrong(self, W: list[list[float]], y: list[int]) -> bool:
-        scored = (textbook.is_mistake(textbook.scores_of(W, x), k, self.learner.tie) for x, k in zip(self.X, y, strict=True))
+        scored = (
+            textbook.is_mistake(textbook.scores_of(W, x), k, self.learner.tie) for x, k in zip(self.X, y, strict=True)
+        )
         return any(scored)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from rosenblatt.errors import DataError, LabelError
 from rosenblatt.theory import exact
 
 Floats = NDArray[np.float64]
@@ -182,9 +183,9 @@ def signed_rows(X: Any, y: ArrayLike, fit_intercept: bool) -> SignedRows:
     if len(classes) == 1 and classes.dtype.kind in "if" and abs(classes[0]) == 1:
         classes, label = np.array([-1, 1]), label + int(classes[0] == 1)
     if label.ndim != 1 or len(label) != rows.shape[0]:
-        raise ValueError(f"X has {rows.shape[0]} rows and y has the shape {np.shape(y)}: one label a row is needed")
+        raise DataError(f"X has {rows.shape[0]} rows and y has the shape {np.shape(y)}: one label a row is needed")
     if len(classes) < 2:
-        raise ValueError("y has one class only; two or more are needed to speak of separating them")
+        raise LabelError("y has one class only; two or more are needed to speak of separating them")
     return SignedRows(rows, label.astype(np.int64), classes, bool(fit_intercept))
 
 
@@ -192,9 +193,9 @@ def lossless(X: Any) -> sparse.csr_array:
     """The rows as canonical float64 CSR, or an error that names the value which does not survive."""
     given = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if given.ndim != 2 or 0 in given.shape:
-        raise ValueError(f"X must be a table of at least one row and one column, not of shape {given.shape}")
+        raise DataError(f"X must be a table of at least one row and one column, not of shape {given.shape}")
     if given.dtype.kind not in "biuf":
-        raise ValueError(f"X must hold numbers, not {given.dtype}")
+        raise DataError(f"X must hold numbers, not {given.dtype}")
     table = sparse.csr_array(given, copy=True)
     table.sum_duplicates()
     values = table.data.astype(np.float64)
@@ -204,7 +205,7 @@ def lossless(X: Any) -> sparse.csr_array:
         at = int(np.flatnonzero(bad)[0])
         row = int(np.searchsorted(table.indptr, at, side="right")) - 1
         why = "is not exact as a float64" if np.isfinite(values[at]) else "is not a finite number"
-        raise ValueError(f"X has {table.data[at]} in row {row}, column {table.indices[at]}, which {why}")
+        raise DataError(f"X has {table.data[at]} in row {row}, column {table.indices[at]}, which {why}")
     # Without copying the index arrays twice; explicit zeros and -0.0 go, so that equal data have equal digests.
     clean = sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
     clean.eliminate_zeros()

@@ -49,7 +49,7 @@ class Trace:
     def records(self) -> list[dict[str, Any]]:
         """A flat record a step: ``epoch, row, x, y, score, margin, mistake, tau, w, b`` before and after.
 
-        With more than two classes `w` is a list of weight rows, `b` of offsets, and `wrong` names the highest wrong class.
+        With more than two classes `w` is a list of weight rows, `b` of offsets, `wrong` the highest wrong class.
         """
         return [self._record(step) for step in self.steps]
 
