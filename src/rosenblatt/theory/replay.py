@@ -7,10 +7,11 @@ Invariant: the steps are those of ``learner.fit(X, y)``: the same rule, order, s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from rosenblatt import engine, textbook
@@ -41,17 +42,18 @@ class Replay:
 
     def steps(self) -> Iterator[textbook.Step]:
         """Every step until a stopping rule holds."""
-        learner, n = self.learner, len(self.X)
+        learner = self.learner
         y = (self.labels.signs() if self.classes == 2 else self.labels.codes).tolist()
         weights = row_weights(None, learner.class_weight, self.labels)
-        given = None if weights is None else weights.tolist()
+        given = [1.0] * len(self.X) if weights is None else weights.tolist()
+        present = np.flatnonzero(given).astype(np.uint32)  # a row of weight 0 is as if absent
         generator = engine.seed_generator(seed_of(learner.random_state), 0)
         shape = (1 if self.classes == 2 else self.classes, len(self.X[0]))
         start = starting_weights(learner.init, shape, np.dtype(np.float64), generator, learner.fit_intercept)
         W = np.hstack([start[0], start[1][:, None]]).tolist()
         fewest, waited = np.inf, 0
         for epoch in range(1, int(learner.max_iter) + 1):
-            order = np.arange(n, dtype=np.uint32)
+            order = present.copy()
             if learner.shuffle:
                 engine.shuffle(order, generator)
             mistakes = updates = 0
@@ -69,20 +71,18 @@ class Replay:
                 W = step.after
                 mistakes += step.mistake
                 updates += step.update
-                yield textbook.Step(**{**vars(step), "epoch": epoch})
-            if mistakes == 0 and (updates == 0 or not self._wrong(W, y)):
+                yield replace(step, epoch=epoch)
+            if mistakes == 0 and (updates == 0 or not self._wrong(W, y, present)):
                 return
-            better = learner.tol is None or (fewest - mistakes) / n > learner.tol
+            better = learner.tol is None or (fewest - mistakes) / len(present) > learner.tol
             waited = 0 if better else waited + 1
             fewest = min(fewest, mistakes)
             if waited >= learner.n_iter_no_change:
                 return
 
-    def _wrong(self, W: list[list[float]], y: list[int]) -> bool:
-        scored = (
-            textbook.is_mistake(textbook.scores_of(W, x), k, self.learner.tie) for x, k in zip(self.X, y, strict=True)
-        )
-        return any(scored)
+    def _wrong(self, W: list[list[float]], y: list[int], present: NDArray[np.uint32]) -> bool:
+        tie = self.learner.tie
+        return any(textbook.is_mistake(textbook.scores_of(W, self.X[i]), y[i], tie) for i in present.tolist())
 
 
 def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
