@@ -118,6 +118,7 @@ def _write_gif(trace: Trace, frames: list[Step], path: Path, seconds: float) -> 
     for step in frames:
         drawn = _draw_step(ax, trace, step)
         canvas.draw()
+        figure.set_layout_engine("none")  # the first frame's layout serves all, and takes most of the time
         images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB").quantize(64))
         for artist in drawn:
             artist.remove()
