@@ -89,14 +89,14 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
     length = float(np.linalg.norm(w))
     if length == 0:
         return drawn
-    across, along = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200))
-    side = w[0] * across + w[1] * along + b
-    drawn.append(ax.contourf(across, along, side, levels=[-np.inf, 0, np.inf], colors=[NEGATIVE, POSITIVE], alpha=0.08))
     reach = 3 * float((high - low).max())
     normal, tangent = w / length, np.array([-w[1], w[0]]) / length
     foot = (low + high) / 2
     foot = foot - normal * (foot @ w + b) / length
     ends = np.stack([foot - reach * tangent, foot + reach * tangent])
+    for sign, colour in ((-1, NEGATIVE), (+1, POSITIVE)):
+        side = np.vstack([ends, ends[::-1] + sign * 2 * reach * normal])
+        drawn += ax.fill(*side.T, color=colour, alpha=0.08, zorder=0, linewidth=0)
     drawn += ax.plot(*ends.T, color=INK, linewidth=1.6, zorder=2)
     if margins.min() > 0:
         gap = float(margins.min()) / length

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.errors import DataError
 from rosenblatt.learners.history import History
 from rosenblatt.learners.linear import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, SERIES, new_figure
@@ -38,6 +39,7 @@ def mistakes(run: History | Trace | Sequence[int]) -> Figure:
     else:
         ax.fill_between(epochs, counts, step="mid", color=NEGATIVE, linewidth=0)
     ax.set(xlabel="epoch", ylabel="mistakes", ylim=(0, None), title=f"{sum(counts):,} mistakes in {len(counts)} epochs")
+    ax.set_xlim(0.4, len(counts) + 0.6)
     ax.locator_params(integer=True)
     return figure
 
@@ -47,15 +49,18 @@ def ledger(book: Ledger) -> Figure:
 
     The two outer curves cross where the bound is: no run can get past that point.
     """
+    if not book.lines:
+        raise DataError("the ledger has no lines: the run made no mistake")
     figure, (left, right) = new_figure(2)
     k = np.array([line.k for line in book])
-    length = np.sqrt([line.squared_length for line in book])
-    most = np.sqrt([line.most_squared_length for line in book])
-    left.plot(k, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
-    left.plot(k, length, color=POSITIVE, label=r"$\|w\|$")
+    # The outer curves go on to where they cross, unless that is far away.
+    beyond = np.linspace(1, book.bound if book.bound <= 5 * len(book) else len(book), 300)
+    most = np.sqrt(beyond * book.lines[0].most_squared_length)
+    left.plot(beyond, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
+    left.plot(k, np.sqrt([line.squared_length for line in book]), color=POSITIVE, label=r"$\|w\|$")
     left.plot(k, [line.progress for line in book], color=NEGATIVE, label=r"$w\cdot u$")
-    left.plot(k, [line.least_progress for line in book], color=INK, linestyle=":", label=r"$k\gamma$")
-    left.fill_between(k, [line.least_progress for line in book], most, color=FAINT, alpha=0.25, linewidth=0)
+    left.plot(beyond, beyond * book.gamma, color=INK, linestyle=":", label=r"$k\gamma$")
+    left.fill_between(beyond, beyond * book.gamma, most, color=FAINT, alpha=0.25, linewidth=0)
     left.set(xlabel="mistake $k$", ylabel="length", title=f"{len(book)} mistakes; the bound is {int(book.bound):,}")
     left.legend(frameon=False)
     right.plot(k, [line.bracket.upper for line in book], color=POSITIVE, label=r"$\|w\|/k$")
@@ -67,6 +72,8 @@ def ledger(book: Ledger) -> Figure:
         xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, 6 * book.gamma)
     )
     right.legend(frameon=False)
+    for ax in (left, right):
+        ax.locator_params(axis="x", integer=True)
     return figure
 
 

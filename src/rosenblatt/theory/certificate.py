@@ -107,8 +107,7 @@ class Separable:
     def __str__(self) -> str:
         return (
             f"separable\n"
-            f"  best margin gamma   {self.gamma.lower:.6g} to {self.gamma.upper:.6g}"
-            f"  (interval of relative width {self.gamma.width:.1e})\n"
+            f"  best margin gamma   {self.gamma.lower:.6g} to {self.gamma.upper:.6g}\n"
             f"  longest row R       {self.radius:.6g}\n"
             f"  mistakes at most    {self.mistake_bound}"
         )
