@@ -75,12 +75,15 @@ class Separable:
 
     def fault(self, X: Any, y: ArrayLike) -> str | None:
         """The first claim that is not proved for these data, as a sentence; None if all are."""
-        rows = signed_rows(X, y, self.fit_intercept)
+        try:
+            rows = signed_rows(X, y, self.fit_intercept)
+        except DataError as error:
+            return str(error)
         if self.seal != seal(self, rows):
             return "the certificate or the data were changed since it was sealed"
         vector = joined(self.w, self.b, rows)
         if vector is None:
-            return "the weights do not have the shape of the data"
+            return "the weights are not numbers in the shape of the data"
         facts = Facts.of(rows, vector)
         if facts.lowest <= 0:
             return f"{describe(rows, facts.at)} has a margin of 0 or less"
@@ -89,8 +92,8 @@ class Separable:
         demands = numbered(rows, self.rows, self.wrong)
         if demands is None:
             return "the combination names a row or a class that is not there"
-        weights = exact.fractions(self.weights)
-        if len(weights) != len(demands) or not weights or min(weights) <= 0:
+        weights = rational(self.weights)
+        if weights is None or len(weights) != len(demands) or not weights or min(weights) <= 0:
             return "the combination has a weight that is not positive"
         if self.gamma.upper != exact.sqrt_up(squared_length(rows, demands, weights)):
             return "the upper end of gamma is not the length of the combination"
@@ -142,7 +145,10 @@ class NotSeparable:
 
     def fault(self, X: Any, y: ArrayLike) -> str | None:
         """Why the claim is not proved for these data, as a sentence; None if it is."""
-        rows = signed_rows(X, y, self.fit_intercept)
+        try:
+            rows = signed_rows(X, y, self.fit_intercept)
+        except DataError as error:
+            return str(error)
         if self.seal != seal(self, rows):
             return "the certificate or the data were changed since it was sealed"
         demands = numbered(rows, self.rows, self.wrong)
@@ -233,7 +239,16 @@ def joined(w: Any, b: Any, rows: SignedRows) -> list[int] | None:
         table = np.hstack([table, offset[:, None]])
     elif any(offset):
         return None
-    return exact.whole(exact.fractions(table))
+    values = rational(table)
+    return None if values is None else exact.whole(values)
+
+
+def rational(values: Any) -> list[Fraction] | None:
+    """The values as fractions; None if one is no finite number."""
+    try:
+        return exact.fractions(values)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def numbered(rows: SignedRows, chosen: tuple[int, ...], wrong: tuple[int, ...] | None) -> list[int] | None:
@@ -254,8 +269,9 @@ def numbered(rows: SignedRows, chosen: tuple[int, ...], wrong: tuple[int, ...] |
 def squared_length(rows: SignedRows, demands: list[int], weights: list[Fraction]) -> Fraction:
     """``‖sum λ_i z_i‖² / (sum λ_i)²``, exact."""
     whole = np.array(exact.whole(weights), dtype=object)
-    combined = whole @ rows.exact_take(np.array(demands, dtype=np.int64))
-    return Fraction(sum(c * c for c in combined), sum(whole) ** 2 << 2 * rows.shift)
+    _, values = rows.exact_take(np.array(demands, dtype=np.int64))
+    combined = (whole @ values).tolist()
+    return Fraction(sum(c * c for c in combined), sum(whole.tolist()) ** 2 << 2 * rows.shift)
 
 
 def describe(rows: SignedRows, demand: int) -> str:

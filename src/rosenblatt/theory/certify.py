@@ -25,6 +25,9 @@ from rosenblatt.theory.certificate import (
 )
 from rosenblatt.theory.nearest import Nearest, approach, settle
 from rosenblatt.theory.rows import SignedRows, signed_rows
+from rosenblatt.theory.separate import separate
+
+_LAST_UPDATES = 100_000  # of the last attempt to find any separating plane
 
 
 def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float = 60.0) -> Certificate:
@@ -54,7 +57,8 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
     -----
     Equal rows under two labels are looked for first. Otherwise non-negative least squares on a working set of rows
     approaches the nearest point of the hull in floating point, and Wolfe's method in exact rational arithmetic
-    (python-flint) settles what floats cannot.
+    (python-flint) settles what floats cannot. If the budget ends both, a plane from :func:`separate` may still prove
+    that the data are separable, with a wide interval.
 
     References
     ----------
@@ -89,11 +93,24 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
             return verdict
     nearest = settle(rows, found.demands, found.weights, deadline)
     if nearest is None:
+        # The nearest point is too far off, but some separating plane may be near; it gives a wide interval.
+        plane = _any_plane(rows)
+        verdict = _separable(rows, plane, found.demands.tolist(), found.weights.tolist()) if plane else None
+        if verdict is not None:
+            return verdict
         upper = squared_length(rows, found.demands.tolist(), exact.fractions(found.weights))
         return Unknown(Interval(0.0, exact.sqrt_up(upper)), f"{budget:g} seconds were not enough", rows.fit_intercept)
     if any(nearest.point):
         return _exactly_separable(rows, nearest)
     return _not_separable(rows, nearest.demands, nearest.weights)
+
+
+def _any_plane(rows: SignedRows) -> list[Fraction] | None:
+    if not rows.two:
+        return None
+    plane = separate(rows.X, rows.label, fit_intercept=rows.fit_intercept, max_updates=_LAST_UPDATES)
+    vector = [*plane.w.tolist(), plane.b][: rows.width]
+    return exact.fractions(vector) if plane.converged else None
 
 
 def _opposed(rows: SignedRows, first: int, second: int) -> list[int]:

@@ -17,6 +17,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from rosenblatt.errors import MissingExtraError
@@ -26,6 +28,8 @@ from rosenblatt.theory.rows import Floats, Integers, SignedRows
 _STEP = 200  # demands added to the working set at a time
 _CLOSE = 1e-9  # relative gap between the two sides of the margin at which the search ends
 _NNLS_RATE = 4e8  # products a second of one NNLS iteration, on the slow side
+_WIDE = 4_000_000  # values up to which a wide working set is solved as it is
+_EXACT_VALUES = 20_000_000  # values held as Python integers at most
 _SOLVE_RATE = 7e-10  # seconds an n³ bits of an exact solve
 
 
@@ -59,17 +63,13 @@ def approach(rows: SignedRows, deadline: float) -> Approach:
     margins = rows.margins(vector)
     working = np.argsort(margins, kind="stable")[:_STEP]
     Z = rows.take(working) / scale
-    shortest = int(np.argmin(np.linalg.norm(Z, axis=1)))
-    upper = float(np.linalg.norm(Z[shortest]))
+    lengths = np.sqrt(Z.power(2).sum(axis=1))
+    shortest = int(np.argmin(lengths))
+    upper = float(lengths[shortest])
     found = Approach(working[[shortest]], np.ones(1), upper * scale, vector, _relative(margins, vector))
     while True:
-        n, m = Z.shape
-        most = int((deadline - time.monotonic()) * _NNLS_RATE / (m * n))
-        if most < 1:
-            return found
-        try:
-            mu, _ = nnls(np.vstack([Z.T, np.ones(n)]), np.append(np.zeros(m), 1.0), maxiter=min(most, 30 * n))
-        except RuntimeError:  # out of iterations
+        mu = _solve(Z, deadline)
+        if mu is None:
             return found
         kept = np.flatnonzero(mu > 0)
         weights = mu[kept] / mu[kept].sum()
@@ -88,7 +88,28 @@ def approach(rows: SignedRows, deadline: float) -> Approach:
         if len(fresh) == 0:
             return found
         working = np.concatenate([working, fresh])
-        Z = np.vstack([Z, rows.take(fresh) / scale])
+        Z = sparse.vstack([Z, rows.take(fresh) / scale], format="csr")
+
+
+def _solve(Z: sparse.csr_array, deadline: float) -> Floats | None:
+    """The weights of the nearest point of the hull of the rows of Z, times a factor; None if out of time."""
+    n, m = Z.shape
+    if m <= 2 * n or n * m < _WIDE:
+        A, b = np.vstack([Z.T.toarray(), np.ones(n)]), np.append(np.zeros(m), 1.0)
+    else:
+        # Far more columns than rows: the same problem through its n x n Gram matrix, at the price of half the digits.
+        gram = (Z @ Z.T).toarray() + 1.0
+        gram[np.diag_indices(n)] += 1e-14 * np.trace(gram)
+        lower = np.linalg.cholesky(gram)
+        A, b = lower.T, solve_triangular(lower, np.ones(n), lower=True)
+    most = int((deadline - time.monotonic()) * _NNLS_RATE / A.size)
+    if most < 1:
+        return None
+    try:
+        mu: Floats = nnls(A, b, maxiter=min(most, 30 * n))[0]
+    except RuntimeError:  # out of iterations
+        return None
+    return mu if mu.any() else None
 
 
 def _relative(margins: Floats, vector: Floats) -> float:
@@ -131,8 +152,10 @@ def settle(rows: SignedRows, demands: Integers, weights: Floats, deadline: float
     share = exact.fractions(weights)
     share = [s / sum(share) for s in share]
     while True:
-        Z = rows.exact_take(np.array(corral, dtype=np.int64))
-        matrix = flint.fmpz_mat(Z.tolist())
+        columns, Z = rows.exact_take(np.array(corral, dtype=np.int64))
+        if Z.size > _EXACT_VALUES:
+            return None
+        matrix = flint.fmpz_mat(Z.tolist()) if Z.size else flint.fmpz_mat(len(Z), 1)
         gram = matrix * matrix.transpose()
         bits = max(abs(int(gram[i, i])).bit_length() for i in range(len(corral)))
         if time.monotonic() + _SOLVE_RATE * bits * len(corral) ** 3 > deadline:
@@ -152,7 +175,10 @@ def settle(rows: SignedRows, demands: Integers, weights: Floats, deadline: float
             corral, share = _drop(corral, share)
             continue
         share = target
-        point = _combine(flint, matrix, share)
+        point = [Fraction(0)] * rows.dimension
+        if Z.size:
+            for column, value in zip(columns.tolist(), _combine(flint, matrix, share), strict=True):
+                point[column] = value
         if not any(point):
             return Nearest(corral, share, point)
         direction = exact.whole(point)

@@ -84,34 +84,44 @@ class SignedRows:
             scores += V[:, -1]
         return np.asarray(self._compare(scores), dtype=np.float64)
 
-    def take(self, demands: Integers) -> Floats:
-        """Some of the vectors, dense."""
-        rows = self.X[self.row(demands)].toarray()
+    def take(self, demands: Integers) -> sparse.csr_array:
+        """Some of the vectors, sparse."""
+        part = self.X[self.row(demands)].tocoo()
+        row, column, data = part.coords[0], part.coords[1].astype(np.int64), part.data
         if self.fit_intercept:
-            rows = np.hstack([rows, np.ones((len(rows), 1))])
-        return np.asarray(self._place(rows, demands, np.zeros((len(demands), self.dimension))))
+            each = np.arange(len(demands))
+            row, data = np.concatenate([row, each]), np.concatenate([data, np.ones(len(demands))])
+            column = np.concatenate([column, np.full(len(demands), self.width - 1)])
+        if self.two:
+            data = data * self.sign[demands][row]
+        else:
+            right, wrong = self.label[self.row(demands)][row], self.wrong(demands)[row]
+            column = np.concatenate([right * self.width + column, wrong * self.width + column])
+            row, data = np.tile(row, 2), np.concatenate([data, -data])
+        return sparse.csr_array((data, (row, column)), shape=(len(demands), self.dimension))
 
     @cached_property
     def shift(self) -> int:
         """All values times ``2**shift`` are integers."""
         return exact.shift_of(self.X.data)
 
-    def exact_take(self, demands: Integers) -> NDArray[np.object_]:
-        """Some of the vectors times ``2**shift``, in integers."""
-        rows = exact.integers(self.X[self.row(demands)].toarray(), self.shift)
-        if self.fit_intercept:
-            rows = np.hstack([rows, np.full((len(rows), 1), 1 << self.shift, dtype=object)])
-        return np.asarray(self._place(rows, demands, np.zeros((len(demands), self.dimension), dtype=object)))
+    def exact_take(self, demands: Integers) -> tuple[Integers, NDArray[np.object_]]:
+        """Some of the vectors times ``2**shift``, in integers: the columns that are not all 0, and their values."""
+        part = self.take(demands).tocoo()
+        columns, place = np.unique(part.coords[1], return_inverse=True)
+        values = np.zeros((len(demands), len(columns)), dtype=object)
+        values[part.coords[0], place] = exact.integers(part.data, self.shift)
+        return columns, values
 
     def exact_margins(self, v: list[int]) -> NDArray[np.object_]:
         """``2**shift v·z`` for every demand, in integers."""
         V = np.array(v, dtype=object).reshape(-1, self.width)
         parts = []
         for start, stop in self._chunks():
-            data, columns, row = self._exact_values(start, stop)
-            scores = np.zeros((stop - start, len(V)), dtype=object)
+            data, columns, starts = self._exact_values(start, stop)
+            scores = np.empty((stop - start, len(V)), dtype=object)
             for k, weights in enumerate(V):
-                np.add.at(scores[:, k], row, data * weights[columns])
+                scores[:, k] = _row_sums(data * weights[columns], starts)
                 if self.fit_intercept:
                     scores[:, k] += weights[-1] << self.shift
             parts.append(self._compare(scores, slice(start, stop)))
@@ -121,10 +131,8 @@ class SignedRows:
         """The largest ``‖x‖²`` (extended with an offset) times ``4**shift``, in integers."""
         largest = 0
         for start, stop in self._chunks():
-            data, _, row = self._exact_values(start, stop)
-            squares = np.zeros(stop - start, dtype=object)
-            np.add.at(squares, row, data * data)
-            largest = max(largest, squares.max())
+            data, _, starts = self._exact_values(start, stop)
+            largest = max(largest, _row_sums(data * data, starts).max())
         return largest + (1 << 2 * self.shift if self.fit_intercept else 0)
 
     def twins(self) -> tuple[int, int] | None:
@@ -155,15 +163,6 @@ class SignedRows:
         wrong = np.arange(len(self.classes)) != label[:, None]
         return (right - scores)[wrong]
 
-    def _place(self, rows: Any, demands: Integers, into: Any) -> Any:
-        if self.two:
-            return rows * self.sign[demands][:, None]
-        places = into.reshape(len(demands), -1, self.width)
-        each = np.arange(len(demands))
-        places[each, self.label[self.row(demands)]] = rows
-        places[each, self.wrong(demands)] = -rows
-        return into
-
     def _chunks(self) -> list[tuple[int, int]]:
         n = self.X.shape[0]
         rows = max(1, _CHUNK // max(1, self.X.nnz // n))
@@ -172,8 +171,16 @@ class SignedRows:
     def _exact_values(self, start: int, stop: int) -> tuple[NDArray[np.object_], Integers, Integers]:
         starts = self.X.indptr[start : stop + 1]
         part = slice(starts[0], starts[-1])
-        row = np.repeat(np.arange(stop - start), np.diff(starts))
-        return exact.integers(self.X.data[part], self.shift), self.X.indices[part], row
+        return exact.integers(self.X.data[part], self.shift), self.X.indices[part], starts - starts[0]
+
+
+def _row_sums(values: NDArray[np.object_], starts: Integers) -> NDArray[np.object_]:
+    """The sum of each row's values, 0 for a row that has none."""
+    sums = np.zeros(len(starts) - 1, dtype=object)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, starts[filled])
+    return sums
 
 
 def signed_rows(X: Any, y: ArrayLike, fit_intercept: bool) -> SignedRows:
