@@ -10,6 +10,7 @@ import json
 import pytest
 
 from rosenblatt.cli import certify, trace
+from rosenblatt.cli.main import main
 from rosenblatt.cli.table import read_table
 from rosenblatt.errors import DataError
 
@@ -28,6 +29,15 @@ def run(verb, *words):
     parser = argparse.ArgumentParser()
     verb.add_arguments(parser)
     return verb.run(parser.parse_args([str(word) for word in words]))
+
+
+def test_the_command_knows_both_verbs(files, capsys):
+    assert main(["certify", str(files / "xor.csv")]) == 0
+    assert capsys.readouterr().out.startswith("not separable")
+    assert main(["trace", str(files / "and.csv"), "--most", "1"]) == 0
+    assert "18 mistakes in 9 epochs" in capsys.readouterr().out
+    assert main(["certify", str(files / "nothing.csv")]) == 1
+    assert "nothing.csv" in capsys.readouterr().err
 
 
 def test_certify_tells_the_margin_the_bound_and_the_weights_by_name(files, capsys):

@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import csv
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from rosenblatt.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,8 @@ def read_table(path: str, label: str | None = None) -> tuple[NDArray[np.float64]
 
     The first line is a header if one of its feature cells is not a number.
     """
+    import numpy as np
+
     with Path(path).open(newline="", encoding="utf-8-sig") as file:
         lines = [(number, line) for number, line in enumerate(csv.reader(file), start=1) if any(map(str.strip, line))]
     if not lines:
