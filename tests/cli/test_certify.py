@@ -136,6 +136,15 @@ def test_trace_draws_and_animates(files):
     assert "<svg" in (files / "mistakes.svg").read_text()
 
 
+def test_more_than_two_features_make_a_page_of_text(files, capsys):
+    path = files / "three.csv"
+    path.write_text("0,0,1,no\n0,1,0,yes\n")
+    run(trace, path, "--html", files / "steps.html")
+    assert capsys.readouterr().out.strip() in (files / "steps.html").read_text()
+    with pytest.raises(DataError, match="two features"):
+        run(trace, path, "--plot", files / "steps.gif")
+
+
 def test_the_label_may_be_any_column(files):
     path = files / "t.csv"
     path.write_text("kind,a\ngood,1\nbad,2\n")

@@ -104,6 +104,7 @@ def test_xor_is_not_separable_and_the_combination_is_printed():
     assert "1 x row 3" in str(certificate)
 
 
+@settings(deadline=None)
 @given(small_data(), st.data())
 def test_the_same_row_under_both_labels_is_never_separable(data, draw):
     X, y = data

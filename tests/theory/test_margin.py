@@ -65,6 +65,7 @@ def test_perceptron_loss_is_the_sum_over_mistaken_rows():
     assert perceptron_loss([[0.0, 0.0]], [+1], [1.0, 1.0]) == 0
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(-20, 20), min_size=1, max_size=3),
     st.data(),

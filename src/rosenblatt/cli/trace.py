@@ -10,6 +10,11 @@ rosenblatt trace data.csv --plot steps.gif
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rosenblatt.theory import Trace
 
 HELP = "follow the perceptron step by step"
 
@@ -26,14 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ledger", action="store_true", help="a line a mistake, with the proof of the mistake bound")
     parser.add_argument("--json", action="store_true", help="one JSON object a step")
     parser.add_argument("--csv", action="store_true", help="one line a step, a column a number")
-    parser.add_argument("--html", metavar="FILE", help="also write a page of the steps, with a slider")
+    parser.add_argument("--html", metavar="FILE", help="also write a page: two features with a slider, else text")
     parser.add_argument("--plot", metavar="FILE", help="also draw: a .gif of the steps, or mistakes (ledger) by epoch")
 
 
 def run(args: argparse.Namespace) -> int:
     """0, whether the run converged or not."""
-    from pathlib import Path
-
     from rosenblatt.cli.table import read_table
     from rosenblatt.learners import Perceptron
     from rosenblatt.theory import ledger, trace
@@ -61,23 +64,34 @@ def run(args: argparse.Namespace) -> int:
         print(f"{table}\n{verdict}")
         return 0
     steps = trace(X, y, learner)
-    if args.html or Path(args.plot or "").suffix.lower() == ".gif":
-        from rosenblatt.plot import animate
+    counts = steps.mistakes
+    end = "the last without a mistake" if counts[-1] == 0 else "the last one still with mistakes"
+    text = f"{steps.render_table(args.most)}\n{sum(counts)} mistakes in {len(counts)} epochs, {end}"
+    if args.html:
+        _write_page(args.html, args.data, steps, text)
+    if args.plot:
+        from rosenblatt.plot import animate, mistakes
 
-        for path in (args.html, args.plot):
-            if path and Path(path).suffix.lower() in (".html", ".gif"):
-                animate(steps, path)
-    if args.plot and Path(args.plot).suffix.lower() != ".gif":
-        from rosenblatt.plot import mistakes
-
-        mistakes(steps).savefig(args.plot)
+        if Path(args.plot).suffix.lower() == ".gif":
+            animate(steps, args.plot)
+        else:
+            mistakes(steps).savefig(args.plot)
     if args.json:
         print(steps.render_jsonl(), end="")
     elif args.csv:
         print(steps.render_csv(), end="")
     else:
-        counts = steps.mistakes
-        print(steps.render_table(args.most))
-        end = "the last without a mistake" if counts[-1] == 0 else "the last one still with mistakes"
-        print(f"{sum(counts)} mistakes in {len(counts)} epochs, {end}")
+        print(text)
     return 0
+
+
+def _write_page(path: str, data: str, steps: Trace, text: str) -> None:
+    """With a slider where there is a plane to show, else the steps as text."""
+    if len(steps.X[0]) == 2 and len(steps.classes) == 2:
+        from rosenblatt.plot.animation import render_html
+
+        Path(path).write_text(render_html(steps, steps.steps, 0.7), encoding="utf-8")
+    else:
+        from rosenblatt.cli.page import write_page
+
+        write_page(path, f"{data}: step by step", text)

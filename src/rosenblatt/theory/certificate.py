@@ -1,7 +1,7 @@
 """Certificates of separability: claims about data that anyone can check again, exactly.
 
 Invariant: ``check`` proves a claim from the data alone, in integer arithmetic on the rationals that the floats are.
-It uses nothing of the search that found the certificate, and needs only the standard library and NumPy.
+It uses nothing of the search that found the certificate, and no library for exact arithmetic but Python's integers.
 
 A certificate is also sealed: a SHA-256 of the data and of everything that it claims. The seal is no proof of
 anything; it makes a claim about *these* rows and labels and no others, and shows a changed digit at once.
