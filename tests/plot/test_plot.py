@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from rosenblatt import plot
-from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.errors import DataError, LabelError, MissingExtraError, ParameterError
 from rosenblatt.learners import Perceptron
 from rosenblatt.theory import ledger, margin, trace
 
@@ -101,6 +102,12 @@ def test_the_page_holds_the_trace_and_needs_nothing_else(tmp_path):
     data = json.loads(re.search(r"const data = (.*);\n", page)[1].replace("<\\/", "</"))
     assert [step["after"] for step in data["steps"]] == [step.after[0] for step in told.steps]
     assert data["names"] == told.classes
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'rosenblatt\[plot\]'"):
+        plot.mistakes([1, 0])
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from rosenblatt.errors import MissingExtraError
 from rosenblatt.theory import NotSeparable, Separable, Unknown, certify, from_dict
 from rosenblatt.theory.certificate import Interval, seal, sealed
 from rosenblatt.theory.rows import signed_rows
@@ -240,8 +242,29 @@ def test_any_finite_floats_get_a_proved_verdict(draw):
     value = st.floats(allow_nan=False, allow_infinity=False)
     X = draw.draw(st.lists(st.lists(value, min_size=d, max_size=d), min_size=n, max_size=n))
     y = [0, 1, *draw.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
-    certificate = certify(X, y)
+    fit_intercept = draw.draw(st.booleans())
+    certificate = certify(X, y, fit_intercept=fit_intercept)
     assert certificate.fault(X, y) is None
+    assert not isinstance(
+        certify(X, y, fit_intercept=fit_intercept, budget=0.0), NotSeparable if certificate else Separable
+    )
+
+
+def test_rows_with_far_more_columns_than_needed_are_decided_through_their_gram_matrix():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 20_000), density=0.002, rng=rng, format="csr")
+    y = rng.integers(0, 2, 300)
+    certificate = certify(X, y)
+    assert isinstance(certificate, Separable)
+    assert certificate.check(X, y)
+    assert certificate.gamma.width < 1e-3
+
+
+def test_without_python_flint_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    assert certify(SQUARE, AND)
+    with pytest.raises(MissingExtraError, match=r"pip install 'rosenblatt\[theory\]'"):
+        certify(SQUARE, XOR)
 
 
 def test_a_check_never_raises_on_other_data():

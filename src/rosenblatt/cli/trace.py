@@ -1,10 +1,12 @@
 """Follow the perceptron step by step: what it met, what it answered, what became of the weights.
 
-rosenblatt trace data.csv
-rosenblatt trace data.csv --ledger
-rosenblatt trace data.csv --json > steps.jsonl
-rosenblatt trace data.csv --html steps.html        (two features: with a slider)
-rosenblatt trace data.csv --plot steps.gif
+Text by default; a page with a slider and an animation where there are two features and two classes.
+
+    rosenblatt trace data.csv
+    rosenblatt trace data.csv --ledger
+    rosenblatt trace data.csv --json > steps.jsonl
+    rosenblatt trace data.csv --html steps.html
+    rosenblatt trace data.csv --plot steps.gif
 """
 
 from __future__ import annotations

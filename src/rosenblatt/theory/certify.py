@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rosenblatt.errors import DataError
 from rosenblatt.theory import exact
 from rosenblatt.theory.certificate import (
     Certificate,
@@ -108,7 +109,10 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
 def _any_plane(rows: SignedRows) -> list[Fraction] | None:
     if not rows.two:
         return None
-    plane = separate(rows.X, rows.label, fit_intercept=rows.fit_intercept, max_updates=_LAST_UPDATES)
+    try:
+        plane = separate(rows.X, rows.label, fit_intercept=rows.fit_intercept, max_updates=_LAST_UPDATES)
+    except DataError:  # values too large for the engine
+        return None
     vector = [*plane.w.tolist(), plane.b][: rows.width]
     return exact.fractions(vector) if plane.converged else None
 

@@ -92,7 +92,7 @@ def approach(rows: SignedRows, deadline: float) -> Approach:
 
 
 def _solve(Z: sparse.csr_array, deadline: float) -> Floats | None:
-    """The weights of the nearest point of the hull of the rows of Z, times a factor; None if out of time."""
+    """The weights of the nearest point of the hull of the rows of Z, times a factor; None if it is out of reach."""
     n, m = Z.shape
     if m <= 2 * n or n * m < _WIDE:
         A, b = np.vstack([Z.T.toarray(), np.ones(n)]), np.append(np.zeros(m), 1.0)
@@ -100,7 +100,10 @@ def _solve(Z: sparse.csr_array, deadline: float) -> Floats | None:
         # Far more columns than rows: the same problem through its n x n Gram matrix, at the price of half the digits.
         gram = (Z @ Z.T).toarray() + 1.0
         gram[np.diag_indices(n)] += 1e-14 * np.trace(gram)
-        lower = np.linalg.cholesky(gram)
+        try:
+            lower = np.linalg.cholesky(gram)
+        except np.linalg.LinAlgError:  # the rows are too nearly dependent for half the digits
+            return None
         A, b = lower.T, solve_triangular(lower, np.ones(n), lower=True)
     most = int((deadline - time.monotonic()) * _NNLS_RATE / A.size)
     if most < 1:
