@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rosenblatt.errors import MissingExtraError
+from rosenblatt.errors import DataError, MissingExtraError
 from rosenblatt.theory import NotSeparable, Separable, Unknown, certify, from_dict
 from rosenblatt.theory.certificate import Interval, seal, sealed
 from rosenblatt.theory.rows import signed_rows
@@ -317,6 +317,21 @@ def test_without_a_budget_the_answer_is_unknown_with_what_is_known():
 def test_bad_input_is_named(X, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         certify(X, y)
+
+
+@pytest.mark.parametrize("labels", [AND, XOR, [0, 1, 2, 2]])
+def test_junk_in_any_field_is_refused_even_if_sealed_again(labels):
+    values = certify(SQUARE, labels).as_dict()
+    rows = signed_rows(SQUARE, labels, True)
+    for name in values.keys() - {"kind", "seal"}:
+        for junk in (None, "x", "0x1/0x0", [], {}, -1, 1.5, True, [1, 2, 3], ["x"], [None], [[1.0]], [0.1, 0.2]):
+            if junk == values[name]:
+                continue
+            try:
+                forged = sealed(from_dict({**values, name: junk}), rows)
+            except DataError:
+                continue
+            assert not forged.check(SQUARE, labels), (name, junk)
 
 
 def test_values_that_are_no_certificate_are_refused():

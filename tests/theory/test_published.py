@@ -74,7 +74,7 @@ def test_a9a_is_not_separable():
 def test_a9a_is_not_separable_even_without_its_contradicting_twins():
     X, y = read_svmlight("libsvm_a9a/a9a.xz")
     labels: dict[bytes, set[str]] = {}
-    keys = [X[[i]].indices.tobytes() for i in range(X.shape[0])]
+    keys = [X.indices[X.indptr[i] : X.indptr[i + 1]].tobytes() for i in range(X.shape[0])]
     for key, label in zip(keys, y, strict=True):
         labels.setdefault(key, set()).add(label)
     kept = [i for i, key in enumerate(keys) if len(labels[key]) == 1]

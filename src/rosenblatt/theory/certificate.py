@@ -313,16 +313,40 @@ def from_dict(values: dict[str, Any]) -> Certificate:
     cls = next((c for c in kinds if c.kind == values.get("kind")), None)
     if cls is None or set(values) != {"kind", *(f.name for f in fields(cls))}:
         raise DataError("not a certificate: its fields are not those of one")
-    read: dict[str, Any] = {name: value for name, value in values.items() if name != "kind"}
-    for name in read.keys() & {"rows", "wrong", "weights"}:
-        read[name] = None if read[name] is None else tuple(numbers(read[name]))
-    if "gamma" in read:
-        read["gamma"] = Interval(*read["gamma"])
-    if "w" in read:
-        read["w"] = np.array(numbers(read["w"]))
-        read["b"] = np.array(numbers(read["b"])) if isinstance(read["b"], list) else numbers(read["b"])
-        read["mistake_bound"] = numbers(read["mistake_bound"])
-    return cls(**read)
+    try:
+        return cls(**{name: _READ[name](value) for name, value in values.items() if name != "kind"})
+    except (TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        raise DataError(f"not a certificate: {error}") from None
+
+
+def _expect(value: Any, kind: type | tuple[type, ...]) -> Any:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ValueError(f"{value!r} stands where something else belongs")
+    return value
+
+
+def _indices(values: Any) -> tuple[int, ...]:
+    return tuple(_expect(v, int) for v in _expect(values, list))
+
+
+def _number(value: Any) -> exact.Number:
+    number: exact.Number = _expect(numbers(value), (int, float, Fraction))
+    return number
+
+
+_READ: dict[str, Any] = {
+    "w": lambda value: np.array(numbers(_expect(value, list))),
+    "b": lambda value: np.array(numbers(value)) if isinstance(value, list) else _number(value),
+    "gamma": lambda value: Interval(*(float(_expect(v, (int, float))) for v in _expect(value, list))),
+    "radius": lambda value: _expect(value, float),
+    "mistake_bound": lambda value: _expect(numbers(value), int),
+    "rows": _indices,
+    "wrong": lambda value: None if value is None else _indices(value),
+    "weights": lambda value: tuple(_number(v) for v in _expect(value, list)),
+    "fit_intercept": lambda value: _expect(value, bool),
+    "seal": lambda value: _expect(value, str),
+    "reason": lambda value: _expect(value, str),
+}
 
 
 def plain(value: Any) -> Any:
