@@ -59,6 +59,13 @@ def test_certify_prints_the_exact_combination(files, capsys):
     ]
 
 
+def test_weights_too_long_to_read_are_said_to_be_rounded(files, capsys):
+    path = files / "t.csv"
+    path.write_text("0.1,0.7,a\n0.9,0.3,a\n0.4,0.4,b\n0.6,0.62,b\n")
+    assert run(certify, path) == 0
+    assert capsys.readouterr().out.endswith("the weights are rounded here; --json has them exactly\n")
+
+
 @pytest.mark.parametrize("name", ["and", "xor"])
 def test_a_saved_certificate_is_checked_against_the_data(files, capsys, name):
     assert run(certify, files / f"{name}.csv", "--json") == 0

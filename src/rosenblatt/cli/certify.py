@@ -87,6 +87,8 @@ def _tell(certificate: Any, y: list[str], names: list[str]) -> str:
             against = "" if certificate.wrong is None else f" against {classes[certificate.wrong[place]]}"
             exact = str(weight) if weight.denominator < 10**12 else f"{float(weight):.6g}"
             lines.append(f"  {exact} of row {row} ({y[row]}{against})")
+        if any(weight.denominator >= 10**12 for weight in certificate.fractions):
+            lines.append("the weights are rounded here; --json has them exactly")
     elif isinstance(certificate, Separable) and certificate.wrong is None:
         weights = sorted(zip(certificate.w, names, strict=True), key=lambda pair: -abs(pair[0]))
         shown = ", ".join(f"{name} {float(weight):.6g}" for weight, name in weights[:10])
