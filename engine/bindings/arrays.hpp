@@ -121,6 +121,7 @@ void bind_generator(nb::module_& m);
 void bind_one(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);
+void bind_separate(nb::module_& m);
 void bind_train(nb::module_& m);
 
 }  // namespace rosenblatt
