@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -51,6 +52,22 @@ struct Targets {
   const double* sample_weight;  // or null
 };
 
+struct Verdict {
+  double margin;
+  bool mistake;
+  std::int64_t gain, lose;  // the classes whose weights an update would move; no class loses with two
+};
+
+inline Verdict judge(const Targets& targets, std::int64_t K, const double* scores, std::int64_t i, bool tie_positive) {
+  if (K == 1) {
+    const int sign = targets.signs[i];
+    return {sign * scores[0], is_mistake(scores[0], sign, tie_positive), 0, -1};
+  }
+  const std::int64_t right = targets.classes[i], wrong = highest_wrong(scores, K, right);
+  const double margin = scores[right] - scores[wrong];
+  return {margin, !(margin > 0), right, wrong};
+}
+
 // Learning on one table. Scores of rows that fell behind the log are brought up when they are needed.
 class DualRun {
  public:
@@ -59,7 +76,7 @@ class DualRun {
       : source_(source), targets_(targets), K_(K), bias_(bias), scores_(std::move(start)), applied_(source.count(), 0) {}
 
   const Vote& log() const { return log_; }
-  std::int64_t pocket() const { return pocket_; }  // how many of the updates made the weights in the pocket
+  std::int64_t pocket() const { return pocket_; }  // how many of the updates made the weights in the pocket; -1: none was put there
 
   // One pass over the order. ratchet: null unless the keep is the pocket.
   template <class Rule>
@@ -77,7 +94,7 @@ class DualRun {
       for (int r = 0; r < count; ++r) {
         const std::int64_t i = index[r];
         for (std::int64_t k = 0; k < K_; ++k) scores[k] = local.at(k, r);
-        const Verdict verdict = judge(scores.data(), i, tie_positive);
+        const Verdict verdict = judge(targets_, K_, scores.data(), i, tie_positive);
         bool update = false;
         if (rule.wants(verdict.margin, verdict.mistake)) {
           const double q = (source_.diagonal(i) + bias_) * (K_ == 1 ? 1 : 2);
@@ -110,6 +127,10 @@ class DualRun {
     }
   }
 
+  bool is_finite() const {
+    return std::all_of(scores_.begin(), scores_.end(), [](double score) { return std::isfinite(score); });
+  }
+
   // The sample weights of the rows that the current weights get wrong.
   double count_mistakes(Order order, bool tie_positive, Poll& poll) {
     catch_up(order, poll);
@@ -118,29 +139,13 @@ class DualRun {
 
 
  private:
-  struct Verdict {
-    double margin;
-    bool mistake;
-    std::int64_t gain, lose;
-  };
-
   std::int64_t size() const { return static_cast<std::int64_t>(log_.rows.size()); }
-
-  Verdict judge(const double* scores, std::int64_t i, bool tie_positive) const {
-    if (K_ == 1) {
-      const int sign = targets_.signs[i];
-      return {sign * scores[0], is_mistake(scores[0], sign, tie_positive), 0, -1};
-    }
-    const std::int64_t right = targets_.classes[i], wrong = highest_wrong(scores, K_, right);
-    const double margin = scores[right] - scores[wrong];
-    return {margin, !(margin > 0), right, wrong};
-  }
 
   double count_wrong(Order order, bool tie_positive) const {
     double found = 0;
     for (std::int64_t at = 0; at < order.count; ++at) {
       const std::int64_t i = order[at];
-      if (judge(scores_.data() + i * K_, i, tie_positive).mistake)
+      if (judge(targets_, K_, scores_.data() + i * K_, i, tie_positive).mistake)
         found += targets_.sample_weight ? targets_.sample_weight[i] : 1.0;
     }
     return found;
@@ -223,7 +228,7 @@ class DualRun {
   std::vector<std::int64_t> applied_;
   std::vector<std::uint32_t> previous_;
   Vote log_;
-  std::int64_t pocket_ = 0;
+  std::int64_t pocket_ = -1;
 };
 
 }  // namespace rosenblatt

@@ -1,5 +1,6 @@
 // Kernels: where values come from, learning on a table, and answers.
 #include "arrays.hpp"
+#include "budget.hpp"
 #include "walk.hpp"
 
 namespace rosenblatt {
@@ -90,7 +91,7 @@ std::vector<Updates> to_logs(const Source& source, std::int64_t K, const Input<s
 }
 
 // Of shape (problems, 3, rows, K): the last scores, the sums of the scores of all vectors that lived, and their votes.
-nb::object walk_of(KernelSource& held, std::int64_t K, double bias, Input<std::int64_t> starts,
+nb::list walk_of(KernelSource& held, std::int64_t K, double bias, Input<std::int64_t> starts,
                    Input<std::int64_t> which, Input<double> steps, Input<std::int32_t> gains,
                    Input<std::int32_t> loses, Input<std::int64_t> survived, Input<std::int64_t> survived_last,
                    bool with_sums, bool with_votes) {
@@ -207,7 +208,7 @@ class Run {
   }
 
   // The updates from the given one on, with the rows of the table that made them.
-  nb::object updates(std::int64_t first) const {
+  nb::tuple updates(std::int64_t first) const {
     const Vote& log = run_->log();
     if (first < 0 || first > static_cast<std::int64_t>(log.rows.size())) throw nb::value_error("first: not in the log");
     const auto tail = [&](const auto& values) {
@@ -217,6 +218,7 @@ class Run {
   }
 
   std::int64_t pocket() const { return run_->pocket(); }
+  bool is_finite() const { return run_->is_finite(); }
 
  private:
   nb::object owner_;
@@ -225,6 +227,55 @@ class Run {
   KernelSource& held_;
   std::unique_ptr<DualRun> run_;
 };
+
+Policy to_policy(const std::string& name) {
+  if (name == "forget-oldest") return Policy::forget_oldest;
+  if (name == "forgetron") return Policy::forgetron;
+  if (name == "projectron") return Policy::projectron;
+  throw nb::value_error("policy: must be forget-oldest, forgetron or projectron");
+}
+
+// ring: how many slots are taken, and the oldest of them.
+void learn_on_budget(KernelSource& held, nb::object before_, AnyLabels y, std::optional<Input<double>> sample_weight,
+                     std::optional<Input<std::uint32_t>> order_index, std::int64_t K, double bias,
+                     const std::string& rule_name, double C, bool tie_positive, const std::string& policy,
+                     Array<std::int64_t> members, Array<double> coefficients, Array<double> matrix,
+                     Array<std::int64_t> ring, Array<double> numbers, Array<std::int64_t> counters,
+                     std::optional<Array<std::uint8_t>> cancel) {
+  Source& rows = *held.source;
+  Source* before = before_.is_none() ? nullptr : nb::cast<KernelSource&>(before_).source.get();
+  const std::int64_t budget = static_cast<std::int64_t>(members.size());
+  const Policy how = to_policy(policy);
+  if (rows.count() != rows.others()) throw nb::value_error("source: must pair the rows with themselves");
+  if (sample_weight) check_size(*sample_weight, rows.count(), "sample_weight");
+  check_size(coefficients, budget * K, "coefficients");
+  check_size(matrix, how == Policy::forget_oldest ? 0 : budget * budget, "matrix");
+  check_size(ring, 2, "ring");
+  check_size(numbers, 4, "numbers");
+  check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
+  const std::int64_t size = ring.data()[0];
+  if (size < 0 || size > budget || ring.data()[1] < 0 || ring.data()[1] >= budget)
+    throw nb::value_error("ring: names a slot that is not there");
+  for (std::int64_t s = 0; s < size; ++s) {
+    const std::int64_t row = members.data()[s];
+    if (row >= rows.count() || (row < 0 && (!before || s >= before->others() || before->count() != rows.count())))
+      throw nb::value_error("members: one names a row that is not there");
+  }
+  const Labels labels = to_labels(y, rows.count(), K);
+  const Order order = to_order(order_index, rows.count());
+  const AnyRule rule = to_rule(rule_name, 1.0, 0.0, C);
+  const Pool pool{budget,      members.data(),  coefficients.data(), matrix.data(),
+                  ring.data(), ring.data() + 1, numbers.data()};
+  const Targets targets{labels.signs, labels.classes, sample_weight ? sample_weight->data() : nullptr};
+  BudgetRun run(rows, before, targets, K, bias, how, pool);
+  Interrupt interrupt(cancel);
+  auto& counted = *reinterpret_cast<Counters*>(counters.data());
+  {
+    nb::gil_scoped_release release;
+    std::visit([&](const auto& r) { run.learn(order, r, tie_positive, counted, interrupt.poll()); }, rule);
+  }
+  interrupt.raise_if_stopped();
+}
 
 }  // namespace
 
@@ -253,7 +304,13 @@ void bind_kernel(nb::module_& m) {
       .def("count_mistakes", &Run::count_mistakes, "order"_a.noconvert().none(), "tie_positive"_a,
            "How many rows the current weights get wrong, each counted with its sample weight.")
       .def("updates", &Run::updates, "first"_a, "The updates from the given one on.")
-      .def_prop_ro("pocket", &Run::pocket, "How many of the updates made the weights in the pocket.");
+      .def("is_finite", &Run::is_finite, "Are all scores finite?")
+      .def_prop_ro("pocket", &Run::pocket, "How many of the updates made the weights in the pocket; -1: none was put there.");
+  m.def("learn_on_budget", &learn_on_budget, "source"_a, "before"_a.none(), "y"_a.noconvert(), nb::kw_only(),
+        "sample_weight"_a.noconvert().none(), "order"_a.noconvert().none(), "K"_a, "bias"_a, "rule"_a, "C"_a,
+        "tie_positive"_a, "policy"_a, "members"_a.noconvert(), "coefficients"_a.noconvert(), "matrix"_a.noconvert(),
+        "ring"_a.noconvert(), "numbers"_a.noconvert(), "counters"_a.noconvert(), "cancel"_a.noconvert().none() = nb::none(),
+        "One pass over the rows with at most as many support rows as there are members, in place.");
 }
 
 }  // namespace rosenblatt

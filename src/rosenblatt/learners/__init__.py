@@ -1,6 +1,7 @@
 """The learners: named algorithms, each a rule, a keep and a space."""
 
 from rosenblatt.learners.history import History
+from rosenblatt.learners.kernel import KernelPerceptron
 from rosenblatt.learners.linear import (
     AveragedPerceptron,
     PassiveAggressive,
@@ -13,6 +14,7 @@ from rosenblatt.learners.linear import (
 __all__ = [
     "AveragedPerceptron",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
