@@ -142,6 +142,7 @@ class Panel {
 
  private:
   static constexpr std::int64_t most_unmapped = 4096;
+  // To be named wherever it is used: `auto` would forget that it need not be aligned.
   typedef double Lane __attribute__((vector_size(32), aligned(8), may_alias));
 
   void clear() {
@@ -197,7 +198,7 @@ class Panel {
         if (lines_of_[line] == 0) continue;
         line = lines_of_[line] - 1;
       }
-      const auto* at = reinterpret_cast<const Lane*>(values_.data() + line * panel_rows);
+      const Lane* at = reinterpret_cast<const Lane*>(values_.data() + line * panel_rows);
       const Lane value = {values[p], values[p], values[p], values[p]};
       s0 += value * at[0];
       s1 += value * at[1];
@@ -208,7 +209,7 @@ class Panel {
       s6 += value * at[6];
       s7 += value * at[7];
     }
-    auto* to = reinterpret_cast<Lane*>(out);
+    Lane* to = reinterpret_cast<Lane*>(out);
     to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3, to[4] = s4, to[5] = s5, to[6] = s6, to[7] = s7;
   }
 

@@ -179,7 +179,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_one", "_answers")}
+        state = {name: value for name, value in super().__getstate__().items() if name != "_one"}
+        return {**state, "_answers": []} if "_answers" in state else state
 
     # -- checking
 
@@ -341,7 +342,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _forget_stream(self) -> None:
         """Before learning from a table."""
-        self.__dict__.pop("_answers", None)
+        self._answers = []
 
     def _trimmed(self) -> list[Any]:
         """The states as they are between two calls."""
@@ -394,8 +395,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _answer(self) -> list[Any]:
         """What scores rows, kept until more is learned."""
-        if "_answers" not in vars(self):
-            self._answers = self._make_answers()
+        if not self._answers:  # filled in place: predicting sets no attribute
+            self._answers.extend(self._make_answers())
         return self._answers
 
     def _fitted_history(self) -> History:

@@ -98,7 +98,7 @@ class BudgetState:
     ) -> None:
         """Fold rows into the state, in the given order; `y` holds signs (two classes) or codes (more)."""
         if self.table is not table:
-            self.members[:] = -1
+            self.leave()
             self.table = table
         everything = np.arange(table.count, dtype=np.uint32) if order is None else order
         for begin in range(0, len(everything), ROWS_A_BATCH):
@@ -131,6 +131,11 @@ class BudgetState:
     def answer(self) -> Dual:
         """The weights as they are."""
         return budget_answer_of([self])
+
+    def leave(self) -> None:
+        """Forget which rows of the table the support rows are."""
+        self.members[:] = -1
+        self.table = None
 
     def is_finite(self) -> bool:
         return bool(np.isfinite(self.coefficients).all())

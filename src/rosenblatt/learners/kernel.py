@@ -342,5 +342,9 @@ n_iter_no_change, warm_start, n_jobs, verbose
 
 
 def _settle(states: list[Any]) -> None:
+    """Leave the table: from now on only support rows are held."""
     if isinstance(states[0], DualState):
         settle(states)
+    else:
+        for state in states:
+            state.leave()

@@ -170,7 +170,7 @@ class OneByOne:
         self._codes = {label: code for code, label in enumerate(classes.tolist())}
         self._labels_in_order = classes.tolist()
         self._segment = self._counted()
-        self.__dict__.pop("_answers", None)
+        self._answers: list[Any] = []
         self._rebind(max(FIRST_CAPACITY, len(self._vocabulary)))
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
 
@@ -253,7 +253,7 @@ class OneByOne:
     def _forget_stream(self) -> None:
         """Before learning from a table: what the stream holds goes back into states and names."""
         self._close_segment()
-        self.__dict__.pop("_answers", None)
+        self._answers = []
         if "_vocabulary" in vars(self):
             names = getattr(self, "feature_names_in_", None)
             self._n_features = len(self._vocabulary)
