@@ -4,8 +4,9 @@
     python benchmarks/freund_schapire.py --degrees 2 --epochs 30
     python benchmarks/freund_schapire.py --runs 10        the mean of ten permutations, as in the paper
 
-Ten one-vs-rest problems, K(x, z) = (1 + x·z)^d on raw pixels, the same order of the rows in every epoch. An epoch of 0.1
-is the first 6,000 rows. Every cell reads: the paper / this run. SupVec counts the rows ever mistaken, over all classes.
+Ten one-vs-rest problems, K(x, z) = (1 + x·z)^d on raw pixels, the same order of the rows in every epoch. An epoch of
+0.1 is the first 6,000 rows. Every cell reads: the paper / this run. SupVec counts the rows ever mistaken, over all
+classes.
 """
 
 from __future__ import annotations
@@ -71,6 +72,14 @@ class Digit:
     scores: dict[str, list[NDArray[np.float64]]]
     mistakes: list[int]
     mistaken: list[NDArray[np.int64]]
+
+
+def find_mnist() -> Path:
+    root = os.environ.get("ROSENBLATT_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(root) / "mnist"
+    if not folder.is_dir():
+        raise SystemExit(f"MNIST is not in {folder}: set ROSENBLATT_DATA to the folder that holds mnist/")
+    return folder
 
 
 def read_mnist(folder: Path) -> tuple[Table, NDArray[np.uint8], Table, NDArray[np.uint8]]:
@@ -157,11 +166,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
-    root = os.environ.get("ROSENBLATT_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(root) / "mnist"
-    if not folder.is_dir():
-        raise SystemExit(f"MNIST is not in {folder}: set ROSENBLATT_DATA to the folder that holds mnist/")
-    data = read_mnist(folder)
+    data = read_mnist(find_mnist())
     report: list[dict[str, Any]] = []
     for degree in arguments.degrees:
         started = time.perf_counter()

@@ -181,9 +181,9 @@ class DualState:
             seen = max(self.counter("seen"), 1)
             steps = steps * ((seen - np.cumsum(log.survived)) / seen)
         size = len(self.support) * self.K
-        total: NDArray[np.float64] = np.bincount(log.which * self.K + log.gains, steps, minlength=size)
+        total = np.bincount(log.which * self.K + log.gains, steps, minlength=size).astype(np.float64)
         loses = log.loses >= 0
-        total = total - np.bincount((log.which * self.K + log.loses)[loses], steps[loses], minlength=size)
+        total -= np.bincount((log.which * self.K + log.loses)[loses], steps[loses], minlength=size)
         return total.reshape(-1, self.K)
 
     def take_into_pocket(self, mistakes: float) -> None:
