@@ -2,8 +2,8 @@
 
     python benchmarks/crammer.py
 
-Columns are centred, then all rows scaled so that the mean of their squared norms is 1; the rows come in the order of the
-file. A wrong class that scores as high as the right one is a mistake; the highest wrong class pays for it.
+Columns are centred, then all rows scaled so that the mean of their squared norms is 1; the rows come in the order of
+the file. A wrong class that scores as high as the right one is a mistake; the highest wrong class pays for it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from freund_schapire import find_mnist, read_mnist
 
+from freund_schapire import find_mnist, read_mnist
 from rosenblatt import KernelPerceptron
 
 PAPER = {"perceptron": 2782, "PA-I": 1623}

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from freund_schapire import find_mnist, read_mnist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from freund_schapire import find_mnist, read_mnist
 from rosenblatt import KernelPerceptron
 
 

@@ -77,6 +77,7 @@ class DualState:
     pocket: int = 0  # how many updates made the weights in the pocket
     pocket_mistakes: NDArray[np.float64] | None = None
     table: Table | None = None
+    start: NDArray[np.float64] | None = None  # scores of the table's rows by the log
     run: engine.DualRun | None = None
 
     @classmethod
@@ -204,6 +205,7 @@ class DualState:
             counters=self.counters.copy(),
             generator=self.generator.copy(),
             pocket_mistakes=None if self.pocket_mistakes is None else self.pocket_mistakes.copy(),
+            start=None,
             run=None,
         )
 
@@ -212,19 +214,29 @@ class DualState:
         return replace(self, K=len(mix), log=mixed_log(self.log, mix), counters=self.counters.copy())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "run": None}
+        return {**vars(self), "start": None, "run": None}
 
     def _run_on(self, table: Table, y: NDArray[Any], sample_weight: NDArray[np.float64] | None) -> engine.DualRun:
         if self.run is None or self.table is not table:
-            start = np.zeros((table.count, self.K))
-            if len(self.log):
-                survived = (self.counter("survived"),)
-                walked = walk(self.kernel, table, self.support.rows, (self.log,), survived, self.K, self.fit_intercept)
-                start = walked[0][0]
+            if self.start is None or self.table is not table:
+                look_at(table, [self])
             source = self.kernel.among(table, self.cache_bytes)
             bias = 1.0 if self.fit_intercept else 0.0
-            self.run, self.table = engine.DualRun(source, y, sample_weight, self.K, bias, start), table
+            self.run = engine.DualRun(source, y, sample_weight, self.K, bias, self.start)
+            self.start = None
         return self.run
+
+
+def look_at(table: Table, states: list[DualState]) -> None:
+    """Before learning from a table: the scores of its rows by what each state has learned, kernel values shared."""
+    first, logs = states[0], tuple(state.log for state in states)
+    starts = [np.zeros((table.count, first.K)) for _ in states]
+    if any(map(len, logs)):
+        survived = tuple(state.counter("survived") for state in states)
+        walked = walk(first.kernel, table, first.support.rows, logs, survived, first.K, first.fit_intercept)
+        starts = [last for last, _, _ in walked]
+    for state, start in zip(states, starts, strict=True):
+        state.table, state.start, state.run = table, start, None
 
 
 def settle(states: list[DualState]) -> None:
@@ -238,7 +250,7 @@ def settle(states: list[DualState]) -> None:
             recent = replace(state.recent, which=places[state.recent.which])
             state.log, state.recent = state.log.followed_by(recent), Updates.none()
     for state in states:
-        state.support, state.table, state.run = support, None, None
+        state.support, state.table, state.start, state.run = support, None, None, None
 
 
 def answer_of(states: list[DualState]) -> Dual | VotedDual:

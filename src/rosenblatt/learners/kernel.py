@@ -13,7 +13,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import Learner
 from rosenblatt.learners.budget import POLICIES, BudgetState, Policy, budget_answer_of
 from rosenblatt.learners.classes import weight_rows
-from rosenblatt.learners.dual import DualState, Support, answer_of, settle
+from rosenblatt.learners.dual import DualState, Support, answer_of, look_at, settle
 from rosenblatt.learners.epochs import Outcome, Problem, Stopping
 from rosenblatt.learners.kernels import check_square, make_kernel
 from rosenblatt.learners.rules import Rule, RuleName, check_number
@@ -56,7 +56,7 @@ class KernelPerceptron(Learner):
     fit_intercept : bool, default=True
         Add 1 to the kernel.
     budget : int or None, default=None
-        The most support rows; with ``multiclass="ovr"``, a class. None keeps all of them.
+        The most support rows; with ``multiclass="ovr"``, of each class. None keeps all of them.
     policy : {"forget-oldest", "forgetron", "projectron"}, default="projectron"
         What to do when the budget is used up: drop the oldest row, drop it after shrinking all coefficients (two classes
         or one-vs-rest), or spread the step over the rows that are there.
@@ -313,8 +313,14 @@ n_iter_no_change, warm_start, n_jobs, verbose
         _settle([outcome.state for outcome in outcomes])
         super()._conclude(X, classes, outcomes, going_on)
 
-    def _learn_batch(self, *batch: Any) -> None:
-        super()._learn_batch(*batch)
+    def _continued(self, table: Table, labels: Labels) -> list[Any]:
+        states = super()._continued(table, labels)
+        _look_at(table, states)
+        return states
+
+    def _learn_batch(self, table: Table, *rest: Any) -> None:
+        _look_at(table, self._states)
+        super()._learn_batch(table, *rest)
         _settle(self._states)
 
     # -- answers
@@ -339,6 +345,11 @@ n_iter_no_change, warm_start, n_jobs, verbose
         if model.support is None:
             return np.empty(0, np.int64) if model.kernel.name == "precomputed" else np.empty((0, self.n_features_in_))
         return model.support
+
+
+def _look_at(table: Table, states: list[Any]) -> None:
+    if isinstance(states[0], DualState):
+        look_at(table, states)
 
 
 def _settle(states: list[Any]) -> None:
