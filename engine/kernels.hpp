@@ -48,7 +48,7 @@ struct KernelFunction {
   // products x·z become kernel values; norms[r] = ‖x_r‖², norm = ‖z‖².
   void apply(double* products, const double* norms, double norm, int count) const {
     if (kind == Kind::poly) {
-      for (int r = 0; r < count; ++r) products[r] = power(coef0 + gamma * products[r], degree);
+      raise(products, count);
     } else if (kind == Kind::rbf) {
       for (int r = 0; r < count; ++r)
         products[r] = fixed_exp(-gamma * std::max(0.0, (norms[r] + norm) - 2.0 * products[r]));
@@ -58,11 +58,18 @@ struct KernelFunction {
   }
 
  private:
-  static double power(double base, int degree) {
-    double result = 1.0;
-    for (; degree > 0; degree >>= 1, base *= base)
-      if (degree & 1) result *= base;
-    return result;
+  // By squaring, all rows side by side.
+  void raise(double* products, int count) const {
+    double base[panel_rows];
+    for (int r = 0; r < count; ++r) {
+      base[r] = coef0 + gamma * products[r];
+      products[r] = 1.0;
+    }
+    for (int left = degree; left > 0; left >>= 1) {
+      if (left & 1)
+        for (int r = 0; r < count; ++r) products[r] *= base[r];
+      for (int r = 0; r < count; ++r) base[r] *= base[r];
+    }
   }
 };
 

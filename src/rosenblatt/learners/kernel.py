@@ -58,8 +58,8 @@ class KernelPerceptron(Learner):
     budget : int or None, default=None
         The most support rows; with ``multiclass="ovr"``, of each class. None keeps all of them.
     policy : {"forget-oldest", "forgetron", "projectron"}, default="projectron"
-        What to do when the budget is used up: drop the oldest row, drop it after shrinking all coefficients (two classes
-        or one-vs-rest), or spread the step over the rows that are there.
+        What to do when the budget is used up: drop the oldest row, drop it after shrinking all coefficients (two
+        classes or one-vs-rest), or spread the step over the rows that are there.
     cache_size : float, default=200
         Megabytes for kernel values that may be needed again. The answer does not depend on it.
     max_iter, tol, shuffle, random_state, tie, multiclass, class_weight, early_stopping, validation_fraction, \
@@ -80,8 +80,8 @@ n_iter_no_change, warm_start, n_jobs, verbose
 
     Notes
     -----
-    Guarantee: that of the perceptron with K(x, x) in the place of ‖x‖²: if a unit vector of the kernel's space separates
-    the rows with margin gamma, and ``K(x, x) <= R²``, at most ``(R/gamma)²`` mistakes are made.
+    Guarantee: that of the perceptron with K(x, x) in the place of ‖x‖²: if a unit vector of the kernel's space
+    separates the rows with margin gamma, and ``K(x, x) <= R²``, at most ``(R/gamma)²`` mistakes are made.
     Cost: the scores of all rows are kept, so every kernel value of a row with a mistaken row is computed once an epoch,
     for 32 rows at a time. Kernel values are sums over the features from left to right in float64, the same bits for
     dense and sparse rows.
@@ -198,8 +198,8 @@ n_iter_no_change, warm_start, n_jobs, verbose
         """
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ParameterError(
-                "kernel='precomputed' has no meaning in partial_fit: the kernel of these rows with all others, past and "
-                "to come, is not in X"
+                "kernel='precomputed' has no meaning in partial_fit: the kernel of these rows with all others, past "
+                "and to come, is not in X"
             )
         if isinstance(self.gamma, str) and self.gamma == "scale":
             raise ParameterError("gamma='scale' needs all rows at once: in partial_fit write gamma='auto' or a number")
