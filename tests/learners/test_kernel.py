@@ -221,19 +221,20 @@ def test_a_warm_start_goes_on_bit_for_bit(multiclass: Any, keep: Any) -> None:
         assert twice.support_vectors_.shape == once.support_vectors_.shape
 
 
-def test_classes_that_come_later_are_learned_as_the_linear_learner_does() -> None:
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+@pytest.mark.parametrize("keep", KEEPS)
+def test_classes_that_come_later_are_learned_as_the_linear_learner_does(multiclass: Any, keep: Any) -> None:
     X, y = whole_numbers(12)
     order = np.argsort(y, kind="stable")
     X, y = X[order], y[order]
-    for multiclass in ("joint", "ovr"):
-        linear = Perceptron(multiclass=multiclass)
-        kernel = KernelPerceptron(kernel="linear", multiclass=multiclass)
-        for begin in range(0, len(y), 7):
-            linear.partial_fit(X[begin : begin + 7], y[begin : begin + 7])
-            kernel.partial_fit(X[begin : begin + 7], y[begin : begin + 7])
-            assert kernel.classes_.tolist() == linear.classes_.tolist()
-            assert kernel.predict(X).tolist() == linear.predict(X).tolist()
-        assert kernel.mistakes_ == linear.mistakes_
+    linear = Perceptron(multiclass=multiclass, keep=keep)
+    kernel = KernelPerceptron(kernel="linear", multiclass=multiclass, keep=keep)
+    for begin in range(0, len(y), 7):
+        linear.partial_fit(X[begin : begin + 7], y[begin : begin + 7])
+        kernel.partial_fit(X[begin : begin + 7], y[begin : begin + 7])
+        assert kernel.classes_.tolist() == linear.classes_.tolist()
+        np.testing.assert_allclose(kernel.decision_function(X), linear.decision_function(X), atol=1e-12)
+    assert kernel.mistakes_ == linear.mistakes_
 
 
 def test_a_support_row_is_stored_once_for_all_classes_epochs_and_batches() -> None:

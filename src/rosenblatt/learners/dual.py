@@ -220,6 +220,7 @@ class DualState:
         if self.run is None or self.table is not table:
             if self.start is None or self.table is not table:
                 look_at(table, [self])
+            assert self.start is not None
             source = self.kernel.among(table, self.cache_bytes)
             bias = 1.0 if self.fit_intercept else 0.0
             self.run = engine.DualRun(source, y, sample_weight, self.K, bias, self.start)
@@ -272,10 +273,13 @@ def answer_of(states: list[DualState]) -> Dual | VotedDual:
 
 def _fingerprint(table: Table, row: int) -> bytes:
     # 16 bytes instead of the row itself; -0.0 + 0.0 is 0.0, so equal rows have equal bytes.
-    values = table.values[[row]] if table.sparse else table.values[row]
     digest = hashlib.blake2b(digest_size=16)
     if table.sparse:
-        digest.update(values.indices[values.data != 0].astype(np.int64).tobytes())
-        values = values.data[values.data != 0]
+        span = slice(table.values.indptr[row], table.values.indptr[row + 1])
+        columns, values = table.values.indices[span], table.values.data[span]
+        digest.update(columns[values != 0].astype(np.int64).tobytes())
+        values = values[values != 0]
+    else:
+        values = table.values[row]
     digest.update((values.astype(np.float64) + 0.0).tobytes())
     return digest.digest()
