@@ -45,7 +45,7 @@ class BudgetRun {
         kernel_(pool.budget * panel_rows) {}
 
   template <class Rule>
-  void learn(Order order, const Rule& rule, bool tie_positive, Counters& c, Poll& poll) {
+  void learn(Order order, const Rule& rule, bool tie_positive, Counters& c, double& mistake_weight, Poll& poll) {
     std::vector<double> scores(K_);
     std::uint32_t index[panel_rows];
     for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
@@ -67,6 +67,7 @@ class BudgetRun {
           if (update) step(i, r, norm, K_ == 1 ? tau * targets_.signs[i] : tau, verdict);
           c.updates += update;
           c.mistakes += verdict.mistake;
+          if (verdict.mistake) mistake_weight += weight;
         }
         c.survived = update ? 1 : c.survived + 1;
         ++c.seen;

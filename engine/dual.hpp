@@ -78,9 +78,11 @@ class DualRun {
   const Vote& log() const { return log_; }
   std::int64_t pocket() const { return pocket_; }  // how many of the updates made the weights in the pocket; -1: none was put there
 
-  // One pass over the order. ratchet: null unless the keep is the pocket.
+  // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
+  // every mistake.
   template <class Rule>
-  void learn(Order order, const Rule& rule, bool tie_positive, const Ratchet* ratchet, Counters& c, Poll& poll) {
+  void learn(Order order, const Rule& rule, bool tie_positive, const Ratchet* ratchet, Counters& c,
+             double& mistake_weight, Poll& poll) {
     if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
     remember(order);
     PanelScores local(K_);
@@ -110,6 +112,7 @@ class DualRun {
           }
           c.updates += update;
           c.mistakes += verdict.mistake;
+          if (verdict.mistake) mistake_weight += weight;
         }
         c.survived = update ? 1 : c.survived + 1;
         ++c.seen;

@@ -176,7 +176,8 @@ class Run {
 
   void learn(std::optional<Input<std::uint32_t>> order_index, const std::string& rule_name, double eta0, double beta,
              double C, bool tie_positive, std::optional<Array<double>> pocket_mistakes, bool ratchet,
-             Array<std::int64_t> counters, std::optional<Array<std::uint8_t>> cancel) {
+             Array<std::int64_t> counters, Array<double> mistake_weight, std::optional<Array<std::uint8_t>> cancel) {
+    check_size(mistake_weight, 1, "mistake_weight");
     const Order order = to_order(order_index, held_.source->count());
     const AnyRule rule = to_rule(rule_name, eta0, beta, C);
     check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
@@ -188,7 +189,8 @@ class Run {
       nb::gil_scoped_release release;
       std::visit(
           [&](const auto& r) {
-            run_->learn(order, r, tie_positive, pocket_mistakes ? &held : nullptr, counted, interrupt.poll());
+            run_->learn(order, r, tie_positive, pocket_mistakes ? &held : nullptr, counted, *mistake_weight.data(),
+                        interrupt.poll());
           },
           rule);
     }
@@ -241,7 +243,7 @@ void learn_on_budget(KernelSource& held, nb::object before_, AnyLabels y, std::o
                      const std::string& rule_name, double C, bool tie_positive, const std::string& policy,
                      Array<std::int64_t> members, Array<double> coefficients, Array<double> matrix,
                      Array<std::int64_t> ring, Array<double> numbers, Array<std::int64_t> counters,
-                     std::optional<Array<std::uint8_t>> cancel) {
+                     Array<double> mistake_weight, std::optional<Array<std::uint8_t>> cancel) {
   Source& rows = *held.source;
   Source* before = before_.is_none() ? nullptr : nb::cast<KernelSource&>(before_).source.get();
   const std::int64_t budget = static_cast<std::int64_t>(members.size());
@@ -252,6 +254,7 @@ void learn_on_budget(KernelSource& held, nb::object before_, AnyLabels y, std::o
   check_size(matrix, how == Policy::forget_oldest ? 0 : budget * budget, "matrix");
   check_size(ring, 2, "ring");
   check_size(numbers, 4, "numbers");
+  check_size(mistake_weight, 1, "mistake_weight");
   check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
   const std::int64_t size = ring.data()[0];
   if (size < 0 || size > budget || ring.data()[1] < 0 || ring.data()[1] >= budget)
@@ -272,7 +275,8 @@ void learn_on_budget(KernelSource& held, nb::object before_, AnyLabels y, std::o
   auto& counted = *reinterpret_cast<Counters*>(counters.data());
   {
     nb::gil_scoped_release release;
-    std::visit([&](const auto& r) { run.learn(order, r, tie_positive, counted, interrupt.poll()); }, rule);
+    std::visit([&](const auto& r) { run.learn(order, r, tie_positive, counted, *mistake_weight.data(), interrupt.poll()); },
+               rule);
   }
   interrupt.raise_if_stopped();
 }
@@ -300,7 +304,7 @@ void bind_kernel(nb::module_& m) {
            "source"_a, "y"_a.noconvert(), "sample_weight"_a.noconvert().none(), "K"_a, "bias"_a, "start"_a.noconvert())
       .def("learn", &Run::learn, nb::kw_only(), "order"_a.noconvert().none(), "rule"_a, "eta0"_a, "beta"_a, "C"_a,
            "tie_positive"_a, "pocket_mistakes"_a.noconvert().none(), "ratchet"_a, "counters"_a.noconvert(),
-           "cancel"_a.noconvert().none() = nb::none(), "One pass over the rows in the given order.")
+           "mistake_weight"_a.noconvert(), "cancel"_a.noconvert().none() = nb::none(), "One pass over the rows in the given order.")
       .def("count_mistakes", &Run::count_mistakes, "order"_a.noconvert().none(), "tie_positive"_a,
            "How many rows the current weights get wrong, each counted with its sample weight.")
       .def("updates", &Run::updates, "first"_a, "The updates from the given one on.")
@@ -309,7 +313,8 @@ void bind_kernel(nb::module_& m) {
   m.def("learn_on_budget", &learn_on_budget, "source"_a, "before"_a.none(), "y"_a.noconvert(), nb::kw_only(),
         "sample_weight"_a.noconvert().none(), "order"_a.noconvert().none(), "K"_a, "bias"_a, "rule"_a, "C"_a,
         "tie_positive"_a, "policy"_a, "members"_a.noconvert(), "coefficients"_a.noconvert(), "matrix"_a.noconvert(),
-        "ring"_a.noconvert(), "numbers"_a.noconvert(), "counters"_a.noconvert(), "cancel"_a.noconvert().none() = nb::none(),
+        "ring"_a.noconvert(), "numbers"_a.noconvert(), "counters"_a.noconvert(), "mistake_weight"_a.noconvert(),
+        "cancel"_a.noconvert().none() = nb::none(),
         "One pass over the rows with at most as many support rows as there are members, in place.");
 }
 

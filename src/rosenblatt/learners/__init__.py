@@ -2,14 +2,8 @@
 
 from rosenblatt.learners.history import History
 from rosenblatt.learners.kernel import KernelPerceptron
-from rosenblatt.learners.linear import (
-    AveragedPerceptron,
-    PassiveAggressive,
-    PassiveAggressiveClassifier,
-    Perceptron,
-    PocketPerceptron,
-    VotedPerceptron,
-)
+from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
+from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 
 __all__ = [
     "AveragedPerceptron",

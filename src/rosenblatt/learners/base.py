@@ -179,8 +179,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in super().__getstate__().items() if name != "_one"}
-        return {**state, "_answers": []} if "_answers" in state else state
+        kept = {name: value for name, value in super().__getstate__().items() if name != "_one"}
+        return {**kept, "_answers": []} if "_answers" in kept else kept
 
     # -- checking
 
@@ -325,14 +325,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._states = [outcome.state for outcome in outcomes]
         self.n_iter_ = len(history)
         self.history_ = self.history_.followed_by(history) if going_on else history
-        self.stop_reason_ = (
-            "max_iter" if "max_iter" in reasons else "no_change" if "no_change" in reasons else "converged"
-        )
+        self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
         self.converged_ = self.stop_reason_ == "converged"
         if self.stop_reason_ == "max_iter":
             warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {history.mistakes[-1]} mistakes in the "
-                "last epoch. That proves nothing about the data: give it more epochs, or ask whether they can be "
+                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {history.mistakes[-1]} mistakes in "
+                "the last epoch. That proves nothing about the data: give it more epochs, or ask whether they can be "
                 "separated at all",
                 ConvergenceWarning,
                 stacklevel=4,

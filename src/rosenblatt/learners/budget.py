@@ -36,6 +36,7 @@ class BudgetState:
     policy: Policy
     counters: NDArray[np.int64]
     generator: NDArray[np.uint64]
+    mistake_weight: NDArray[np.float64]  # one number: the sample weights of all mistakes
     members: NDArray[np.int64]  # the row of the table in each slot; -1 if it came from another table
     coefficients: NDArray[np.float64]  # (budget, K)
     matrix: NDArray[np.float64]  # of the kernel among the slots (forgetron), or its inverse (projectron)
@@ -59,6 +60,7 @@ class BudgetState:
             policy,
             np.zeros(len(COUNTERS), np.int64),
             generator,
+            np.zeros(1),
             np.full(budget, -1),
             np.zeros((budget, K)),
             np.zeros((side, side)),
@@ -142,7 +144,7 @@ class BudgetState:
 
     def copy(self) -> BudgetState:
         """A state that goes its own way."""
-        arrays = ("counters", "generator", "members", "coefficients", "matrix", "ring", "numbers")
+        arrays = ("counters", "generator", "mistake_weight", "members", "coefficients", "matrix", "ring", "numbers")
         return replace(self, **{name: getattr(self, name).copy() for name in arrays})
 
     def with_classes(self, mix: NDArray[np.float64]) -> BudgetState:
@@ -185,6 +187,7 @@ class BudgetState:
             ring=self.ring,
             numbers=self.numbers,
             counters=self.counters,
+            mistake_weight=self.mistake_weight,
             cancel=cancel,
         )
         size = int(self.ring[0])

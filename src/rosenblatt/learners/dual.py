@@ -72,6 +72,7 @@ class DualState:
     cache_bytes: int
     counters: NDArray[np.int64]
     generator: NDArray[np.uint64]
+    mistake_weight: NDArray[np.float64]  # one number: the sample weights of all mistakes
     log: Updates  # `which` names a support row
     recent: Updates  # updates since the rows were last settled; `which` names a row of the table
     pocket: int = 0  # how many updates made the weights in the pocket
@@ -97,7 +98,17 @@ class DualState:
         counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
         counters[COUNTERS.index("pocket_run")] = -1
         state = cls(
-            keep, kernel, fit_intercept, K, support, cache_bytes, counters, generator, Updates.none(), Updates.none()
+            keep,
+            kernel,
+            fit_intercept,
+            K,
+            support,
+            cache_bytes,
+            counters,
+            generator,
+            np.zeros(1),
+            Updates.none(),
+            Updates.none(),
         )
         if keep == "pocket":
             state.pocket_mistakes = np.array([np.inf])
@@ -149,6 +160,7 @@ class DualState:
             pocket_mistakes=self.pocket_mistakes,
             ratchet=ratchet,
             counters=self.counters,
+            mistake_weight=self.mistake_weight,
             cancel=cancel,
         )
         which, steps, gains, loses, survived = run.updates(len(self.recent))
@@ -204,6 +216,7 @@ class DualState:
             support=self.support.copy(),
             counters=self.counters.copy(),
             generator=self.generator.copy(),
+            mistake_weight=self.mistake_weight.copy(),
             pocket_mistakes=None if self.pocket_mistakes is None else self.pocket_mistakes.copy(),
             start=None,
             run=None,

@@ -309,9 +309,10 @@ n_iter_no_change, warm_start, n_jobs, verbose
             for _ in range(problems)
         ]
 
-    def _conclude(self, X: Any, classes: NDArray[Any], outcomes: list[Outcome], going_on: bool) -> None:
+    def _run(self, restarts: list[list[Any]], problems: list[Problem], stoppings: list[Stopping]) -> list[Outcome]:
+        outcomes = super()._run(restarts, problems, stoppings)
         _settle([outcome.state for outcome in outcomes])
-        super()._conclude(X, classes, outcomes, going_on)
+        return outcomes
 
     def _continued(self, table: Table, labels: Labels) -> list[Any]:
         states = super()._continued(table, labels)

@@ -1,7 +1,7 @@
 """One example at a time: dicts of feature names and numbers, with features and labels that come as they come.
 
-Invariant: an example that raises leaves the learner as it was. `learn_one` on dicts and `partial_fit` on the same rows do
-the same arithmetic on the same states.
+Invariant: an example that raises leaves the learner as it was. `learn_one` on dicts and `partial_fit` on the same
+rows do the same arithmetic on the same states.
 """
 
 from __future__ import annotations
@@ -202,6 +202,7 @@ class OneByOne:
                 pocket_intercept=state.pocket_intercept,
                 pocket_mistakes=state.pocket_mistakes,
                 counters=state.counters,
+                mistake_weight=state.mistake_weight,
             )
         self._one = one
 
