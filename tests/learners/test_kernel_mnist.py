@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +11,19 @@ import pytest
 
 from rosenblatt import KernelPerceptron
 
-FOLDER = Path(os.environ.get("ROSENBLATT_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "mnist"
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"MNIST is not in {FOLDER}: set ROSENBLATT_DATA")
-
-
-def read(name: str) -> tuple[Any, Any]:
+def read(folder: Path, name: str) -> tuple[Any, Any]:
     with (
-        gzip.open(FOLDER / f"{name}-images-idx3-ubyte.gz") as images,
-        gzip.open(FOLDER / f"{name}-labels-idx1-ubyte.gz") as labels,
+        gzip.open(folder / "mnist" / f"{name}-images-idx3-ubyte.gz") as images,
+        gzip.open(folder / "mnist" / f"{name}-labels-idx1-ubyte.gz") as labels,
     ):
         X = np.frombuffer(images.read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float32)
         return X, np.frombuffer(labels.read(), np.uint8, offset=8)
 
 
-def test_one_epoch_of_freund_and_schapire() -> None:
+def test_one_epoch_of_freund_and_schapire(real_data: Path) -> None:
     """Degree 2, T = 1: 10,201 mistakes over the ten classes, 8,190 support rows, a voted error of 2.8 %."""
-    X, y = read("train")
+    X, y = read(real_data, "train")
     order = np.random.default_rng(0).permutation(len(X))
     learner = KernelPerceptron(
         kernel="poly", gamma=1.0, coef0=1.0, degree=2, fit_intercept=False, keep="vote", multiclass="ovr"
@@ -36,13 +31,13 @@ def test_one_epoch_of_freund_and_schapire() -> None:
     learner.partial_fit(X[order], y[order])
     assert learner.mistakes_ == pytest.approx(10_201, rel=0.03)
     assert len(learner.support_vectors_) == pytest.approx(8_190, rel=0.03)
-    X_test, y_test = read("t10k")
+    X_test, y_test = read(real_data, "t10k")
     assert 100 * np.mean(learner.predict(X_test) != y_test) == pytest.approx(2.8, abs=0.3)
 
 
-def test_the_online_mistakes_of_crammer_et_al() -> None:
+def test_the_online_mistakes_of_crammer_et_al(real_data: Path) -> None:
     """Perceptron with (0.5 + x·z)^5, one pass: 2,782 mistakes."""
-    X, y = read("train")
+    X, y = read(real_data, "train")
     X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
     X /= np.sqrt((X**2).sum(axis=1).mean())
     learner = KernelPerceptron(kernel="poly", gamma=1.0, coef0=0.5, degree=5, fit_intercept=False)
