@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rosenblatt.learners import (
         AveragedPerceptron,
         History,
+        KernelPerceptron,
         PassiveAggressive,
         PassiveAggressiveClassifier,
         Perceptron,
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AveragedPerceptron": "learners",
     "History": "learners",
+    "KernelPerceptron": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
     "Perceptron": "learners",
@@ -40,6 +42,7 @@ _HOMES = {
 __all__ = [
     "AveragedPerceptron",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",

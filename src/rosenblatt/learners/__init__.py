@@ -1,12 +1,14 @@
 """The learners: named algorithms, each a rule, a keep and a space."""
 
 from rosenblatt.learners.history import History
+from rosenblatt.learners.kernel import KernelPerceptron
 from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
 from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 
 __all__ = [
     "AveragedPerceptron",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
