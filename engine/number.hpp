@@ -1,0 +1,88 @@
+// Decimal numbers from text, each the double that Python's float() gives.
+//
+// Invariant: the fast path is taken only where it is exact: at most 2^53 as an integer of the digits, times or divided by
+// a power of ten that a double holds exactly (Clinger 1990). Everything else goes to std::from_chars.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
+namespace rosenblatt {
+
+inline constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+// Does a decimal that std::from_chars calls out of range lie beyond the largest double (else it is next to 0)?
+inline bool is_huge(const char* at, const char* end) {
+  std::int64_t magnitude = 0, exponent = 0;
+  bool point = false, digits = false;
+  for (; at < end && (is_digit(*at) || *at == '.'); ++at) {
+    if (*at == '.') {
+      point = true;
+    } else {
+      digits = digits || *at != '0';
+      if (digits && !point) ++magnitude;
+      if (!digits && point) --magnitude;
+    }
+  }
+  if (at < end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    const bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) ++at;
+    for (; at < end && is_digit(*at); ++at)
+      if (exponent < 1'000'000'000) exponent = exponent * 10 + (*at - '0');
+    if (negative) exponent = -exponent;
+  }
+  return magnitude + exponent > 0;
+}
+
+// Reads the number at `at`, at most to `end`; returns where it stops, or null if there is none.
+inline const char* parse_slowly(const char* at, const char* end, bool negative, double& value) {
+  if (at < end && *at == '-') return nullptr;  // from_chars would take a second sign
+  const auto [stop, error] = std::from_chars(at, end, value);
+  if (error == std::errc::invalid_argument) return nullptr;
+  if (error == std::errc::result_out_of_range)
+    value = is_huge(at, stop) ? std::numeric_limits<double>::infinity() : 0.0;
+  if (negative) value = -value;
+  return stop;
+}
+
+inline const char* parse_number(const char* at, const char* end, double& value) {
+  bool negative = false;
+  if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+  const char* const begin = at;
+  std::uint64_t digits = 0;
+  while (at < end && is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
+  std::int64_t count = at - begin;
+  std::int64_t exponent = 0;
+  if (at < end && *at == '.') {
+    const char* const point = ++at;
+    while (at < end && is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    exponent = point - at;
+    count += at - point;
+  }
+  if (count == 0 || count > 19) return parse_slowly(begin, end, negative, value);  // 19 digits fit in 64 bits
+  if (at < end && (*at == 'e' || *at == 'E')) {
+    const char* mark = at + 1;
+    const bool down = mark < end && *mark == '-';
+    if (mark < end && (*mark == '-' || *mark == '+')) ++mark;
+    if (mark < end && is_digit(*mark)) {
+      std::int64_t power = 0;
+      for (; mark < end && is_digit(*mark); ++mark)
+        if (power < 100'000) power = power * 10 + (*mark - '0');
+      exponent += down ? -power : power;
+      at = mark;
+    }
+  }
+  if (digits > (std::uint64_t{1} << 53) || exponent < -22 || exponent > 22)
+    return digits == 0 ? (value = negative ? -0.0 : 0.0, at) : parse_slowly(begin, end, negative, value);
+  const double whole = static_cast<double>(digits);
+  const double size = exponent < 0 ? whole / powers_of_ten[-exponent] : whole * powers_of_ten[exponent];
+  value = negative ? -size : size;
+  return at;
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,70 @@
+"""A stream of bytes as chunks of whole lines.
+
+Invariant: the chunks joined are the stream, byte for byte; none ends inside of a line (or, for CSV, inside of quotes). A
+chunk is full unless the stream is live, so where a file is cut depends on nothing but the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from rosenblatt.data.sources import Source
+from rosenblatt.errors import DataError
+
+CHUNK = 4 << 20
+LONGEST_LINE = 64 << 20
+_BOM = b"\xef\xbb\xbf"
+
+
+def iter_chunks(source: Source, *, quoted: bool = False, size: int = CHUNK) -> Iterator[memoryview]:
+    """The chunks of a source, from its beginning; a byte order mark at the start is dropped."""
+    try:
+        with source.open() as stream:
+            first = True
+            for chunk in _cut(stream, source, quoted, size):
+                yield chunk[len(_BOM) :] if first and bytes(chunk[:3]) == _BOM else chunk
+                first = False
+    except (EOFError, OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{source.name} cannot be decompressed: {error}") from None
+
+
+def _cut(stream: BinaryIO, source: Source, quoted: bool, size: int) -> Iterator[memoryview]:
+    rest = b""
+    while True:
+        buffer = bytearray(max(size, 2 * len(rest)))
+        buffer[: len(rest)] = rest
+        filled = len(rest) + _fill(stream, memoryview(buffer)[len(rest) :], live=source.live)
+        if filled == len(rest):
+            if filled:
+                yield memoryview(buffer)[:filled]
+            return
+        end = _last_line_end(buffer, filled, quoted)
+        if end == 0 and filled > LONGEST_LINE:
+            raise DataError(f"{source.name} has a line longer than {LONGEST_LINE >> 20} MB")
+        rest = bytes(memoryview(buffer)[end:filled])
+        if end:
+            yield memoryview(buffer)[:end]
+
+
+def _fill(stream: BinaryIO, buffer: memoryview, *, live: bool) -> int:
+    """Read until the buffer is full or the stream ends; a live stream is read once."""
+    filled = 0
+    while filled < len(buffer):
+        count = stream.readinto(buffer[filled:])  # type: ignore[attr-defined]
+        if not count:
+            break
+        filled += count
+        if live:
+            break
+    return filled
+
+
+def _last_line_end(buffer: bytearray, filled: int, quoted: bool) -> int:
+    end = buffer.rfind(b"\n", 0, filled)
+    if quoted and end >= 0 and buffer.count(b'"', 0, end) % 2:
+        # The last quote opened a field that goes on: go back to the line in which it began.
+        end = buffer.rfind(b"\n", 0, buffer.rfind(b'"', 0, end))
+    return end + 1
