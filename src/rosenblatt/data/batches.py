@@ -100,9 +100,9 @@ def join_batches(batches: Sequence[Batch]) -> Batch:
     """Batches one after another, as one; their labels must be the same list, or become one."""
     if len(batches) == 1:
         return batches[0]
-    labels = list(batches[0].labels) if batches else []
-    if any(batch.labels != labels for batch in batches):
-        labels = list(dict.fromkeys(label for batch in batches for label in batch.labels))
+    labels = tuple(batches[0].labels) if batches else ()
+    if any(tuple(batch.labels) != labels for batch in batches):
+        labels = tuple(dict.fromkeys(label for batch in batches for label in batch.labels))
         place = {label: code for code, label in enumerate(labels)}
         batches = [_recoded(batch, place, labels) for batch in batches]
     sizes = np.cumsum([0] + [len(batch.values) for batch in batches])
@@ -125,7 +125,7 @@ def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
     return np.concatenate(arrays) if arrays else np.empty(0, dtype)
 
 
-def _recoded(batch: Batch, place: dict[bytes, int], labels: list[bytes]) -> Batch:
+def _recoded(batch: Batch, place: dict[bytes, int], labels: tuple[bytes, ...]) -> Batch:
     codes = np.array([*(place[label] for label in batch.labels), -1], np.int32)[batch.codes]
     return Batch(batch.starts, batch.indices, batch.values, codes, labels, batch.weights)
 
