@@ -151,7 +151,7 @@ def _open_seekable(source: Source) -> Any:
                 spool.write(block)
         spool.seek(0)
         return spool
-    return open(source.name, "rb")
+    return open(source.path, "rb")
 
 
 def _header_of(chunk: bytes, format: str, source: Source) -> tuple[tuple[str, ...], int]:

@@ -19,7 +19,7 @@ from rosenblatt.data.batches import Batch, Classes, join_batches
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.formats import LINE_FORMATS, check_format, guess_format
 from rosenblatt.data.lines import BITS, Encoded, Grams, LineEncoder
-from rosenblatt.data.sources import Source, find_sources
+from rosenblatt.data.sources import Source, Spooled, StandardInput, find_sources
 from rosenblatt.errors import DataError, LabelError
 
 _HEAD = 1 << 16
@@ -223,6 +223,8 @@ def scan(
         found = "arrow"
     else:
         sources = find_sources(data)
+        if encoder is None:  # more than one pass is needed
+            sources = [Spooled.copy(source) if source.live else source for source in sources]
         if isinstance(encoder, LineEncoder):
             found = encoder.format
         elif format is not None:
@@ -279,8 +281,8 @@ def check_classes(classes: Classes) -> Classes:
 
 
 def _format_of(source: Source) -> str:
-    if source.live:
-        raise DataError("standard input has no name to tell its format from: name it with --format (format=)")
+    if isinstance(source, StandardInput):
+        return guess_format(source, source.peek())
     with source.open() as stream:
         return guess_format(source, bytes(stream.read(_HEAD)))
 

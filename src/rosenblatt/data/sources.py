@@ -11,9 +11,12 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -23,7 +26,7 @@ TABLE_ENDINGS = ("csv", "tsv", "parquet", "feather", "arrow", "ipc", "jsonl", "n
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """One file, or standard input for ``-``."""
 
@@ -40,20 +43,25 @@ class Source:
         return parts[-1] if len(parts) > 1 else ""
 
     @property
+    def path(self) -> str:
+        """Where the bytes are, which an error need not say."""
+        return self.name
+
+    @property
     def size(self) -> int:
         """Bytes on disk."""
-        return os.path.getsize(self.name)
+        return os.path.getsize(self.path)
 
     @property
     def stamp(self) -> list[Any]:
         """What changes when the file does."""
-        status = os.stat(self.name)
-        return [os.path.abspath(self.name), status.st_size, status.st_mtime_ns]
+        status = os.stat(self.path)
+        return [os.path.abspath(self.path), status.st_size, status.st_mtime_ns]
 
     def open(self) -> BinaryIO:
         """The decompressed bytes, from the beginning."""
         try:
-            raw = open(self.name, "rb", buffering=0)  # noqa: SIM115
+            raw = open(self.path, "rb", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise DataError(f"{self.name} cannot be read: {error.strerror}") from None
         magic = raw.read(6)
@@ -70,13 +78,18 @@ class Source:
         return cast(BinaryIO, raw)
 
 
-@dataclass(frozen=True)
+@dataclass
 class StandardInput(Source):
     """Standard input, once."""
 
     name: str = "-"
+    _head: bytes = field(default=b"", repr=False)
 
     live = True
+
+    @property
+    def ending(self) -> str:
+        return ""
 
     @property
     def size(self) -> int:
@@ -86,11 +99,41 @@ class StandardInput(Source):
     def stamp(self) -> list[Any]:
         return ["-"]
 
+    def peek(self) -> bytes:
+        """What has come so far, at least something, without taking it."""
+        self._head = self._head or os.read(sys.stdin.fileno(), 1 << 16)
+        return self._head
+
     def open(self) -> BinaryIO:
-        return cast(BinaryIO, os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
+        raw = os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+        return cast(BinaryIO, _Joined(chain([self._head], iter(lambda: raw.read(1 << 20), b""))))
 
 
-@dataclass(frozen=True)
+@dataclass
+class Spooled(Source):
+    """A copy of standard input in a temporary file, to be read more than once."""
+
+    name: str = "-"
+
+    @classmethod
+    def copy(cls, source: Source) -> Spooled:
+        spooled = cls()
+        spooled._file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        with source.open() as stream:
+            shutil.copyfileobj(stream, spooled._file, 1 << 20)
+        spooled._file.flush()
+        return spooled
+
+    @property
+    def path(self) -> str:
+        return self._file.name
+
+    @property
+    def ending(self) -> str:
+        return ""
+
+
+@dataclass
 class Documents(Source):
     """A folder with a subfolder a class and a document a file, read as lines ``label TAB text``.
 
