@@ -2,6 +2,7 @@
 //
 // Invariant: the fast path is taken only where it is exact: at most 2^53 as an integer of the digits, times or divided by
 // a power of ten that a double holds exactly (Clinger 1990). Everything else goes to std::from_chars.
+// On entry *end can be read and is no part of a number, so that the digit loops need no second test.
 #pragma once
 
 #include <charconv>
@@ -51,27 +52,27 @@ inline const char* parse_slowly(const char* at, const char* end, bool negative, 
 }
 
 inline const char* parse_number(const char* at, const char* end, double& value) {
-  bool negative = false;
-  if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+  const bool negative = *at == '-';
+  if (negative || *at == '+') ++at;
   const char* const begin = at;
   std::uint64_t digits = 0;
-  while (at < end && is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
+  while (is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
   std::int64_t count = at - begin;
   std::int64_t exponent = 0;
-  if (at < end && *at == '.') {
+  if (*at == '.' && at < end) {
     const char* const point = ++at;
-    while (at < end && is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    while (is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
     exponent = point - at;
     count += at - point;
   }
   if (count == 0 || count > 19) return parse_slowly(begin, end, negative, value);  // 19 digits fit in 64 bits
-  if (at < end && (*at == 'e' || *at == 'E')) {
+  if ((*at == 'e' || *at == 'E') && at < end) {
     const char* mark = at + 1;
-    const bool down = mark < end && *mark == '-';
-    if (mark < end && (*mark == '-' || *mark == '+')) ++mark;
-    if (mark < end && is_digit(*mark)) {
+    const bool down = *mark == '-';
+    if (down || (*mark == '+' && mark < end)) ++mark;
+    if (is_digit(*mark)) {
       std::int64_t power = 0;
-      for (; mark < end && is_digit(*mark); ++mark)
+      for (; is_digit(*mark); ++mark)
         if (power < 100'000) power = power * 10 + (*mark - '0');
       exponent += down ? -power : power;
       at = mark;
@@ -79,7 +80,7 @@ inline const char* parse_number(const char* at, const char* end, double& value) 
   }
   if (digits > (std::uint64_t{1} << 53) || exponent < -22 || exponent > 22)
     return digits == 0 ? (value = negative ? -0.0 : 0.0, at) : parse_slowly(begin, end, negative, value);
-  const double whole = static_cast<double>(digits);
+  const double whole = static_cast<double>(static_cast<std::int64_t>(digits));
   const double size = exponent < 0 ? whole / powers_of_ten[-exponent] : whole * powers_of_ten[exponent];
   value = negative ? -size : size;
   return at;

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,7 +23,7 @@
 namespace rosenblatt {
 
 inline constexpr std::size_t most_labels = 65'536;        // more distinct labels in a chunk are measurements
-inline constexpr std::int64_t most_index = 2'147'483'646;  // the largest feature: columns are 32-bit
+inline constexpr std::uint64_t most_index = 2'147'483'646;  // the largest feature: columns are 32-bit
 inline constexpr std::size_t longest_label = 256;          // bytes
 
 struct BadLine {
@@ -49,16 +52,48 @@ class Interned {
   std::unordered_map<std::string, std::int32_t> codes_;  // those beyond the first few
 };
 
+// A growing array without the zeros that std::vector writes first; room is asked for a line at a time.
+template <class T>
+class Growing {
+ public:
+  void make_room(std::size_t more) {
+    if (size_ + more <= room_) return;
+    room_ = std::max(size_ + more, room_ + room_ / 2);
+    auto* grown = static_cast<T*>(std::realloc(held_.get(), room_ * sizeof(T)));
+    if (!grown) throw std::bad_alloc();
+    (void)held_.release();
+    held_.reset(grown);
+  }
+  void push_back(T value) { held_.get()[size_++] = value; }  // room has been made
+  void resize(std::size_t size) { size_ = size; }             // only downwards
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t at) { return held_.get()[at]; }
+  T& back() { return held_.get()[size_ - 1]; }
+  T* release() { return held_.release(); }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> held_;
+  std::size_t size_ = 0, room_ = 0;
+};
+
 struct Parsed {
   std::vector<std::int32_t> starts{0};
-  std::vector<std::int32_t> indices;
-  std::vector<double> values;
+  Growing<std::int32_t> indices;
+  Growing<double> values;
   std::vector<std::int32_t> codes;
   std::vector<double> weights;  // empty: every row weighs 1
   Interned labels;
   std::vector<BadLine> bad;
   std::int64_t lines = 0;
   std::int32_t largest = -1;  // column
+
+  void make_room(std::size_t more) {
+    indices.make_room(more);
+    values.make_room(more);
+  }
 
   void put(std::int64_t column, double value) {
     indices.push_back(static_cast<std::int32_t>(column));
@@ -121,27 +156,36 @@ inline std::string shown(const char* begin, const char* end) {
   return "'" + text + (begin < end ? "…'" : "'");
 }
 
-inline std::string finite_or_why(double value, std::string_view what) {
-  if (std::fabs(value) <= largest_value<double>) return {};
+inline bool is_usable(double value) { return std::fabs(value) <= largest_value<double>; }
+
+inline std::string not_usable(double value, std::string_view what) {
   return std::string(what) + (std::isnan(value) ? " is nan" : std::isinf(value) ? " is infinite" : " is too large") +
          ": a value must be a finite number of at most 1e100";
 }
 
-// Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad.
+// Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad. *end can be
+// read and ends the line: a last line without one is read from a copy.
 template <class ReadLine>
 void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& read) {
-  const char* const end = data + size;
-  for (const char* at = data; at < end; ++out.lines) {
-    const auto* stop = static_cast<const char*>(std::memchr(at, '\n', end - at));
-    const char* const next = stop ? stop + 1 : end;
-    if (!stop) stop = end;
+  const auto take = [&](const char* at, const char* stop) {
     if (stop > at && stop[-1] == '\r') --stop;
+    out.make_room(static_cast<std::size_t>(stop - at) / 2 + 1);  // no feature is shorter than a character and a space
     std::string why = read(at, stop);
     if (!why.empty()) {
       out.drop_row();
       out.bad.push_back({out.lines, std::move(why)});
     }
-    at = next;
+    ++out.lines;
+  };
+  const char* const end = data + size;
+  for (const char* at = data; at < end;) {
+    const auto* stop = static_cast<const char*>(std::memchr(at, '\n', end - at));
+    if (!stop) {
+      const std::string last = std::string(at, end) + '\n';
+      return take(last.data(), last.data() + last.size() - 1);
+    }
+    take(at, stop);
+    at = stop + 1;
   }
 }
 

@@ -30,11 +30,10 @@ inline std::string read_features(const char* at, const char* end, Parsed& out) {
     while (at < end && is_space(*at)) ++at;
     if (at == end || *at == '#') break;
     const char* const begin = at;
-    std::int64_t index = 0;
-    while (at < end && is_digit(*at)) {
-      index = index * 10 + (*at++ - '0');
-      if (index > most_index) return "feature " + shown(begin, find_space(begin, end)) + ": an index is at most 2147483646";
-    }
+    std::uint64_t index = 0;
+    while (is_digit(*at)) index = index * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    if (at - begin > 10 || index > most_index)
+      return "feature " + shown(begin, find_space(begin, end)) + ": an index is at most 2147483646";
     if (at == begin || at == end || *at != ':') {
       if (end - begin > 4 && std::memcmp(begin, "qid:", 4) == 0 && previous < 0) {
         at = find_space(begin, end);
@@ -45,11 +44,11 @@ inline std::string read_features(const char* at, const char* end, Parsed& out) {
     double value;
     const char* const stop = parse_number(at + 1, end, value);
     if (!stop || (stop < end && !is_space(*stop) && *stop != '#')) return bad_feature(begin, end);
-    if (!(std::fabs(value) <= largest_value<double>)) return finite_or_why(value, "feature " + std::to_string(index));
+    if (!is_usable(value)) return not_usable(value, "feature " + std::to_string(index));
     at = stop;
-    sorted &= index > previous;
-    previous = index;
-    out.put(index, value);
+    sorted &= static_cast<std::int64_t>(index) > previous;
+    previous = static_cast<std::int64_t>(index);
+    out.put(previous, value);
   }
   if (!sorted && !out.sort_row()) return "a feature stands twice";
   return {};

@@ -66,7 +66,7 @@ std::string for_each_feature(const char* at, const char* end, std::uint32_t mask
     if (p < end && *p == ':') {
       const char* const stop = parse_number(p + 1, end, scale);
       if (!stop || (stop < end && !is_space(*stop) && *stop != '|')) return "namespace " + shown(at, p) + ": its scale is not a number";
-      if (std::string why = finite_or_why(scale, "the scale of a namespace"); !why.empty()) return why;
+      if (!is_usable(scale)) return not_usable(scale, "the scale of a namespace");
       p = stop;
     }
     const std::uint32_t seed = space.empty() ? 0 : hash_name(at, at + space.size(), 0);
@@ -80,11 +80,10 @@ std::string for_each_feature(const char* at, const char* end, std::uint32_t mask
         const char* const stop = parse_number(at + 1, end, value);
         if (!stop || (stop < end && !is_space(*stop) && *stop != '|'))
           return shown(begin, find_space(begin, end)) + " is not a feature: it must be name or name:value";
-        if (std::string why = finite_or_why(value, "feature " + shown(begin, begin + name.size())); !why.empty()) return why;
         at = stop;
       }
       value *= scale;
-      if (std::string why = finite_or_why(value, "feature " + shown(begin, begin + name.size())); !why.empty()) return why;
+      if (!is_usable(value)) return not_usable(value, "feature " + shown(begin, begin + name.size()));
       const std::uint32_t hash = name.empty() ? seed + unnamed++ : hash_name(begin, begin + name.size(), seed);
       if (value != 0) emit(hash & mask, value, space, name);
     }

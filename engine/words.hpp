@@ -86,20 +86,21 @@ class Tokenizer {
   std::vector<std::size_t> marks_;
 };
 
-// The features of a text as the row being read: how often each occurs, scaled to length 1.
+// The features of a text as the row being read: the root of how often each occurs, scaled to length 1.
 inline void put_text(const char* begin, const char* end, std::uint32_t seed, std::uint32_t mask, std::int32_t base,
                      Tokenizer& tokenizer, Parsed& out, std::vector<std::uint32_t>& found) {
   found.clear();
   tokenizer(begin, end, seed, [&](const Gram& gram) { found.push_back(gram.hash & mask); });
   std::sort(found.begin(), found.end());
   const std::size_t from = out.indices.size();
+  out.make_room(found.size());
   double squares = 0;
   for (std::size_t p = 0; p < found.size();) {
     std::size_t q = p;
     while (q < found.size() && found[q] == found[p]) ++q;
     const auto count = static_cast<double>(q - p);
-    out.put(base + static_cast<std::int64_t>(found[p]), count);
-    squares += count * count;
+    out.put(base + static_cast<std::int64_t>(found[p]), std::sqrt(count));
+    squares += count;
     p = q;
   }
   const double length = std::sqrt(squares);

@@ -46,13 +46,22 @@ nb::list to_bytes(const std::vector<std::string>& texts) {
   return list;
 }
 
+template <class T>
+Vector<T> to_array(Growing<T>& values) {
+  const std::size_t size = values.size();
+  values.make_room(1);  // an empty array needs an address too
+  T* held = values.release();
+  nb::capsule owner(held, [](void* p) noexcept { std::free(p); });
+  return Vector<T>(held, {size}, owner);
+}
+
 nb::tuple to_tuple(Parsed& parsed) {
   nb::list bad;
   for (const BadLine& line : parsed.bad) bad.append(nb::make_tuple(line.line, line.why));
   nb::object weights = nb::none();
   if (!parsed.weights.empty()) weights = nb::cast(to_vector(std::move(parsed.weights)));
-  return nb::make_tuple(to_vector(std::move(parsed.starts)), to_vector(std::move(parsed.indices)),
-                        to_vector(std::move(parsed.values)), to_vector(std::move(parsed.codes)), weights,
+  return nb::make_tuple(to_vector(std::move(parsed.starts)), to_array(parsed.indices),
+                        to_array(parsed.values), to_vector(std::move(parsed.codes)), weights,
                         to_bytes(parsed.labels.labels()), bad, parsed.lines, parsed.largest);
 }
 
@@ -69,8 +78,7 @@ nb::tuple parse(const Bytes& data, const std::string& format_name, bool require_
     const char* const text = text_of(data);
     const std::size_t size = data.size();
     std::vector<std::uint32_t> found;
-    out.indices.reserve(size / 8);
-    out.values.reserve(size / 8);
+    out.make_room(size / 8);
     if (format == Format::svmlight)
       for_each_line(text, size, out, [&](const char* at, const char* end) {
         return svmlight::read_line(at, end, out, require_label);
@@ -185,8 +193,7 @@ nb::tuple hash_texts(const Bytes& data, const Input<std::int64_t>& offsets, std:
       out.starts.push_back(static_cast<std::int32_t>(out.indices.size()));
     }
   }
-  return nb::make_tuple(to_vector(std::move(out.starts)), to_vector(std::move(out.indices)),
-                        to_vector(std::move(out.values)));
+  return nb::make_tuple(to_vector(std::move(out.starts)), to_array(out.indices), to_array(out.values));
 }
 
 Vector<std::int32_t> hash_strings(const Bytes& data, const Input<std::int64_t>& offsets, std::uint32_t seed, int bits) {

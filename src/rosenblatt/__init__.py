@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt import errors, textbook
 
 if TYPE_CHECKING:
+    from rosenblatt.data import read
     from rosenblatt.learners import (
         AveragedPerceptron,
         History,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.models import load, save
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,9 @@ _HOMES = {
     "Perceptron": "learners",
     "PocketPerceptron": "learners",
     "VotedPerceptron": "learners",
+    "load": "models",
+    "read": "data",
+    "save": "models",
 }
 
 __all__ = [
@@ -47,6 +52,9 @@ __all__ = [
     "VotedPerceptron",
     "__version__",
     "errors",
+    "load",
+    "read",
+    "save",
     "textbook",
 ]
 

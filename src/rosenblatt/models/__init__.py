@@ -1,6 +1,8 @@
 """What a learner leaves behind: weights that score rows. Nothing here learns."""
 
+from rosenblatt.models.file import load, save
 from rosenblatt.models.linear import Linear, feature_major, predict_codes
+from rosenblatt.models.model import Model
 from rosenblatt.models.voted import Updates, Voted
 
-__all__ = ["Linear", "Updates", "Voted", "feature_major", "predict_codes"]
+__all__ = ["Linear", "Model", "Updates", "Voted", "feature_major", "load", "predict_codes", "save"]

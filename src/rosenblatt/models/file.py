@@ -152,25 +152,39 @@ def _part_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: 
 
 
 def _weights_to(linear: Linear, prefix: str, tensors: Tensors) -> None:
+    """Only what is not 0: the columns with a weight, and of these the rows."""
     columns = np.flatnonzero((linear.weights != 0).any(axis=0))
+    stored = sp.csc_array(linear.weights[:, columns])
+    stored.sort_indices()
     tensors[f"{prefix}columns"] = columns.astype(np.int64)
-    tensors[f"{prefix}weights"] = np.ascontiguousarray(linear.weights[:, columns])
+    tensors[f"{prefix}counts"] = np.diff(stored.indptr).astype(np.int32)
+    tensors[f"{prefix}rows"] = stored.indices.astype(np.int32)
+    tensors[f"{prefix}weights"] = stored.data
     tensors[f"{prefix}intercept"] = linear.intercept
 
 
 def _weights_from(prefix: str, tensors: Tensors, features: int) -> Linear:
-    columns, stored, intercept = (tensors[f"{prefix}{name}"] for name in ("columns", "weights", "intercept"))
-    if stored.dtype not in (np.float32, np.float64) or intercept.dtype != np.float64 or columns.dtype != np.int64:
+    columns, counts, rows = (tensors[f"{prefix}{name}"] for name in ("columns", "counts", "rows"))
+    stored, intercept = tensors[f"{prefix}weights"], tensors[f"{prefix}intercept"]
+    if (
+        stored.dtype not in (np.float32, np.float64)
+        or intercept.dtype != np.float64
+        or (columns.dtype, counts.dtype, rows.dtype) != (np.int64, np.int32, np.int32)
+    ):
         raise ModelError("its tensors have other types than those of a model")
-    if stored.shape != (len(intercept), len(columns)) or len(columns) > features:
+    if any(tensor.ndim != 1 for tensor in (columns, counts, rows, stored, intercept)) or not (
+        len(columns) == len(counts) <= features and len(rows) == len(stored) == counts.sum()
+    ):
         raise ModelError("its tensors have other shapes than those of a model")
-    if len(columns) and (columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any()):
+    if len(columns) and (columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any() or counts.min() < 0):
         raise ModelError("its columns are out of order")
+    if len(rows) and (rows.min() < 0 or rows.max() >= len(intercept)):
+        raise ModelError("it has a weight for a class that is not there")
     if not (np.isfinite(stored).all() and np.isfinite(intercept).all()):
         raise ModelError("its weights are not finite")
     # Feature after feature, where a reader's rows look them up; pages of columns without a weight are never touched.
     weights: NDArray[Any] = np.zeros((len(intercept), features), stored.dtype, order="F")
-    weights[:, columns] = stored
+    weights[rows, np.repeat(columns, counts)] = stored
     return Linear(weights, intercept)
 
 
