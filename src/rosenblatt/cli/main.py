@@ -1,75 +1,62 @@
-"""The command `rosenblatt`.
+"""The command's entry: finds the verb, runs it, and turns errors into one sentence and an exit code.
 
-Invariant: a verb's module is imported only if it is asked for, so that ``--help`` is quick. Results go to standard output,
-everything else to standard error. Exit codes: 0 done, 1 it failed and one sentence says why, 2 wrong usage, 130 interrupted.
+Invariant: a verb is a module with ``HELP``, ``add_arguments(parser)`` and ``run(args)``; it imports what it needs
+inside ``run``, so that ``--help`` is quick. Exit codes: 0 done, 1 could not be done, 2 wrong use, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 
 VERBS = ("train", "predict", "evaluate", "inspect", "export", "demo")
 
+DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
+EPILOG = "`rosenblatt VERB --help` explains a verb and its options."
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
-    asked = next((word for word in given if not word.startswith("-")), None)
-    parser = argparse.ArgumentParser(
-        prog="rosenblatt", description="The perceptron family: a file in, a model and a verdict out."
-    )
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command, a sub-parser a verb."""
+    from rosenblatt import __version__
+
+    parser = argparse.ArgumentParser("rosenblatt", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"rosenblatt {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
-        if find_spec(f"rosenblatt.cli.{verb}") is None:
-            continue
-        if verb != asked:
-            verbs.add_parser(verb, help=_help_of(verb))
-            continue
         module = import_module(f"rosenblatt.cli.{verb}")
-        module.add_arguments(verbs.add_parser(verb, help=module.HELP, description=module.HELP))
-    args = parser.parse_args(given)
-    if args.version:
-        from rosenblatt import __version__
-
-        print(__version__)
-        return 0
-    if args.verb is None:
-        parser.print_help()
-        return 2
-    return _run(args)
+        verb_parser = verbs.add_parser(
+            verb,
+            help=module.HELP,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(verb_parser)
+        verb_parser.set_defaults(run=module.run)
+    return parser
 
 
-def _run(args: argparse.Namespace) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; what it returns is the exit code."""
     from rosenblatt.errors import RosenblattError
 
+    args = build_parser().parse_args(argv)
     try:
-        code: int = import_module(f"rosenblatt.cli.{args.verb}").run(args)
+        code: int = args.run(args)
         sys.stdout.flush()
         return code
-    except RosenblattError as error:
+    except (RosenblattError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of our output has enough: not an error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         print(f"rosenblatt: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         print("rosenblatt: interrupted", file=sys.stderr)
         return 130
-    except MemoryError:
-        print("rosenblatt: there is not enough memory", file=sys.stderr)
-        return 1
 
 
-def _help_of(verb: str) -> str:
-    """The HELP of a verb's module, without importing it."""
-    for node in ast.parse((Path(__file__).parent / f"{verb}.py").read_text()).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "HELP":
-            return str(ast.literal_eval(node.value))
-    return ""
+if __name__ == "__main__":
+    sys.exit(main())

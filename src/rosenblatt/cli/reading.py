@@ -6,8 +6,10 @@ import argparse
 import sys
 from typing import Any
 
-from rosenblatt.data.formats import FORMATS
-from rosenblatt.data.lines import BITS, GRAMS
+# As in rosenblatt.data.formats and .lines, which take too long to load for --help; tests/cli/test_main.py compares them.
+FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "parquet", "feather")
+GRAMS = ("words", "pairs", "characters")
+BITS = 20
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
