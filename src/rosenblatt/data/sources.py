@@ -65,17 +65,18 @@ class Source:
         except OSError as error:
             raise DataError(f"{self.name} cannot be read: {error.strerror}") from None
         magic = raw.read(6)
-        raw.seek(0)
         kind = next((kind for start, kind in _MAGIC.items() if magic.startswith(start)), "")
+        if not kind:
+            raw.seek(0)
+            return cast(BinaryIO, raw)
+        raw.close()
         if kind == "gz":
-            return cast(BinaryIO, gzip.GzipFile(fileobj=raw, mode="rb"))
+            return cast(BinaryIO, gzip.open(self.path, "rb"))
         if kind == "xz":
-            return cast(BinaryIO, lzma.LZMAFile(raw, "rb"))
-        if kind == "zst":
-            import pyarrow as pa
+            return cast(BinaryIO, lzma.open(self.path, "rb"))
+        import pyarrow as pa
 
-            return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"))
-        return cast(BinaryIO, raw)
+        return cast(BinaryIO, pa.CompressedInputStream(pa.OSFile(self.path), "zstd"))
 
 
 @dataclass
