@@ -52,7 +52,8 @@ def _text(facts: dict[str, Any]) -> str:
         f"learner     {facts['learner']}",
         f"parameters  {', '.join(f'{name}={value}' for name, value in facts['parameters'].items())}",
         f"classes     {len(facts['classes'])}: {classes}",
-        f"features    {facts['features']:,}" + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else ""),
+        f"features    {facts['features']:,}"
+        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
     ]
     if history.get("mistakes"):
@@ -64,5 +65,3 @@ def _text(facts: dict[str, Any]) -> str:
             width = max(len(name) for name, _ in tops)
             lines += [f"  {name:<{width}}  {weight:12.6g}" for name, weight in tops]
     return "\n".join(lines)
-
-

@@ -15,7 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.reading import add_data_arguments
 
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("data", metavar="DATA", nargs="*", default=["-"], help="files, globs, folders; - is a pipe (default)")
+    parser.add_argument(
+        "data", metavar="DATA", nargs="*", default=["-"], help="files, globs, folders; - is a pipe (default)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where the labels go (default: standard output)")
     parser.add_argument("--scores", action="store_true", help="the scores too, behind a tab each")
     parser.add_argument("--json", action="store_true", help="an object a line: the label and the scores")
@@ -62,5 +64,7 @@ def _lines(model: Any, batch: Any, args: argparse.Namespace) -> str:
         return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
     if args.scores:
         rows = scores.tolist()
-        return "".join(f"{label}\t" + "\t".join(f"{s!r}" for s in row) + "\n" for label, row in zip(labels, rows, strict=True))
+        return "".join(
+            f"{label}\t" + "\t".join(f"{s!r}" for s in row) + "\n" for label, row in zip(labels, rows, strict=True)
+        )
     return "".join(f"{label}\n" for label in labels)

@@ -24,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
     parser.add_argument("--learner", choices=_LEARNERS, default="averaged", help="the algorithm (default averaged)")
     parser.add_argument("--max-iter", type=int, default=10, metavar="N", help="the most epochs (default 10)")
-    parser.add_argument("--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
+    )
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
     parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
@@ -34,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 131072)")
     group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
     group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
-    group.add_argument("--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)")
+    group.add_argument(
+        "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
+    )
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint; it knows the data and the options")
     group = parser.add_argument_group("the learner's own options, by their Python names")
     for name in ("tol", "eta0", "beta", "C", "validation_fraction", "gamma", "coef0"):
@@ -89,7 +93,9 @@ def _needs_memory(args: argparse.Namespace) -> bool:
     if args.learner in ("kernel", "arow"):
         return True
     given = [name for name in _IN_MEMORY if getattr(args, name) not in (None, False)]
-    return any((name, getattr(args, name)) not in (("multiclass", "joint"), ("init", "zeros"), ("n_init", 1)) for name in given)
+    return any(
+        (name, getattr(args, name)) not in (("multiclass", "joint"), ("init", "zeros"), ("n_init", 1)) for name in given
+    )
 
 
 def _options(args: argparse.Namespace) -> Any:

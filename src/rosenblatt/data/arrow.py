@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,8 @@ from rosenblatt.errors import DataError
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"]
 _ROWS = 65_536
-Read = Callable[[Any], Any]  # bytes to an Arrow table
+# What an error says of the place within a piece; the line in the file is said instead.
+_ROW = re.compile(r"^row 0: | in row 0\b|Row #\d+: |CSV parse error: |JSON parse error: ")
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,7 @@ class Piece:
             read_options=pa.csv.ReadOptions(
                 column_names=self.names, use_threads=False, block_size=max(len(data) + 1, 1024)
             ),
-            parse_options=pa.csv.ParseOptions(
-                delimiter="\t" if self.format == "tsv" else ",", newlines_in_values=True
-            ),
+            parse_options=pa.csv.ParseOptions(delimiter="\t" if self.format == "tsv" else ",", newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
                 column_types={name: types[name] for name in self.names or () if name in types},
                 include_columns=[name for name in self.names or () if encoder is None or name in types],
@@ -116,29 +116,51 @@ def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool, s
     if piece.is_table:
         return Encoded(encoder.encode(piece.data, require_label=require_label), piece.data.num_rows, [])
 
-    def encode(data: Any) -> Any:
-        return encoder.encode(piece.read(data, encoder), require_label=require_label)
-
     try:
-        return Encoded(encode(piece.data), bytes(piece.data).count(b"\n"), [])
+        batch = encoder.encode(piece.table(encoder), require_label=require_label)
+        return Encoded(batch, bytes(piece.data).count(b"\n"), [])
     except DataError:
-        records = _split_records(bytes(piece.data), quoted=piece.format != "jsonl")
-    batches, bad = [], []
+        batches, bad = read_apart(
+            piece,
+            lambda data: encoder.encode(piece.read(data, encoder), require_label=require_label),
+            skip_bad=skip_bad,
+        )
+        return Encoded(join_batches(batches), bytes(piece.data).count(b"\n"), bad)
+
+
+def read_apart(
+    piece: Piece, read: Callable[[bytes], Any], *, skip_bad: bool
+) -> tuple[list[Any], list[tuple[int, str]]]:
+    """What `read` gives for the lines that it can read, and the bad ones; only the first of these unless they are skipped."""
+    records = split_records(bytes(piece.data), quoted=piece.format != "jsonl")
+    results, bad = [], []
     todo = [(0, len(records))]
     while todo:
         begin, end = todo.pop()
         try:
-            batches.append(encode(b"".join(records[begin:end])))
+            results.append(read(b"".join(records[begin:end])))
         except DataError as error:
             if end - begin == 1:
-                line = b"".join(records[:begin]).count(b"\n")
-                bad.append((line, _without_row(str(error))))
+                bad.append((b"".join(records[:begin]).count(b"\n"), _ROW.sub("", str(error))))
                 if not skip_bad:
                     break
                 continue
             middle = (begin + end) // 2
             todo += [(middle, end), (begin, middle)]
-    return Encoded(join_batches(batches), bytes(piece.data).count(b"\n"), bad)
+    return results, bad
+
+
+def sample_of(piece: Piece, *, skip_bad: bool, rows: int = 10_000) -> tuple[Any, list[tuple[int, str]]]:
+    """Enough of a piece to guess what its columns are, and the first bad line if there is one."""
+    if piece.is_table:
+        return piece.data.slice(0, rows), []
+    records = split_records(bytes(piece.data), quoted=piece.format != "jsonl")[:rows]
+    part = Piece(b"".join(records), piece.names, piece.format)
+    try:
+        return part.table(), []
+    except DataError:
+        tables, bad = read_apart(part, lambda data: part.read(data, None), skip_bad=skip_bad)
+        return (pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})), bad
 
 
 def _open_seekable(source: Source) -> Any:
@@ -158,7 +180,7 @@ def _header_of(chunk: bytes, format: str, source: Source) -> tuple[tuple[str, ..
     """The names of the columns, and how many bytes they took: 0 if there is no header."""
     import csv
 
-    first = _split_records(chunk[: 1 << 20], quoted=True)
+    first = split_records(chunk[: 1 << 20], quoted=True)
     record = next((r for r in first if r.strip()), b"")
     text = record.decode("utf-8", "replace").strip("\r\n")
     cells = next(csv.reader([text], delimiter="\t" if format == "tsv" else ","), [])
@@ -178,7 +200,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _split_records(data: bytes, *, quoted: bool) -> list[bytes]:
+def split_records(data: bytes, *, quoted: bool) -> list[bytes]:
     """Lines with their ends; lines within quotes stay together."""
     lines = data.splitlines(keepends=True) if b"\n" not in data else [line + b"\n" for line in data.split(b"\n")]
     if b"\n" in data:
@@ -194,10 +216,3 @@ def _split_records(data: bytes, *, quoted: bool) -> list[bytes]:
             records.append(b"".join(open_parts))
             open_parts = []
     return [*records, b"".join(open_parts)] if open_parts else records
-
-
-def _without_row(sentence: str) -> str:
-    """A sentence about a piece of one row, without the row's number in it."""
-    for phrase in ("row 0: ", " in row 0", "CSV parse error: ", "JSON parse error: "):
-        sentence = sentence.replace(phrase, "")
-    return sentence

@@ -123,7 +123,7 @@ class BlockStore:
             self._file = self._new_file()
         for array in (block.starts, block.indices, block.values, block.codes, block.weights):
             if array is not None:
-                self._file.write(memoryview(np.ascontiguousarray(array)).cast("B"))
+                self._file.write(np.ascontiguousarray(array).view(np.uint8).data)
         self._places.append(place)
         self._end += place.bytes
 
@@ -134,8 +134,14 @@ class BlockStore:
         place = self._places[k - len(self._held)]
         assert self._file is not None
         data = np.empty(place.bytes, np.uint8)
-        os.preadv(self._file.fileno(), [memoryview(data)], place.offset)
-        sizes = [4 * (place.rows + 1), 4 * place.values, 8 * place.values, 4 * place.rows, 8 * place.rows * place.weighted]
+        os.preadv(self._file.fileno(), [data.data], place.offset)
+        sizes = [
+            4 * (place.rows + 1),
+            4 * place.values,
+            8 * place.values,
+            4 * place.rows,
+            8 * place.rows * place.weighted,
+        ]
         ends = np.cumsum(sizes)
         kinds: list[Any] = [np.int32, np.int32, np.float64, np.int32, np.float64]
         # Copies where 8-byte values do not lie on a multiple of 8.
@@ -186,7 +192,7 @@ class BlockStore:
             index = json.loads((Path(folder) / "blocks.json").read_text())
             if index["fingerprint"] != fingerprint:
                 return None
-            store._places = [_Place(*map(int, place)) for place in index["places"]]
+            store._places = [_Place(int(p[0]), int(p[1]), int(p[2]), bool(p[3])) for p in index["places"]]
             store._file = open(Path(folder) / "blocks.bin", "rb")  # noqa: SIM115
         except (OSError, ValueError, TypeError, KeyError):
             return None

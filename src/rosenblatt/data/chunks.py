@@ -6,7 +6,10 @@ chunk is full unless the stream is live, so where a file is cut depends on nothi
 
 from __future__ import annotations
 
+import lzma
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from rosenblatt.data.sources import Source
@@ -19,15 +22,25 @@ _BOM = b"\xef\xbb\xbf"
 
 def iter_chunks(source: Source, *, quoted: bool = False, size: int = CHUNK) -> Iterator[memoryview]:
     """The chunks of a source, from its beginning; a byte order mark at the start is dropped."""
+    with _naming(source), source.open() as stream:
+        first = True
+        for chunk in _cut(stream, source, quoted, size):
+            yield chunk[len(_BOM) :] if first and bytes(chunk[:3]) == _BOM else chunk
+            first = False
+
+
+def read_head(source: Source, size: int) -> bytes:
+    """The first bytes of a source that can be opened again."""
+    with _naming(source), source.open() as stream:
+        return bytes(stream.read(size))
+
+
+@contextmanager
+def _naming(source: Source) -> Iterator[None]:
+    """Say which file it was that could not be read."""
     try:
-        with source.open() as stream:
-            first = True
-            for chunk in _cut(stream, source, quoted, size):
-                yield chunk[len(_BOM) :] if first and bytes(chunk[:3]) == _BOM else chunk
-                first = False
-    except (EOFError, OSError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
+        yield
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{source.name} cannot be decompressed: {error}") from None
 
 
@@ -64,7 +77,10 @@ def _fill(stream: BinaryIO, buffer: memoryview, *, live: bool) -> int:
 
 def _last_line_end(buffer: bytearray, filled: int, quoted: bool) -> int:
     end = buffer.rfind(b"\n", 0, filled)
-    if quoted and end >= 0 and buffer.count(b'"', 0, end) % 2:
-        # The last quote opened a field that goes on: go back to the line in which it began.
-        end = buffer.rfind(b"\n", 0, buffer.rfind(b'"', 0, end))
+    if quoted and end >= 0:
+        quotes = buffer.count(b'"', 0, end)
+        while quotes % 2 and end >= 0:  # this line goes on within quotes
+            before = buffer.rfind(b"\n", 0, end)
+            quotes -= buffer.count(b'"', max(before, 0), end)
+            end = before
     return end + 1

@@ -152,7 +152,11 @@ class ColumnEncoder:
         """What the encoder takes each column for."""
         parts = []
         for kind, what in zip(KINDS, ("numbers", "categories", "dates", "texts", "left out"), strict=True):
-            names = [column.name + (f" ({column.why})" if column.why else "") for column in self.columns if column.kind == kind]
+            names = [
+                column.name + (f" ({column.why})" if column.why else "")
+                for column in self.columns
+                if column.kind == kind
+            ]
             if names:
                 shown = ", ".join(names[:6]) + (f", … ({len(names)} in all)" if len(names) > 6 else "")
                 parts.append(f"{what}: {shown}")
@@ -312,7 +316,12 @@ def _choose_label(names: list[str], label: str | None) -> str:
 
 def _guess_column(name: str, array: Any) -> Column:
     kind = array.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+    if (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+    ):
         return Column(name, "number")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return Column(name, "date")
@@ -368,7 +377,11 @@ def _strings(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The buffer and the offsets of a string array."""
     array = pc.cast(array, pa.large_string())
     _, offsets, data = array.buffers()
-    begins = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
+    begins = (
+        np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+        if offsets
+        else np.zeros(1, np.int64)
+    )
     return np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8), begins
 
 

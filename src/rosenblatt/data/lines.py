@@ -84,7 +84,9 @@ class LineEncoder:
             return "svmlight: a column a feature"
         if self.format == "vw":
             return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns"
-        how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[self.grams]
+        how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[
+            self.grams
+        ]
         return f"labelled text: {how} hashed to 2^{self.bits} columns, length 1"
 
     def to_json(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes, join_batches
-from rosenblatt.data.chunks import CHUNK, iter_chunks
+from rosenblatt.data.chunks import CHUNK, iter_chunks, read_head
 from rosenblatt.data.formats import LINE_FORMATS, check_format, guess_format
 from rosenblatt.data.lines import BITS, Encoded, Grams, LineEncoder
 from rosenblatt.data.sources import Source, Spooled, StandardInput, find_sources
@@ -121,7 +121,8 @@ class Reader:
                 if seen > limit:
                     return
 
-        return names | self.encoder.find_names(pieces(), wanted)
+        names.update(self.encoder.find_names(pieces(), wanted))
+        return names
 
     def _pieces(self) -> Iterator[tuple[str, int, int, Any]]:
         """Name of the source, bytes, lines before it, and the piece."""
@@ -234,19 +235,24 @@ def scan(
     reader = Reader(data, found, encoder, sources, require_label, skip_bad, jobs)
     if encoder is not None:
         if (found in LINE_FORMATS) != isinstance(encoder, LineEncoder):
-            raise DataError(f"{sources[0].name} is in the format {found}, but the model was trained on columns of a table")
+            raise DataError(
+                f"{sources[0].name} is in the format {found}, but the model was trained on columns of a table"
+            )
         return reader
     if found in LINE_FORMATS:
         reader.encoder = LineEncoder(found, bits, grams)
         return reader
-    from rosenblatt.data.columns import Moments, guess_columns
+    from rosenblatt.data.arrow import sample_of
+    from rosenblatt.data.columns import guess_columns
 
     first = next(reader._pieces(), None)
     if first is None:
         raise DataError(f"{sources[0].name if sources else 'the data'} is empty")
-    reader.encoder = guess_columns(
-        _sample(first[3]), label=label, drop=drop, text=text, category=category, bits=bits, grams=grams
-    )
+    name, _, before, piece = first
+    sample, bad = sample_of(piece, skip_bad=skip_bad)
+    if bad and not skip_bad:
+        raise DataError(f"{name}, line {before + bad[0][0] + 1}: {bad[0][1]}")
+    reader.encoder = guess_columns(sample, label=label, drop=drop, text=text, category=category, bits=bits, grams=grams)
     _look_through(reader)
     return reader
 
@@ -283,18 +289,7 @@ def check_classes(classes: Classes) -> Classes:
 def _format_of(source: Source) -> str:
     if isinstance(source, StandardInput):
         return guess_format(source, source.peek())
-    with source.open() as stream:
-        return guess_format(source, bytes(stream.read(_HEAD)))
-
-
-def _sample(piece: Any) -> Any:
-    """Enough of the first piece to guess what its columns are."""
-    from rosenblatt.data.arrow import Piece, _split_records
-
-    if piece.is_table:
-        return piece.data.slice(0, 10_000)
-    records = _split_records(bytes(piece.data), quoted=piece.format != "jsonl")
-    return Piece(b"".join(records[:10_000]), piece.names, piece.format).table()
+    return guess_format(source, read_head(source, _HEAD))
 
 
 def _look_through(reader: Reader) -> None:

@@ -22,7 +22,20 @@ from typing import Any, BinaryIO, cast
 
 from rosenblatt.errors import DataError
 
-TABLE_ENDINGS = ("csv", "tsv", "parquet", "feather", "arrow", "ipc", "jsonl", "ndjson", "json", "svm", "svmlight", "libsvm")
+TABLE_ENDINGS = (
+    "csv",
+    "tsv",
+    "parquet",
+    "feather",
+    "arrow",
+    "ipc",
+    "jsonl",
+    "ndjson",
+    "json",
+    "svm",
+    "svmlight",
+    "libsvm",
+)
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 
@@ -115,19 +128,19 @@ class Spooled(Source):
     """A copy of standard input in a temporary file, to be read more than once."""
 
     name: str = "-"
+    file: Any = None
 
     @classmethod
     def copy(cls, source: Source) -> Spooled:
-        spooled = cls()
-        spooled._file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
         with source.open() as stream:
-            shutil.copyfileobj(stream, spooled._file, 1 << 20)
-        spooled._file.flush()
-        return spooled
+            shutil.copyfileobj(stream, file, 1 << 20)
+        file.flush()
+        return cls(file=file)
 
     @property
     def path(self) -> str:
-        return self._file.name
+        return str(self.file.name)
 
     @property
     def ending(self) -> str:

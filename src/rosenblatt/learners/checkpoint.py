@@ -58,7 +58,9 @@ class Checkpoint:
 def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str, Any]) -> None:
     """Write everything but the data to one file."""
     if any(source.live or isinstance(source, Spooled) for source in run.reader.sources):
-        raise DataError("standard input cannot be read again, so a run on it cannot be resumed: save it to a file first")
+        raise DataError(
+            "standard input cannot be read again, so a run on it cannot be resumed: save it to a file first"
+        )
     tensors: Tensors = {}
     header = {
         "data": [os.path.abspath(source.name) for source in run.reader.sources],
@@ -99,7 +101,9 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             jobs=jobs,
         )
         if [source.stamp for source in reader.sources] != header["stamps"]:
-            raise DataError(f"{path}: the data has changed since the checkpoint was written, so the run cannot be resumed")
+            raise DataError(
+                f"{path}: the data has changed since the checkpoint was written, so the run cannot be resumed"
+            )
         run = FileRun(
             reader,
             Options(**header["options"]),

@@ -327,7 +327,9 @@ class FileRun:
 
     def _names(self, answer: Any) -> dict[int, str]:
         """The names of the columns that weigh most."""
-        if not isinstance(answer, Linear) or (isinstance(self.reader.encoder, LineEncoder) and not self.reader.encoder.hashed):
+        if not isinstance(answer, Linear) or (
+            isinstance(self.reader.encoder, LineEncoder) and not self.reader.encoder.hashed
+        ):
             return {}
         columns = np.flatnonzero((answer.weights != 0).any(axis=0))
         if len(columns) > MOST_NAMES:

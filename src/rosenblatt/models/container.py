@@ -96,7 +96,7 @@ def _checksum(kind: str, text: str, tensors: Tensors) -> str:
     digest = hashlib.sha256(f"{kind}\0{VERSION}\0{text}".encode())
     for name, array in tensors.items():
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-        digest.update(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"")
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

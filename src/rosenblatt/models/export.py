@@ -65,7 +65,9 @@ def to_c(model: Model, name: str = "model") -> str:
         f"static const uint32_t {name}_columns[] = {{{_numbers(columns) or '0'}}};",
         f"static const {name}_scalar {name}_weights[] = {{{_numbers(stored) or '0'}}};",
         f"static const double {name}_intercept[] = {{{_numbers(linear.intercept)}}};",
-        _C_CODE.replace("NAME", name).replace("ROWS_OF", f"{name.upper()}_ROWS").replace("COLUMNS_OF", f"{name.upper()}_COLUMNS"),
+        _C_CODE.replace("NAME", name)
+        .replace("ROWS_OF", f"{name.upper()}_ROWS")
+        .replace("COLUMNS_OF", f"{name.upper()}_COLUMNS"),
     ]
     if model.encoder is None or _only_numbers(model):
         parts.append(_c_rows(model, name))
@@ -84,12 +86,18 @@ def to_onnx(model: Model) -> bytes:
         raise ModelError("ONNX has no hash for names and words: predict with rosenblatt, or use --to json")
     if model.features * len(linear.intercept) > MOST_DENSE:
         raise ModelError(f"an ONNX model takes dense rows, and {model.features:,} features are too many for that")
-    nodes, constants, width = [], {}, model.features
+    nodes: list[Any] = []
+    constants: dict[str, NDArray[Any]] = {}
+    width = model.features
     source = "X"
     if _only_numbers(model):
         numbers = model.encoder.numbers
         width = len(numbers)
-        constants |= {"mean": np.array([c.mean for c in numbers]), "scale": np.array([c.scale for c in numbers]), "zero": np.array(0.0)}
+        constants |= {
+            "mean": np.array([c.mean for c in numbers]),
+            "scale": np.array([c.scale for c in numbers]),
+            "zero": np.array(0.0),
+        }
         nodes += [
             helper.make_node("IsNaN", ["X"], ["missing"]),
             helper.make_node("Sub", ["X", "mean"], ["centred"]),
@@ -100,7 +108,10 @@ def to_onnx(model: Model) -> bytes:
         ]
         source = "encoded"
     constants |= {"weights": np.ascontiguousarray(linear.weights.T, np.float64), "intercept": linear.intercept}
-    nodes += [helper.make_node("MatMul", [source, "weights"], ["product"]), helper.make_node("Add", ["product", "intercept"], ["scores"])]
+    nodes += [
+        helper.make_node("MatMul", [source, "weights"], ["product"]),
+        helper.make_node("Add", ["product", "intercept"], ["scores"]),
+    ]
     if len(linear.intercept) == 1:
         constants |= {"threshold": np.array(0.0), "flat": np.array([-1], np.int64)}
         nodes += [
@@ -112,7 +123,11 @@ def to_onnx(model: Model) -> bytes:
         nodes.append(helper.make_node("ArgMax", ["scores"], ["place"], axis=1, keepdims=0))
     nodes.append(helper.make_node("Gather", ["classes", "place"], ["label"]))
     strings = model.classes.dtype.kind not in "iu"
-    classes = np.array([str(label) for label in model.classes.tolist()], object) if strings else model.classes.astype(np.int64)
+    classes = (
+        np.array([str(label) for label in model.classes.tolist()], object)
+        if strings
+        else model.classes.astype(np.int64)
+    )
     initializers = [numpy_helper.from_array(np.asarray(array), key) for key, array in constants.items()]
     initializers.append(
         helper.make_tensor("classes", TensorProto.STRING, [len(classes)], [c.encode() for c in classes])
@@ -129,7 +144,9 @@ def to_onnx(model: Model) -> bytes:
         ],
         initializers,
     )
-    exported = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="rosenblatt")
+    exported = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="rosenblatt"
+    )
     onnx.checker.check_model(exported)
     content: bytes = exported.SerializeToString()
     return content

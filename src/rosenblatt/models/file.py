@@ -169,14 +169,16 @@ def _weights_from(prefix: str, tensors: Tensors, features: int) -> Linear:
     if (
         stored.dtype not in (np.float32, np.float64)
         or intercept.dtype != np.float64
-        or (columns.dtype, counts.dtype, rows.dtype) != (np.int64, np.int32, np.int32)
+        or [tensor.dtype.str for tensor in (columns, counts, rows)] != ["<i8", "<i4", "<i4"]
     ):
         raise ModelError("its tensors have other types than those of a model")
     if any(tensor.ndim != 1 for tensor in (columns, counts, rows, stored, intercept)) or not (
         len(columns) == len(counts) <= features and len(rows) == len(stored) == counts.sum()
     ):
         raise ModelError("its tensors have other shapes than those of a model")
-    if len(columns) and (columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any() or counts.min() < 0):
+    if len(columns) and (
+        columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any() or counts.min() < 0
+    ):
         raise ModelError("its columns are out of order")
     if len(rows) and (rows.min() < 0 or rows.max() >= len(intercept)):
         raise ModelError("it has a weight for a class that is not there")
