@@ -30,13 +30,9 @@ def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, A
 
     text = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(tensors.items())}
-    metadata = {
-        "format": "rosenblatt",
-        "kind": kind,
-        "version": str(VERSION),
-        "header": text,
-        "sha256": _checksum(kind, text, arrays),
-    }
+    envelope = {"kind": kind, "version": VERSION, "sha256": _checksum(kind, text, arrays), "header": text}
+    # One entry only: safetensors writes several in an order that changes from run to run.
+    metadata = {"rosenblatt": json.dumps(envelope)}
     write_whole(path, save(arrays, metadata))
 
 
@@ -74,19 +70,23 @@ def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, A
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except (SafetensorError, TypeError, ValueError, OSError):
         raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated") from None
-    if metadata.get("format") != "rosenblatt":
+    if "rosenblatt" not in metadata:
         raise ModelError(f"{name} is a safetensors file, but not a rosenblatt {kind}")
-    if metadata.get("kind") != kind:
-        raise ModelError(f"{name} is a rosenblatt {metadata.get('kind')}, not a {kind}")
-    if metadata.get("version") != str(VERSION):
+    if len(metadata["rosenblatt"]) > MOST_HEADER:
+        raise ModelError(f"{name} has a header longer than {MOST_HEADER >> 20} MB")
+    try:
+        envelope = json.loads(metadata["rosenblatt"])
+        found, version, digest, text = (envelope[key] for key in ("kind", "version", "sha256", "header"))
+    except (ValueError, KeyError, TypeError):
+        raise ModelError(f"{name} was altered: its header cannot be read") from None
+    if version != VERSION:
         raise ModelError(
-            f"{name} has the file version {metadata.get('version')}, and this rosenblatt reads version {VERSION}: "
+            f"{name} has the file version {version}, and this rosenblatt reads version {VERSION}: "
             "use the release that wrote it, or a newer one"
         )
-    text = metadata.get("header", "")
-    if len(text) > MOST_HEADER:
-        raise ModelError(f"{name} has a header longer than {MOST_HEADER >> 20} MB")
-    if metadata.get("sha256") != _checksum(kind, text, dict(sorted(tensors.items()))):
+    if found != kind:
+        raise ModelError(f"{name} is a rosenblatt {found}, not a {kind}")
+    if digest != _checksum(kind, str(text), dict(sorted(tensors.items()))):
         raise ModelError(f"{name} was altered: its content does not fit its checksum")
     header: dict[str, Any] = json.loads(text)
     return header, tensors
