@@ -36,9 +36,7 @@ def trained(path, learner="averaged", **options):
 
 
 def raw_numbers(path):
-    import pandas as pd
-
-    return pd.read_csv(path, float_precision="round_trip")[["a", "b", "c"]].to_numpy(float)
+    return np.genfromtxt(path, delimiter=",", skip_header=1, usecols=(0, 1, 2))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
