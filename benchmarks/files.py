@@ -28,10 +28,10 @@ OURS = """
 import sys, time
 from rosenblatt.cli.main import main
 import rosenblatt.learners.files, rosenblatt.learners.checkpoint, rosenblatt.models.file
-started = time.perf_counter()
+started, used = time.perf_counter(), time.process_time()
 code = main(["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--tol", "-1", "--learner", sys.argv[4],
              "--quiet", "--no-shuffle"])
-print(time.perf_counter() - started)
+print(time.perf_counter() - started, time.process_time() - used)
 sys.exit(code)
 """
 
@@ -41,30 +41,30 @@ from vowpalwabbit import Workspace
 passes = int(sys.argv[3])
 cache = f" --passes {passes} --holdout_off -k --cache_file {sys.argv[2]}.cache" if passes > 1 else ""
 os.path.exists(sys.argv[2] + ".cache") and os.unlink(sys.argv[2] + ".cache")
-started = time.perf_counter()
+started, used = time.perf_counter(), time.process_time()
 vw = Workspace(f"-d {sys.argv[1]} -f {sys.argv[2]} -b 18 --loss_function hinge --binary --quiet{cache}")
 vw.finish()
-print(time.perf_counter() - started)
+print(time.perf_counter() - started, time.process_time() - used)
 """
 
 SKLEARN = """
 import sys, time
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import Perceptron
-started = time.perf_counter()
+started, used = time.perf_counter(), time.process_time()
 X, y = load_svmlight_file(sys.argv[1])
 X.indices, X.indptr = X.indices.astype("int32"), X.indptr.astype("int32")
 Perceptron(max_iter=int(sys.argv[3]), tol=None).fit(X, y)
-print(time.perf_counter() - started)
+print(time.perf_counter() - started, time.process_time() - used)
 """
 
 LIBLINEAR = """
 import sys, time
 from liblinear.liblinearutil import svm_read_problem, train, save_model
-started = time.perf_counter()
+started, used = time.perf_counter(), time.process_time()
 y, x = svm_read_problem(sys.argv[1], return_scipy=True)
 save_model(sys.argv[2], train(y, x, "-s 1 -q"))
-print(time.perf_counter() - started)
+print(time.perf_counter() - started, time.process_time() - used)
 """
 
 
@@ -99,13 +99,14 @@ def vw_copy(path: Path) -> Path:
     return copy
 
 
-def seconds(code: str, *words: object) -> float | None:
-    """What a script says it took; None if it cannot run."""
+def seconds(code: str, *words: object) -> tuple[float, float] | None:
+    """The seconds that a script says it took, by the clock and of all CPUs together; None if it cannot run."""
     done = subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True)
     if done.returncode:
         print(f"  left out: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}", file=sys.stderr)
         return None
-    return float(done.stdout.split()[-1])
+    wall, cpu = map(float, done.stdout.split()[-2:])
+    return wall, cpu
 
 
 def measure_speed(folder: Path, size: int, turns: int) -> dict[str, object]:
@@ -120,25 +121,32 @@ def measure_speed(folder: Path, size: int, turns: int) -> dict[str, object]:
         "ours, five passes": (OURS, data, 5, "perceptron"),
         "VW with its cache, five passes": (VW, vw_data, 5),
     }
-    best: dict[str, float] = {}
-    for turn in range(turns):
-        for name, (code, path, *words) in runs.items():
-            took = seconds(code, path, model, *words)
-            if took is not None:
-                best[name] = min(best.get(name, np.inf), took)
-                print(f"turn {turn + 1}: {name}: {took:.2f} s", file=sys.stderr)
-    for name, code in (("scikit-learn's reader and Perceptron, one pass", SKLEARN), ("LIBLINEAR -s 1", LIBLINEAR)):
-        took = seconds(code, data, model, 1)
+    best: dict[str, tuple[float, float]] = {}
+
+    def take(name: str, code: str, *words: object) -> None:
+        took = seconds(code, *words)
         if took is not None:
-            best[name] = took
-            print(f"{name}: {took:.2f} s", file=sys.stderr)
-    one, five = best["ours, one pass"], best["ours, five passes"]
-    ratios = {name: took / (five if "five" in name else one) for name, took in best.items() if not name.startswith("ours")}
+            known = best.get(name, (np.inf, np.inf))
+            best[name] = min(known[0], took[0]), min(known[1], took[1])
+            print(f"{name}: {took[0]:.2f} s, {took[1]:.2f} s of CPU", file=sys.stderr)
+
+    for _ in range(turns):
+        for name, (code, path, *words) in runs.items():
+            take(name, code, path, model, *words)
+    take("scikit-learn's reader and Perceptron, one pass", SKLEARN, data, model, 1)
+    take("LIBLINEAR -s 1", LIBLINEAR, data, model, 1)
+
+    def ratios(kind: int) -> dict[str, float]:
+        one, five = best["ours, one pass"][kind], best["ours, five passes"][kind]
+        return {n: t[kind] / (five if "five" in n else one) for n, t in best.items() if not n.startswith("ours")}
+
     return {
         "bytes": data.stat().st_size,
-        "seconds": best,
-        "times_faster": ratios,
-        "megabytes_a_second": data.stat().st_size / one / 1e6,
+        "seconds": {name: took[0] for name, took in best.items()},
+        "cpu_seconds": {name: took[1] for name, took in best.items()},
+        "times_faster": ratios(0),
+        "times_less_cpu": ratios(1),
+        "load": os.getloadavg()[0],
     }
 
 

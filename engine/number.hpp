@@ -2,11 +2,14 @@
 //
 // Invariant: the fast path is taken only where it is exact: at most 2^53 as an integer of the digits, times or divided by
 // a power of ten that a double holds exactly (Clinger 1990). Everything else goes to std::from_chars.
-// On entry *end can be read and is no part of a number, so that the digit loops need no second test.
+// On entry *end is no part of a number and 8 bytes behind it can be read, so that digits are taken eight at a time, without a
+// branch on how many there are: that is where a reader's time goes.
 #pragma once
 
+#include <bit>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace rosenblatt {
@@ -51,9 +54,23 @@ inline const char* parse_slowly(const char* at, const char* end, bool negative, 
   return stop;
 }
 
-inline const char* parse_number(const char* at, const char* end, double& value) {
-  const bool negative = *at == '-';
-  if (negative || *at == '+') ++at;
+// Reads up to 8 digits; returns how many there are. (The sum of all eight as in Lemire, "Quickly parsing eight digits", 2018.)
+inline int parse_digits(const char* at, std::uint64_t& value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t x;
+  std::memcpy(&x, at, 8);
+  x ^= 0x3030303030303030;
+  const std::uint64_t others = ((x + 0x7676767676767676) | x) & 0x8080808080808080;
+  const int count = std::countr_zero(others) >> 3;
+  x = count ? x << (64 - 8 * count) : 0;  // the missing ones become zeros in front
+  x = (x * 10 + (x >> 8)) & 0x00ff00ff00ff00ff;
+  x = (x * 100 + (x >> 16)) & 0x0000ffff0000ffff;
+  value = (x * 10000 + (x >> 32)) & 0xffffffff;
+  return count;
+}
+
+// Any number, digit by digit.
+inline const char* parse_long_number(const char* at, const char* end, bool negative, double& value) {
   const char* const begin = at;
   std::uint64_t digits = 0;
   while (is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
@@ -84,6 +101,25 @@ inline const char* parse_number(const char* at, const char* end, double& value) 
   const double size = exponent < 0 ? whole / powers_of_ten[-exponent] : whole * powers_of_ten[exponent];
   value = negative ? -size : size;
   return at;
+}
+
+inline const char* parse_number(const char* at, const char* end, double& value) {
+  static constexpr std::uint64_t whole_powers[] = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000};
+  const bool negative = *at == '-';
+  at += negative || *at == '+';
+  std::uint64_t whole, fraction = 0;
+  const int digits = parse_digits(at, whole);
+  const char* stop = at + digits;
+  int places = 0;
+  if (*stop == '.') {
+    places = parse_digits(stop + 1, fraction);
+    stop += 1 + places;
+  }
+  if (digits == 8 || places == 8 || digits + places == 0 || (*stop | 0x20) == 'e' || stop > end)
+    return parse_long_number(at, end, negative, value);
+  const double size = static_cast<double>(static_cast<std::int64_t>(whole * whole_powers[places] + fraction)) / powers_of_ten[places];
+  value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) | static_cast<std::uint64_t>(negative) << 63);
+  return stop;
 }
 
 }  // namespace rosenblatt

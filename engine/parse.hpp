@@ -163,8 +163,10 @@ inline std::string not_usable(double value, std::string_view what) {
          ": a value must be a finite number of at most 1e100";
 }
 
-// Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad. *end can be
-// read and ends the line: a last line without one is read from a copy.
+inline constexpr std::ptrdiff_t readable = 16;  // bytes behind a line that a reader may look at
+
+// Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad. Behind *end
+// some bytes can be read, and a line always has an end: the last lines are read from a copy.
 template <class ReadLine>
 void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& read) {
   const auto take = [&](const char* at, const char* stop) {
@@ -180,11 +182,13 @@ void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& r
   const char* const end = data + size;
   for (const char* at = data; at < end;) {
     const auto* stop = static_cast<const char*>(std::memchr(at, '\n', end - at));
-    if (!stop) {
-      const std::string last = std::string(at, end) + '\n';
-      return take(last.data(), last.data() + last.size() - 1);
+    if (stop && end - stop > readable) {
+      take(at, stop);
+    } else {
+      if (!stop) stop = end;
+      const std::string copy = std::string(at, stop).append(readable, '\n');
+      take(copy.data(), copy.data() + (stop - at));
     }
-    take(at, stop);
     at = stop + 1;
   }
 }

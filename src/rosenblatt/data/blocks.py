@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -24,7 +24,7 @@ from rosenblatt.errors import DataError, LabelError
 
 ROWS = 1 << 17
 VALUES = 1 << 21
-MEMORY = 64 << 20  # bytes of blocks that a store holds before it writes to disk
+MEMORY = 256 << 20  # bytes of blocks that a store holds before it writes to disk
 UNLIMITED = 2**31 - 1
 
 
@@ -100,6 +100,8 @@ class BlockStore:
         self._places: list[_Place] = []
         self._file: IO[bytes] | None = None
         self._end = 0
+        self._writer = ThreadPoolExecutor(1)  # so that learning goes on meanwhile
+        self._writing: Future[None] | None = None
         self.checked = True
 
     def __len__(self) -> int:
@@ -109,6 +111,7 @@ class BlockStore:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._writer.shutdown()
         if self._file is not None:
             self._file.close()
 
@@ -121,9 +124,8 @@ class BlockStore:
             return
         if self._file is None:
             self._file = self._new_file()
-        for array in (block.starts, block.indices, block.values, block.codes, block.weights):
-            if array is not None:
-                self._file.write(np.ascontiguousarray(array).view(np.uint8).data)
+        self._wait()
+        self._writing = self._writer.submit(_write, self._file, block)
         self._places.append(place)
         self._end += place.bytes
 
@@ -134,7 +136,8 @@ class BlockStore:
         place = self._places[k - len(self._held)]
         assert self._file is not None
         data = np.empty(place.bytes, np.uint8)
-        os.preadv(self._file.fileno(), [data.data], place.offset)
+        if os.preadv(self._file.fileno(), [data.data], place.offset) < place.bytes:
+            raise DataError("the cache is broken: it is shorter than what was written")
         sizes = [
             4 * (place.rows + 1),
             4 * place.values,
@@ -159,8 +162,14 @@ class BlockStore:
 
     def flush(self) -> None:
         """Make sure that all blocks can be read."""
+        self._wait()
         if self._file is not None:
             self._file.flush()
+
+    def _wait(self) -> None:
+        if self._writing is not None:
+            self._writing.result()
+            self._writing = None
 
     def iter_blocks(self, order: Sequence[int] | NDArray[Any]) -> Iterator[tuple[int, Batch]]:
         """Blocks in an order, each with its number; the next is read while one is being used."""
@@ -177,7 +186,7 @@ class BlockStore:
         """Note that the file is whole, and what it was made of."""
         if self._folder is None or self._file is None:
             return
-        self._file.flush()
+        self.flush()
         os.fsync(self._file.fileno())
         index = {"fingerprint": fingerprint, "places": [list(vars(place).values()) for place in self._places]}
         partial = self._folder / "blocks.json.part"
@@ -208,6 +217,15 @@ class BlockStore:
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "blocks.json").unlink(missing_ok=True)
         return open(self._folder / "blocks.bin", "w+b")
+
+
+def _write(file: IO[bytes], block: Batch) -> None:
+    try:
+        for array in (block.starts, block.indices, block.values, block.codes, block.weights):
+            if array is not None:
+                file.write(np.ascontiguousarray(array).view(np.uint8).data)
+    except OSError as error:
+        raise DataError(f"the cache cannot be written: {error.strerror} (TMPDIR or --cache name another folder)") from None
 
 
 def _check_block(block: Batch) -> None:

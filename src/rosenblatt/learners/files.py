@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import ROWS, UNLIMITED, VALUES, BlockStore, iter_blocks
+from rosenblatt.data.blocks import MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, iter_blocks
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
@@ -154,7 +154,7 @@ class FileRun:
         if self.stop_reason is not None:
             return
         found = BlockStore.find(cache, self.fingerprint()) if cache is not None else None
-        with found or BlockStore(cache, memory=UNLIMITED if self._whole else 64 << 20) as store:
+        with found or BlockStore(cache, memory=UNLIMITED if self._whole else MEMORY) as store:
             filled = found is not None
             while self.stop_reason is None:
                 started = time.perf_counter()
