@@ -1,10 +1,10 @@
 """From a file to a model: speed against Vowpal Wabbit, scikit-learn and LIBLINEAR; memory; a hundred kills.
 
-    python benchmarks/files.py [--only speed|memory|kill] [--json FILE] [--rows N] [--folder FOLDER]
+    python benchmarks/files.py [--only speed|memory|kill] [--json FILE] [--folder FOLDER]
 
-Makes its own data (200,000 rows, 323 MB of svmlight text) in the folder, once. Needs ``vowpalwabbit`` and, for LIBLINEAR,
-scikit-learn (whose ``LinearSVC(dual=True)`` is LIBLINEAR's solver) for the comparisons; peers that are not installed are left out.
-Every figure is the best of several runs, taken in turns, each in a process of its own, imports not counted.
+Makes its own data (200,000 rows, 323 MB of svmlight text) in the folder, once. The peers are `vowpalwabbit`,
+`scikit-learn` and `liblinear-official` from PyPI; those that are not installed are left out. Every figure is the best of
+several runs, taken in turns, each in a process of its own, imports not counted, by the clock and in seconds of CPU.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ import sys, time
 from rosenblatt.cli.main import main
 import rosenblatt.learners.files, rosenblatt.learners.checkpoint, rosenblatt.models.file
 started, used = time.perf_counter(), time.process_time()
-code = main(["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--tol", "-1", "--learner", sys.argv[4],
+code = main(["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--tol", "-1", "--learner",
+sys.argv[4],
              "--quiet", "--no-shuffle"])
 print(time.perf_counter() - started, time.process_time() - used)
 sys.exit(code)
@@ -103,7 +104,9 @@ def seconds(code: str, *words: object) -> tuple[float, float] | None:
     """The seconds that a script says it took, by the clock and of all CPUs together; None if it cannot run."""
     done = subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True)
     if done.returncode:
-        print(f"  left out: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}", file=sys.stderr)
+        print(
+            f"  left out: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}", file=sys.stderr
+        )
         return None
     wall, cpu = map(float, done.stdout.split()[-2:])
     return wall, cpu
@@ -163,7 +166,17 @@ def measure_memory(folder: Path, size: int) -> dict[str, object]:
                 while target.tell() < gigabytes * 10**9:
                     target.write(small.read_bytes())
             os.replace(f"{big}.part", big)
-        words = [sys.executable, "-m", "rosenblatt.cli.main", "train", str(big), "-o", str(folder / "model"), "--max-iter", "2"]
+        words = [
+            sys.executable,
+            "-m",
+            "rosenblatt.cli.main",
+            "train",
+            str(big),
+            "-o",
+            str(folder / "model"),
+            "--max-iter",
+            "2",
+        ]
         process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -161,14 +161,17 @@ def render_html(title: str, result: Evaluation, model: Model, *, on: str = "") -
     )
 
 
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;margin:0}main{max-width:60rem;margin:2rem auto;"
-    "padding:0 1rem}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}.verdict{font-size:1.1rem;border-left:4px solid "
-    "#2f6f4f;padding:.3rem 1rem;background:#f2f7f4}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:"
-    ".9rem}td,th{padding:.2rem .6rem;text-align:right;border:1px solid #e3e6e8}th{font-weight:600;background:#f6f7f8}"
-    "th[scope=row]{text-align:left}.scroll{overflow-x:auto}.columns{display:flex;flex-wrap:wrap;gap:1.5rem}.columns h3{font-size:"
-    "1rem;margin:.5rem 0}td.name{text-align:left}svg text{font:12px system-ui,sans-serif;fill:#1b1f24}"
-)
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff; margin: 0 }
+main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem } h3 { font-size: 1rem; margin: .5rem 0 }
+.verdict { font-size: 1.1rem; border-left: 4px solid #2f6f4f; padding: .3rem 1rem; background: #f2f7f4 }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem }
+td, th { padding: .2rem .6rem; text-align: right; border: 1px solid #e3e6e8 }
+th { font-weight: 600; background: #f6f7f8 } th[scope=row], td.name { text-align: left }
+.scroll { overflow-x: auto } .columns { display: flex; flex-wrap: wrap; gap: 1.5rem }
+svg text { font: 12px system-ui, sans-serif; fill: #1b1f24 }
+"""
 
 
 def _confusion_html(result: Evaluation) -> str:
@@ -189,7 +192,8 @@ def _confusion_html(result: Evaluation) -> str:
 
 def _classes_html(result: Evaluation) -> str:
     rows = "".join(
-        f"<tr><th scope=row>{escape(str(label))}</th><td>{n:,}</td><td>{p:.2%}</td><td>{r:.2%}</td><td>{f:.2%}</td></tr>"
+        f"<tr><th scope=row>{escape(str(label))}</th>"
+        f"<td>{n:,}</td><td>{p:.2%}</td><td>{r:.2%}</td><td>{f:.2%}</td></tr>"
         for label, n, p, r, f in result.by_class()
     )
     return (
@@ -206,7 +210,8 @@ def _mistakes_html(history: dict[str, Any]) -> str:
         f"<rect x='{k * step + 0.1 * step:.1f}' y='{20 + (height - 20) * (1 - m / most):.1f}' width='{0.8 * step:.1f}' "
         f"height='{(height - 20) * m / most:.1f}' fill='#3b6ea5'><title>epoch {k + 1}: {m:,}</title></rect>"
         + (
-            f"<text x='{(k + 0.5) * step:.1f}' y='{15 + (height - 20) * (1 - m / most):.1f}' text-anchor='middle'>{m:,}</text>"
+            f"<text x='{(k + 0.5) * step:.1f}' y='{15 + (height - 20) * (1 - m / most):.1f}' "
+            f"text-anchor='middle'>{m:,}</text>"
             if len(mistakes) <= 15
             else ""
         )

@@ -182,7 +182,9 @@ def test_a_reader_that_has_seen_enough_is_no_error(rows, tmp_path):
     many = tmp_path / "many.svm"
     many.write_text("1 1:1\n" * 200_000)
     words = " ".join(map(str, [*COMMAND, "predict", tmp_path / "m", many]))
-    done = subprocess.run(f"set -o pipefail; {words} | head -1", shell=True, executable="/bin/bash", capture_output=True)
+    done = subprocess.run(
+        f"set -o pipefail; {words} | head -1", shell=True, executable="/bin/bash", capture_output=True
+    )
     assert done.stdout == b"0\n"
     assert done.stderr == b""
     assert done.returncode == 0
@@ -210,7 +212,11 @@ def test_the_options_that_help_knows_are_those_of_the_readers():
 def test_kill_at_any_moment_and_resume(tmp_path):
     """A few of the hundred moments that benchmarks/files.py tries."""
     data = tmp_path / "x.svm"
-    data.write_text("".join(f"{(i * 7919) % 3} " + " ".join(f"{j}:{(i * j) % 13}" for j in range(1, 20)) + "\n" for i in range(9000)))
+    data.write_text(
+        "".join(
+            f"{(i * 7919) % 3} " + " ".join(f"{j}:{(i * j) % 13}" for j in range(1, 20)) + "\n" for i in range(9000)
+        )
+    )
     words = [data, "--max-iter", 4, "--tol", "-1", "--block", 200]
     run("train", *words, "-o", tmp_path / "expected")
     expected = (tmp_path / "expected").read_bytes()

@@ -140,9 +140,13 @@ def test_quoted_newlines_and_windows_line_ends(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "why"),
-    [("1,2,3,4", "line 3: Expected 3 columns, got 4"), ("1,x,0", "line 3: .*conversion error to double: invalid value 'x'"),
-     ("1,1e400,0", "line 3: column 'b' has inf: a number must be finite"), ("1,2,", "line 3: the label 'y' is missing")],
-)  # fmt: skip
+    [
+        ("1,2,3,4", "line 3: Expected 3 columns, got 4"),
+        ("1,x,0", "line 3: .*conversion error to double: invalid value 'x'"),
+        ("1,1e400,0", "line 3: column 'b' has inf: a number must be finite"),
+        ("1,2,", "line 3: the label 'y' is missing"),
+    ],
+)
 def test_bad_csv_lines(tmp_path, line, why):
     good = "".join(f"{i},{i},{i % 2}\n" for i in range(9))
     (tmp_path / "x.csv").write_text(f"a,b,y\n0,1,1\n{line}\n{good}")

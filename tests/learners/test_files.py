@@ -33,7 +33,9 @@ def write_rows(path, count=300, classes=2, seed=0):
             columns = np.unique(rng.integers(1, 10 + i // 4, 6))
             values = rng.standard_normal(len(columns))
             label = int((values.sum() + rng.standard_normal()) > 0) + (classes - 2) * int(rng.random() < 0.4)
-            file.write(f"{label} " + " ".join(f"{j}:{v!r}" for j, v in zip(columns, values.tolist(), strict=True)) + "\n")
+            file.write(
+                f"{label} " + " ".join(f"{j}:{v!r}" for j, v in zip(columns, values.tolist(), strict=True)) + "\n"
+            )
     return path
 
 

@@ -36,8 +36,8 @@ def fitted(learner, X=X, y=Y):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_loaded_model_scores_with_the_same_bits(tmp_path, learner, dtype, form, classes):
-    rows = form(X[Y < classes].astype(dtype))
-    labels = np.array(["setosa", "versicolor", "virginica"])[Y[Y < classes]]
+    rows = form(X[classes > Y].astype(dtype))
+    labels = np.array(["setosa", "versicolor", "virginica"])[Y[classes > Y]]
     learner = fitted(learner, rows, labels)
     save(learner, tmp_path / "m")
     model = load(tmp_path / "m")
@@ -137,7 +137,10 @@ def test_a_newer_version_is_refused(tmp_path, monkeypatch):
         (lambda h, t: t.update({"0.weights": t["0.weights"] * np.nan}), "its weights are not finite"),
         (lambda h, t: t.update({"0.weights": t["0.weights"].astype(int)}), "other types"),
         (lambda h, t: t.pop("0.intercept"), "is not a sound model"),
-        (lambda h, t: h.update(encoder={"kind": "lines", "format": "exe", "bits": 3, "grams": "pairs"}), "unknown format"),
+        (
+            lambda h, t: h.update(encoder={"kind": "lines", "format": "exe", "bits": 3, "grams": "pairs"}),
+            "unknown format",
+        ),
         (lambda h, t: h.update(encoder={"kind": "lines", "format": "vw", "bits": 99, "grams": "pairs"}), "bits=99"),
     ],
 )

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-# As in rosenblatt.data.formats and .lines, which take too long to load for --help; tests/cli/test_main.py compares them.
+# As in rosenblatt.data.formats and .lines, which take too long to load for --help; tests/cli/test_files.py compares
+# them.
 FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "parquet", "feather")
 GRAMS = ("words", "pairs", "characters")
 BITS = 20

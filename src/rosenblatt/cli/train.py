@@ -229,7 +229,8 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
         speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
         print(
             f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {facts['epochs']} epochs in "
-            f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\nrosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
+            f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
+            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
             file=sys.stderr,
         )
     if args.report:
@@ -246,7 +247,7 @@ def _verdict(facts: dict[str, Any]) -> str:
     last = facts["mistakes"][-1] / facts["rows"]
     first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
     if facts["stop_reason"] == "converged":
-        return f"converged: the weights separate the training rows. {first}."
+        return f"converged: an epoch without a mistake, so a hyperplane separates the training rows. {first}."
     why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "the most epochs were reached"
     return f"{first}; {last:.2%} in the last. Stopped because: {why}."
 

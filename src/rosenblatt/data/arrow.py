@@ -19,7 +19,7 @@ from rosenblatt.data.batches import join_batches
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.columns import ColumnEncoder
 from rosenblatt.data.lines import Encoded
-from rosenblatt.data.sources import Source
+from rosenblatt.data.sources import Source, Spooled
 from rosenblatt.errors import DataError
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"]
@@ -131,7 +131,7 @@ def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool, s
 def read_apart(
     piece: Piece, read: Callable[[bytes], Any], *, skip_bad: bool
 ) -> tuple[list[Any], list[tuple[int, str]]]:
-    """What `read` gives for the lines that it can read, and the bad ones; only the first of these unless they are skipped."""
+    """What `read` gives for the lines that it can read, and the bad ones: only the first, unless they are skipped."""
     records = split_records(bytes(piece.data), quoted=piece.format != "jsonl")
     results, bad = [], []
     todo = [(0, len(records))]
@@ -164,16 +164,7 @@ def sample_of(piece: Piece, *, skip_bad: bool, rows: int = 10_000) -> tuple[Any,
 
 
 def _open_seekable(source: Source) -> Any:
-    if source.live:
-        import tempfile
-
-        spool = tempfile.TemporaryFile()
-        with source.open() as stream:
-            while block := stream.read(CHUNK):
-                spool.write(block)
-        spool.seek(0)
-        return spool
-    return open(source.path, "rb")
+    return open(Spooled.copy(source).path if source.live else source.path, "rb")
 
 
 def _header_of(chunk: bytes, format: str, source: Source) -> tuple[tuple[str, ...], int]:

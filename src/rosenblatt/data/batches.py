@@ -1,6 +1,7 @@
 """Rows as they come out of a reader, a piece at a time.
 
-Invariant: the columns of a row rise strictly and its values are finite, so that the engine can take the arrays as they are.
+Invariant: the columns of a row rise strictly and its values are finite, so that the engine can take the arrays as
+they are.
 """
 
 from __future__ import annotations
@@ -153,9 +154,8 @@ class Classes:
             return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
         fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
         if fractions:
-            raise LabelError(
-                f"the label {fractions[0].decode('utf-8', 'replace')} is a measurement: labels are classes, whole numbers or names"
-            )
+            shown = fractions[0].decode("utf-8", "replace")
+            raise LabelError(f"the label {shown} is a measurement: labels are classes, whole numbers or names")
         return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
 
     def __len__(self) -> int:

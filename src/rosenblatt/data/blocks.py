@@ -87,8 +87,8 @@ class BlockStore:
     Parameters
     ----------
     folder : path, optional
-        Keep the file here for later runs on the same data. By default it lies in the folder for temporary files, without
-        a name, so that it is gone when the process is, however it ends.
+        Keep the file here for later runs on the same data. By default it lies in the folder for temporary files,
+        without a name, so that it is gone when the process is, however it ends.
     memory : int
         Bytes of blocks to hold in memory.
     """
@@ -225,7 +225,9 @@ def _write(file: IO[bytes], block: Batch) -> None:
             if array is not None:
                 file.write(np.ascontiguousarray(array).view(np.uint8).data)
     except OSError as error:
-        raise DataError(f"the cache cannot be written: {error.strerror} (TMPDIR or --cache name another folder)") from None
+        raise DataError(
+            f"the cache cannot be written: {error.strerror} (TMPDIR or --cache name another folder)"
+        ) from None
 
 
 def _check_block(block: Batch) -> None:

@@ -1,7 +1,8 @@
 """Columns to features: an encoder that is made once, from the training data, and saved inside the model.
 
-Columns of the result: first the numbers, each ``(x - mean) / scale``; then a 0/1 for "this column is missing", one a column of
-the input; then, if there are categories, dates or texts, ``2**bits`` hashed columns. Every text is scaled to length 1.
+Columns of the result: first the numbers, each ``(x - mean) / scale``; then a 0/1 for "this column is missing", one a
+column of the input; then, if there are categories, dates or texts, ``2**bits`` hashed columns. Every text is scaled
+to length 1.
 """
 
 from __future__ import annotations

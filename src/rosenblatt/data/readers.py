@@ -1,7 +1,7 @@
 """Any data as batches of rows, never the whole of it at once.
 
-Invariant: batches come in the order of the data, whatever the number of threads; joined, they do not depend on where the
-data was cut.
+Invariant: batches come in the order of the data, whatever the number of threads; joined, they do not depend on where
+the data was cut.
 """
 
 from __future__ import annotations

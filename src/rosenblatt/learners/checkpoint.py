@@ -1,7 +1,7 @@
 """A run over files, saved so that it can be taken up again exactly.
 
-Invariant: a run that is stopped at any moment and resumed from its last checkpoint ends with the same bits as one that was
-not. The data is not in the checkpoint: it must still be where it was, unchanged.
+Invariant: a run that is stopped at any moment and resumed from its last checkpoint ends with the same bits as one
+that was not. The data is not in the checkpoint: it must still be where it was, unchanged.
 """
 
 from __future__ import annotations

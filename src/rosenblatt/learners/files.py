@@ -1,10 +1,10 @@
 """Epochs over data of any size, in bounded memory.
 
-Invariant: the same rows, options and seed give the same bits, whatever the chunks, threads and cache, and whether the run was
-stopped and resumed. Data that fits into one block gives the bits of `fit`.
+Invariant: the same rows, options and seed give the same bits, whatever the chunks, threads and cache, and whether the
+run was stopped and resumed. Data that fits into one block gives the bits of `fit`.
 
-The first epoch learns from the blocks as they are read, later ones from the stored blocks. Shuffling is by blocks: later epochs
-take the blocks in a new order, and every epoch the rows within a block.
+The first epoch learns from the blocks as they are read, later ones from the stored blocks. Shuffling is by blocks:
+later epochs take the blocks in a new order, and every epoch the rows within a block.
 """
 
 from __future__ import annotations

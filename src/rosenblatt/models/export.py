@@ -1,7 +1,7 @@
 """A linear model for where rosenblatt is not: JSON, a C header, ONNX.
 
-Invariant: an exported model names the same class as the model for every row. The C code adds in the engine's order for sparse
-rows, so its scores have the same bits where the compiler does not fuse multiplications and additions.
+Invariant: an exported model names the same class as the model for every row. The C code adds in the engine's order
+for sparse rows, so its scores have the same bits where the compiler does not fuse multiplications and additions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def to_c(model: Model, name: str = "model") -> str:
     stored = linear.weights[:, columns].T.astype(np.float64).ravel()
     classes = ", ".join(json.dumps(str(label)) for label in model.classes.tolist())
     parts = [
-        f"/* A {model.learner} of {len(model.classes)} classes over {model.features} features, written by rosenblatt. */",
+        f"/* {model.learner}: {len(model.classes)} classes, {model.features} features. Written by rosenblatt. */",
         f"#ifndef {name.upper()}_H\n#define {name.upper()}_H",
         "#include <stddef.h>\n#include <stdint.h>",
         f"#define {name.upper()}_ROWS {K}\n#define {name.upper()}_COLUMNS {len(columns)}",
@@ -82,7 +82,9 @@ def to_onnx(model: Model) -> bytes:
     except ImportError:
         raise MissingExtraError("onnx", "export") from None
     linear = model.linear()
-    if isinstance(model.encoder, LineEncoder) and model.encoder.hashed or model.encoder is not None and not _raw(model):
+    if (isinstance(model.encoder, LineEncoder) and model.encoder.hashed) or (
+        model.encoder is not None and not _raw(model)
+    ):
         raise ModelError("ONNX has no hash for names and words: predict with rosenblatt, or use --to json")
     if model.features * len(linear.intercept) > MOST_DENSE:
         raise ModelError(f"an ONNX model takes dense rows, and {model.features:,} features are too many for that")
@@ -207,7 +209,8 @@ def _c_rows(model: Model, name: str) -> str:
         put = "if (row[j] == row[j]) { index[count] = j; value[count++] = (row[j] - mean[j]) / scale[j]; }"
     upper = name.upper()
     missing = (
-        f"  for (j = 0; j < {upper}_NUMBERS; ++j)\n    if (row[j] != row[j]) {{ index[count] = j + {shift}; value[count++] = 1; }}\n"
+        f"  for (j = 0; j < {upper}_NUMBERS; ++j)\n"
+        f"    if (row[j] != row[j]) {{ index[count] = j + {shift}; value[count++] = 1; }}\n"
         if shift
         else ""
     )
