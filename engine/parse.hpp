@@ -69,7 +69,13 @@ class Growing {
   std::size_t size() const { return size_; }
   T& operator[](std::size_t at) { return held_.get()[at]; }
   T& back() { return held_.get()[size_ - 1]; }
-  T* release() { return held_.release(); }
+  // Gives the array away, without the room that it does not need.
+  T* release() {
+    auto* fitted = static_cast<T*>(std::realloc(held_.get(), std::max<std::size_t>(size_, 1) * sizeof(T)));
+    if (!fitted) throw std::bad_alloc();
+    (void)held_.release();
+    return fitted;
+  }
 
  private:
   struct Free {

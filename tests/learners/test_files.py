@@ -8,6 +8,7 @@ import pytest
 import rosenblatt
 from rosenblatt import engine
 from rosenblatt.data import read, scan
+from rosenblatt.data.batches import join_batches
 from rosenblatt.data.blocks import BlockStore, iter_blocks
 from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
 from rosenblatt.learners.checkpoint import load_checkpoint, save_checkpoint
@@ -54,7 +55,7 @@ def bytes_of(run, path):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_data_of_one_block_gives_the_bits_of_fit(tmp_path, learner, classes):
+def test_data_of_one_group_gives_the_bits_of_fit(tmp_path, learner, classes):
     path = write_rows(tmp_path / "x", classes=classes)
     run, rows = run_of(path, learner, max_iter=4), read(path)
     with warnings.catch_warnings():
@@ -75,21 +76,22 @@ def test_where_the_data_is_cut_does_not_matter(tmp_path, learner):
         assert bytes_of(run_of(path, learner, block=37, chunk=chunk, jobs=jobs), tmp_path / "b") == expected
 
 
-def test_blocks_are_shuffled_as_documented(tmp_path):
-    """Several blocks, against one `learn` after another in memory."""
+def test_groups_are_shuffled_as_documented(tmp_path):
+    """Several groups of 32 blocks, against `partial_fit` of the same order in memory."""
     path = write_rows(tmp_path / "x")
     rows = read(path)
-    blocks = [(at, min(at + 64, 300)) for at in range(0, 300, 64)]
+    blocks = [range(at, min(at + 2, 300)) for at in range(0, 300, 2)]
     generator = engine.seed_generator(0)
     order = []
     for epoch in range(3):
         turns = np.arange(len(blocks), dtype=np.uint32)
         if epoch:
             engine.shuffle(turns, generator)
-        for k in turns:
-            inside = np.arange(blocks[k][1] - blocks[k][0], dtype=np.uint32)
-            engine.shuffle(inside, generator)
-            order += (blocks[k][0] + inside).tolist()
+        for at in range(0, len(turns), 32):
+            inside = [row for k in turns[at : at + 32] for row in blocks[k]]
+            drawn = np.arange(len(inside), dtype=np.uint32)
+            engine.shuffle(drawn, generator)
+            order += [inside[i] for i in drawn]
     expected = rosenblatt.AveragedPerceptron().partial_fit(rows.X[order], rows.y[order])
     run = run_of(path, block=64, max_iter=3, tol=None)
     np.testing.assert_array_equal(run.model().linear().weights, expected.coef_)
@@ -120,19 +122,19 @@ def test_blocks_hold_what_they_may_and_end_where_the_rows_say(tmp_path):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_run_resumed_after_any_block_ends_with_the_same_bits(tmp_path, learner, classes):
+def test_a_run_resumed_after_any_group_ends_with_the_same_bits(tmp_path, learner, classes):
     path = write_rows(tmp_path / "x", count=150, classes=classes)
     options = {"block": 40, "max_iter": 3, "tol": None}
     expected = bytes_of(run_of(path, learner, **options), tmp_path / "expected")
     saved = []
 
-    def on_block(run):
+    def on_group(run):
         saved.append(tmp_path / f"checkpoint{len(saved)}")
         save_checkpoint(run, saved[-1], {"mine": 1})
 
     run = FileRun.begin(scan(path, format="svmlight"), Options(learner, **options))
     save_checkpoint(run, tmp_path / "start", {"mine": 1})
-    run.run(on_block=on_block, on_epoch=on_block)
+    run.run(on_group=on_group, on_epoch=on_group)
     for checkpoint in [tmp_path / "start", *saved]:
         resumed, extra = load_checkpoint(checkpoint)
         assert extra == {"mine": 1}
@@ -178,9 +180,12 @@ def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
         for block in blocks:
             store.add(block)
         assert 0 < len(store._held) < len(blocks)
-        for k, block in store.iter_blocks([3, 0, 5, 1, 2, 4]):
-            for name in ("starts", "indices", "values", "codes"):
-                np.testing.assert_array_equal(getattr(block, name), getattr(blocks[k], name))
+        order = [3, 0, 5, 1, 2, 4]
+        (group,) = store.iter_groups(order)
+        assert group.blocks == order
+        expected = join_batches([blocks[k] for k in order])
+        for name in ("starts", "indices", "values", "codes"):
+            np.testing.assert_array_equal(getattr(group.rows, name), getattr(expected, name))
 
 
 def test_weights_of_rows_reach_the_learner(tmp_path):

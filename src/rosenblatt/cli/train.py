@@ -136,14 +136,14 @@ def _finish(
     save_now = Checkpoint(checkpoint, every, extra) if checkpoint else None
     with Bar(epochs=run.options.max_iter, size=run.reader.size, visible=not args.quiet) as bar:
 
-        def on_block(run: Any) -> None:
+        def on_group(run: Any) -> None:
             bar(run)
             if save_now is not None:
                 save_now(run)
 
         if save_now is not None:
             save_now(run)
-        run.run(cache=args.cache, on_block=on_block, on_epoch=on_block)
+        run.run(cache=args.cache, on_group=on_group, on_epoch=on_group)
     if checkpoint:
         save_checkpoint(run, checkpoint, extra)
     facts = {

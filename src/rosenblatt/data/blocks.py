@@ -1,4 +1,4 @@
-"""Batches as blocks: the units of shuffling, of the cache and of a checkpoint.
+"""Batches as blocks, the units of the cache, and groups of blocks, the units of shuffling and of a checkpoint.
 
 Invariant: where a block ends depends on the rows alone, not on how a reader cut them: it holds at most so many rows and
 values, and ends before the row that does not fit.
@@ -22,8 +22,9 @@ from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes, join_batches
 from rosenblatt.errors import DataError, LabelError
 
-ROWS = 1 << 17
-VALUES = 1 << 21
+GROUP = 32  # blocks that are shuffled together
+ROWS = 1 << 12
+VALUES = 1 << 16
 MEMORY = 256 << 20  # bytes of blocks that a store holds before it writes to disk
 UNLIMITED = 2**31 - 1
 
@@ -65,6 +66,31 @@ def _coded(batch: Batch, classes: Classes) -> Batch:
         starts, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
         return Batch(starts, indices, matrix.data, codes[kept], (), batch.weights[kept])
     return batch
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are shuffled together, and the blocks that they come from."""
+
+    rows: Batch
+    blocks: list[int]
+    sizes: list[int]  # rows of each block
+
+    @classmethod
+    def of(cls, blocks: Sequence[tuple[int, Batch]]) -> Group:
+        return cls(join_batches([block for _, block in blocks]), [k for k, _ in blocks], [len(block) for _, block in blocks])
+
+
+def iter_groups(blocks: Iterable[Batch]) -> Iterator[Group]:
+    """Blocks that follow one another, as groups."""
+    waiting: list[tuple[int, Batch]] = []
+    for k, block in enumerate(blocks):
+        waiting.append((k, block))
+        if len(waiting) == GROUP:
+            yield Group.of(waiting)
+            waiting = []
+    if waiting:
+        yield Group.of(waiting)
 
 
 @dataclass(frozen=True)
@@ -171,16 +197,20 @@ class BlockStore:
             self._writing.result()
             self._writing = None
 
-    def iter_blocks(self, order: Sequence[int] | NDArray[Any]) -> Iterator[tuple[int, Batch]]:
-        """Blocks in an order, each with its number; the next is read while one is being used."""
+    def iter_groups(self, order: Sequence[int] | NDArray[Any]) -> Iterator[Group]:
+        """Blocks in an order, as groups; the next is read while one is being used."""
         self.flush()
+        cuts = [[int(k) for k in order[at : at + GROUP]] for at in range(0, len(order), GROUP)]
         with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(self.read, int(order[0])) if len(order) else None
-            for at, k in enumerate(order):
+            coming = pool.submit(self._group, cuts[0]) if cuts else None
+            for at in range(len(cuts)):
                 assert coming is not None
-                block = coming.result()
-                coming = pool.submit(self.read, int(order[at + 1])) if at + 1 < len(order) else None
-                yield int(k), block
+                group = coming.result()
+                coming = pool.submit(self._group, cuts[at + 1]) if at + 1 < len(cuts) else None
+                yield group
+
+    def _group(self, numbers: list[int]) -> Group:
+        return Group.of([(k, self.read(k)) for k in numbers])
 
     def keep(self, fingerprint: str) -> None:
         """Note that the file is whole, and what it was made of."""

@@ -48,7 +48,7 @@ class Checkpoint:
         self._last = -np.inf
 
     def __call__(self, run: FileRun) -> None:
-        """To be called between blocks."""
+        """To be called between groups."""
         now = time.monotonic()
         if now - self._last >= self.every:
             save_checkpoint(run, self.path, self.extra)

@@ -1,10 +1,10 @@
 """Epochs over data of any size, in bounded memory.
 
 Invariant: the same rows, options and seed give the same bits, whatever the chunks, threads and cache, and whether the
-run was stopped and resumed. Data that fits into one block gives the bits of `fit`.
+run was stopped and resumed. Data that fits into one group gives the bits of `fit`.
 
-The first epoch learns from the blocks as they are read, later ones from the stored blocks. Shuffling is by blocks:
-later epochs take the blocks in a new order, and every epoch the rows within a block.
+The first epoch learns from groups of blocks as they are read, later ones from groups of stored blocks drawn from all over
+the data: rows that lie together in a file are often alike, and so are mixed. Every epoch shuffles the rows of a group.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, iter_blocks
+from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
@@ -65,7 +65,7 @@ class Options:
     beta: float = 0.0
     C: float = 1.0
     keep: str | None = None
-    block: int = ROWS
+    block: int = GROUP * ROWS  # rows that are shuffled together
 
     def __post_init__(self) -> None:
         if self.learner not in LEARNERS:
@@ -100,7 +100,7 @@ class Progress:
     """How far a run has come."""
 
     epoch: int = 0  # from 0
-    place: int = 0  # blocks of this epoch that are learned
+    place: int = 0  # groups of this epoch that are learned
     rows: int = 0  # of this epoch
     mistakes: int = 0  # of this epoch
     bytes: int = 0  # of this epoch, only while the data is being read
@@ -147,7 +147,7 @@ class FileRun:
         self,
         *,
         cache: str | None = None,
-        on_block: Callable[[FileRun], None] = lambda run: None,
+        on_group: Callable[[FileRun], None] = lambda run: None,
         on_epoch: Callable[[FileRun], None] = lambda run: None,
     ) -> None:
         """Go on until a stopping rule holds."""
@@ -158,7 +158,7 @@ class FileRun:
             filled = found is not None
             while self.stop_reason is None:
                 started = time.perf_counter()
-                self._run_epoch(store, filled, on_block)
+                self._run_epoch(store, filled, on_group)
                 if not filled and (self.options.max_iter > 1 or cache is not None):
                     store.keep(self.fingerprint())
                     filled = True
@@ -203,65 +203,72 @@ class FileRun:
     def _whole(self) -> bool:
         return self.options.kept() == "pocket"
 
-    def _run_epoch(self, store: BlockStore, filled: bool, on_block: Callable[[FileRun], None]) -> None:
+    def _run_epoch(self, store: BlockStore, filled: bool, on_group: Callable[[FileRun], None]) -> None:
         if self.progress.epoch > 0 and not filled:  # resumed: the blocks are gone with the process that stored them
-            for _, block in self._read_blocks(store, keep=True):
-                self._widen(block)
+            for group in self._read_groups(store, keep=True):
+                self._widen(group.rows)
             filled = True
         if self.progress.epoch == 0:
-            blocks = store.iter_blocks(range(len(store))) if filled else self._read_blocks(store, self._stores)
+            groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, self._stores)
         else:
             if self.order is None:
                 self.order = np.arange(len(store), dtype=np.uint32)
-                if self.options.shuffle:
+                if self.options.shuffle and len(store) > GROUP:
                     engine.shuffle(self.order, self.state.generator)
-            blocks = store.iter_blocks(self.order[self.progress.place :])
+            groups = store.iter_groups(self.order[GROUP * self.progress.place :])
         skip = self.progress.place if self.progress.epoch == 0 else 0
-        for at, (k, block) in enumerate(blocks):
+        for at, group in enumerate(groups):
+            self._widen(group.rows)
             if at < skip:
-                self._widen(block)
                 continue
-            self._learn(k, block)
+            self._learn(group)
             self.progress.bytes = self.reader.tally.bytes
-            on_block(self)
+            on_group(self)
 
     @property
     def _stores(self) -> bool:
         return self.options.max_iter > 1
 
-    def _read_blocks(self, store: BlockStore, keep: bool) -> Iterator[tuple[int, Batch]]:
-        limits = (UNLIMITED, UNLIMITED) if self._whole else (self.options.block, VALUES)
-        for k, block in enumerate(iter_blocks(self.reader, self.classes, rows=limits[0], values=limits[1])):
-            if keep:
-                store.add(block)
-            yield k, block
+    def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
+        rows, values = (UNLIMITED, UNLIMITED) if self._whole else (max(1, self.options.block // GROUP), VALUES)
 
-    def _learn(self, k: int, block: Batch) -> None:
-        self._widen(block)
-        table, y = block.table(self.state.features), self._targets(block)
+        def blocks() -> Iterator[Batch]:
+            for block in iter_blocks(self.reader, self.classes, rows=rows, values=values):
+                if keep:
+                    store.add(block)
+                yield block
+
+        return iter_groups(blocks())
+
+    def _learn(self, group: Group) -> None:
+        rows = group.rows
+        table, y = rows.table(self.state.features), self._targets(rows)
         order = None
         if self.options.shuffle:
-            order = np.arange(len(block), dtype=np.uint32)
+            order = np.arange(len(rows), dtype=np.uint32)
             engine.shuffle(order, self.state.generator)
         state, tie = self.state, self.options.tie == "positive"
         if state.pocket_mistakes is not None and state.counter("seen") == 0:
-            state.pocket_mistakes[0] = state.count_mistakes(table, y, tie_positive=tie, sample_weight=block.weights)
+            state.pocket_mistakes[0] = state.count_mistakes(table, y, tie_positive=tie, sample_weight=rows.weights)
         places = None
         if state.keep == "vote":
-            places = self.places.setdefault(k, np.full(len(block), -1))
+            known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
+            places = np.concatenate(known)
             state.support = support_width(state.support, state.features)
         state.learn(
             table,
             y,
             self.options.rule(),
             tie_positive=tie,
-            sample_weight=block.weights,
+            sample_weight=rows.weights,
             order=order,
             ratchet=True,
             places=places,
         )
+        if places is not None:
+            self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
         self.progress.place += 1
-        self.progress.rows += len(block)
+        self.progress.rows += len(rows)
         self.progress.mistakes = state.counter("mistakes") - self.before[0]
 
     def _targets(self, block: Batch) -> NDArray[Any]:
@@ -314,15 +321,15 @@ class FileRun:
         self.order = None
 
     def _count_mistakes(self, store: BlockStore, filled: bool) -> float:
-        blocks = store.iter_blocks(range(len(store))) if filled else self._read_blocks(store, keep=False)
+        groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, keep=False)
         return sum(
             self.state.count_mistakes(
-                block.table(self.state.features),
-                self._targets(block),
+                group.rows.table(self.state.features),
+                self._targets(group.rows),
                 tie_positive=self.options.tie == "positive",
-                sample_weight=block.weights,
+                sample_weight=group.rows.weights,
             )
-            for _, block in blocks
+            for group in groups
         )
 
     def _names(self, answer: Any) -> dict[int, str]:
