@@ -3,8 +3,8 @@
     python benchmarks/files.py [--only speed|memory|kill] [--json FILE] [--folder FOLDER]
 
 Makes its own data (200,000 rows, 323 MB of svmlight text) in the folder, once. The peers are `vowpalwabbit`,
-`scikit-learn` and `liblinear-official` from PyPI; those that are not installed are left out. Every figure is the best of
-several runs, taken in turns, each in a process of its own, imports not counted, by the clock and in seconds of CPU.
+`scikit-learn` and `liblinear-official` from PyPI; those that are not installed are left out. Every figure is the best
+of several runs, taken in turns, each in a process of its own, imports not counted, by the clock and in seconds of CPU.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ import sys, time
 from rosenblatt.cli.main import main
 import rosenblatt.learners.files, rosenblatt.learners.checkpoint, rosenblatt.models.file
 started, used = time.perf_counter(), time.process_time()
-code = main(["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--tol", "-1", "--learner",
-sys.argv[4],
-             "--quiet", "--no-shuffle"])
+words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--learner", sys.argv[4]]
+code = main([*words, "--tol", "-1", "--quiet", "--no-shuffle"])
 print(time.perf_counter() - started, time.process_time() - used)
 sys.exit(code)
 """

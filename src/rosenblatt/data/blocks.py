@@ -25,7 +25,7 @@ from rosenblatt.errors import DataError, LabelError
 GROUP = 32  # blocks that are shuffled together
 ROWS = 1 << 12
 VALUES = 1 << 16
-MEMORY = 256 << 20  # bytes of blocks that a store holds before it writes to disk
+MEMORY = 192 << 20  # bytes of blocks that a store holds before it writes to disk
 UNLIMITED = 2**31 - 1
 
 
@@ -77,20 +77,56 @@ class Group:
     sizes: list[int]  # rows of each block
 
     @classmethod
-    def of(cls, blocks: Sequence[tuple[int, Batch]]) -> Group:
-        return cls(join_batches([block for _, block in blocks]), [k for k, _ in blocks], [len(block) for _, block in blocks])
+    def of(cls, blocks: Sequence[tuple[int, Batch]], room: Room) -> Group:
+        sizes = [len(block) for _, block in blocks]
+        return cls(room.join([block for _, block in blocks]), [k for k, _ in blocks], sizes)
 
 
-def iter_groups(blocks: Iterable[Batch]) -> Iterator[Group]:
-    """Blocks that follow one another, as groups."""
+class Room:
+    """Arrays that one group after another is put into: fresh memory for each would cost more than the copying."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def join(self, blocks: Sequence[Batch]) -> Batch:
+        """Blocks as one; good until the next call."""
+        if len(blocks) == 1:
+            return blocks[0]
+        ends = np.cumsum([0] + [len(block.values) for block in blocks])
+        starts = self._put("starts", [block.starts[:-1] for block in blocks], extra=1)
+        begin = 0
+        for block, end in zip(blocks, ends, strict=False):
+            starts[begin : begin + len(block)] += np.int32(end)
+            begin += len(block)
+        starts[-1] = ends[-1]
+        weights = None
+        if any(block.weights is not None for block in blocks):
+            each = [np.ones(len(block)) if block.weights is None else block.weights for block in blocks]
+            weights = self._put("weights", each)
+        indices, values, codes = (
+            self._put(name, [getattr(b, name) for b in blocks]) for name in ("indices", "values", "codes")
+        )
+        return Batch(starts, indices, values, codes, (), weights)
+
+    def _put(self, name: str, parts: list[NDArray[Any]], extra: int = 0) -> NDArray[Any]:
+        size = sum(len(part) for part in parts)
+        if name not in self._arrays or len(self._arrays[name]) < size + extra:
+            self._arrays[name] = np.empty(size + extra + size // 4, parts[0].dtype)
+        np.concatenate(parts, out=self._arrays[name][:size])
+        return self._arrays[name][: size + extra]
+
+
+def iter_groups(blocks: Iterable[Batch], size: int = GROUP) -> Iterator[Group]:
+    """Blocks that follow one another, as groups; each is good until the next is asked for."""
     waiting: list[tuple[int, Batch]] = []
+    room = Room()
     for k, block in enumerate(blocks):
         waiting.append((k, block))
-        if len(waiting) == GROUP:
-            yield Group.of(waiting)
+        if len(waiting) == size:
+            yield Group.of(waiting, room)
             waiting = []
     if waiting:
-        yield Group.of(waiting)
+        yield Group.of(waiting, room)
 
 
 @dataclass(frozen=True)
@@ -197,20 +233,22 @@ class BlockStore:
             self._writing.result()
             self._writing = None
 
-    def iter_groups(self, order: Sequence[int] | NDArray[Any]) -> Iterator[Group]:
+    def iter_groups(self, order: Sequence[int] | NDArray[Any], size: int = GROUP) -> Iterator[Group]:
         """Blocks in an order, as groups; the next is read while one is being used."""
         self.flush()
-        cuts = [[int(k) for k in order[at : at + GROUP]] for at in range(0, len(order), GROUP)]
+        cuts = [[int(k) for k in order[at : at + size]] for at in range(0, len(order), size)]
+        rooms = Room(), Room()
         with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(self._group, cuts[0]) if cuts else None
+            coming = pool.submit(self._group, cuts[0], rooms[0]) if cuts else None
             for at in range(len(cuts)):
                 assert coming is not None
                 group = coming.result()
-                coming = pool.submit(self._group, cuts[at + 1]) if at + 1 < len(cuts) else None
+                if at + 1 < len(cuts):
+                    coming = pool.submit(self._group, cuts[at + 1], rooms[(at + 1) % 2])
                 yield group
 
-    def _group(self, numbers: list[int]) -> Group:
-        return Group.of([(k, self.read(k)) for k in numbers])
+    def _group(self, numbers: list[int], room: Room) -> Group:
+        return Group.of([(k, self.read(k)) for k in numbers], room)
 
     def keep(self, fingerprint: str) -> None:
         """Note that the file is whole, and what it was made of."""

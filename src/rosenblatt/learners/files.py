@@ -209,13 +209,15 @@ class FileRun:
                 self._widen(group.rows)
             filled = True
         if self.progress.epoch == 0:
-            groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, self._stores)
+            groups = (
+                store.iter_groups(range(len(store)), self._size) if filled else self._read_groups(store, self._stores)
+            )
         else:
             if self.order is None:
                 self.order = np.arange(len(store), dtype=np.uint32)
                 if self.options.shuffle and len(store) > GROUP:
                     engine.shuffle(self.order, self.state.generator)
-            groups = store.iter_groups(self.order[GROUP * self.progress.place :])
+            groups = store.iter_groups(self.order[self._size * self.progress.place :], self._size)
         skip = self.progress.place if self.progress.epoch == 0 else 0
         for at, group in enumerate(groups):
             self._widen(group.rows)
@@ -224,6 +226,11 @@ class FileRun:
             self._learn(group)
             self.progress.bytes = self.reader.tally.bytes
             on_group(self)
+
+    @property
+    def _size(self) -> int:
+        """Blocks in a group: without shuffling there is nothing to mix."""
+        return GROUP if self.options.shuffle else 1
 
     @property
     def _stores(self) -> bool:
@@ -238,7 +245,7 @@ class FileRun:
                     store.add(block)
                 yield block
 
-        return iter_groups(blocks())
+        return iter_groups(blocks(), self._size)
 
     def _learn(self, group: Group) -> None:
         rows = group.rows

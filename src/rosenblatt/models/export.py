@@ -45,7 +45,8 @@ def to_c(model: Model, name: str = "model") -> str:
     """One C99 header without dependencies beyond the C library's types.
 
     ``<name>_predict(row)`` takes the raw numbers of a row (NaN where one is missing), if the model reads numbers;
-    ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. Both return the place in ``<name>_classes``.
+    ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. Both return a place in
+    ``<name>_classes``.
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
         raise ModelError(f"{name!r} cannot begin the names of C functions")

@@ -7,6 +7,7 @@ thousand words is small however many hashed columns there are.
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,6 @@ def _classes_from(header: dict[str, Any]) -> NDArray[Any]:
 
 
 def _library_version() -> str:
-    from rosenblatt import __version__
-
-    return __version__
+    # By its name at run time: the package's own file imports everything else, for type checkers.
+    version: str = sys.modules["rosenblatt"].__version__
+    return version
