@@ -22,4 +22,5 @@ NB_MODULE(ENGINE_NAME, m) {
   rosenblatt::bind_predict(m);
   rosenblatt::bind_one(m);
   rosenblatt::bind_parse(m);
+  rosenblatt::bind_separate(m);
 }

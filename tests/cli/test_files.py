@@ -56,20 +56,20 @@ REAL = [
 
 
 @pytest.mark.parametrize(("data", "test", "options", "majority"), REAL, ids=[r[0].split("/")[0] for r in REAL])
-def test_real_data_with_one_command_each(shared, tmp_path, data, test, options, majority):
-    facts = train(shared / data, "-o", tmp_path / "m", *options)
-    result = json.loads(run("evaluate", tmp_path / "m", shared / test, "--json").stdout)
+def test_real_data_with_one_command_each(real_data, tmp_path, data, test, options, majority):
+    facts = train(real_data / data, "-o", tmp_path / "m", *options)
+    result = json.loads(run("evaluate", tmp_path / "m", real_data / test, "--json").stdout)
     assert result["majority"] == pytest.approx(majority)
     assert result["interval"][0] > majority
-    labels = run("predict", tmp_path / "m", shared / test).stdout.split("\n")[:-1]
+    labels = run("predict", tmp_path / "m", real_data / test).stdout.split("\n")[:-1]
     assert len(labels) == result["rows"]
     assert set(labels) <= {str(label) for label in facts["classes"]}
     shown = run("inspect", tmp_path / "m").stdout
     assert "AveragedPerceptron" in shown
 
 
-def test_words_are_shown_not_numbers(shared, tmp_path):
-    train(shared / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m")
+def test_words_are_shown_not_numbers(real_data, tmp_path):
+    train(real_data / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m")
     tops = json.loads(run("inspect", tmp_path / "m", "--json").stdout)["top_features"]
     assert {"txt", "call", "free"} <= {name for name, _ in tops["spam"]}
 

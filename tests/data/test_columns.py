@@ -91,9 +91,9 @@ def test_every_container_gives_the_same_rows(tmp_path):
 @pytest.mark.parametrize(
     ("name", "label"), [("uci_spambase/spambase.data.gz", 57), ("uci_banknote/banknote_authentication.csv.gz", 4)]
 )
-def test_csv_of_numbers_as_pandas_reads_it(shared, name, label):
-    frame = pd.read_csv(shared / name, header=None)
-    rows = read(shared / name, label=str(label + 1))
+def test_csv_of_numbers_as_pandas_reads_it(real_data, name, label):
+    frame = pd.read_csv(real_data / name, header=None)
+    rows = read(real_data / name, label=str(label + 1))
     X = frame.drop(columns=label).to_numpy(float)
     np.testing.assert_allclose(rows.X.toarray(), (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-6, atol=1e-8)
     np.testing.assert_array_equal(rows.y, frame[label])

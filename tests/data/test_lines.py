@@ -36,8 +36,8 @@ def check_same_as_sklearn(path):
 
 
 @pytest.mark.parametrize("name", ["libsvm_a9a/a9a.t.gz", "libsvm_mushrooms/mushrooms.gz"])
-def test_svmlight_real_files_as_sklearn_reads_them(shared, name):
-    check_same_as_sklearn(shared / name)
+def test_svmlight_real_files_as_sklearn_reads_them(real_data, name):
+    check_same_as_sklearn(real_data / name)
 
 
 @settings(max_examples=50, deadline=None)
@@ -271,10 +271,10 @@ def vw_features(lines, bits):
     return found
 
 
-def test_vw_hashes_as_vowpal_wabbit_does(shared):
+def test_vw_hashes_as_vowpal_wabbit_does(real_data):
     import gzip
 
-    with gzip.open(shared / "vw_rcv1_small" / "rcv1_small.dat.gz", "rt") as file:
+    with gzip.open(real_data / "vw_rcv1_small" / "rcv1_small.dat.gz", "rt") as file:
         lines = [*VW_LINES, *(next(file).strip() for _ in range(50))]
     for ours, theirs in zip(rows_of(parse("\n".join(lines), "vw")), vw_features(lines, 18), strict=True):
         assert ours.keys() == theirs.keys()

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.learners.history import History
-    from rosenblatt.learners.linear import (
-        AveragedPerceptron,
-        PassiveAggressive,
-        PassiveAggressiveClassifier,
-        Perceptron,
-        PocketPerceptron,
-        VotedPerceptron,
-    )
+    from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
+    from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+
+_HOMES = {
+    "AveragedPerceptron": "perceptron",
+    "History": "history",
+    "PassiveAggressive": "passive_aggressive",
+    "PassiveAggressiveClassifier": "passive_aggressive",
+    "Perceptron": "perceptron",
+    "PocketPerceptron": "perceptron",
+    "VotedPerceptron": "perceptron",
+}
 
 __all__ = [
     "AveragedPerceptron",
@@ -28,6 +32,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(import_module(f"rosenblatt.learners.{'history' if name == 'History' else 'linear'}"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"rosenblatt.learners.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'rosenblatt.learners' has no attribute {name!r}")
