@@ -200,6 +200,25 @@ def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.endswith("\n[]\n")
 
 
+def test_a_model_that_was_trained_in_python_reads_files(tmp_path):
+    import pandas as pd
+
+    import rosenblatt
+
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0], "y": ["n", "n", "p", "p"]})
+    learner = rosenblatt.Perceptron(tol=None).fit(frame[["a", "b"]], frame["y"])
+    rosenblatt.save(learner, tmp_path / "m")
+    frame[["b", "y", "a"]].to_csv(tmp_path / "x.csv", index=False)
+    assert run("predict", tmp_path / "m", tmp_path / "x.csv").stdout == "n\nn\np\np\n"
+    out = run("evaluate", tmp_path / "m", tmp_path / "x.csv", "--label", "y", "--json").stdout
+    assert json.loads(out)["errors"] == 0
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n,1\n")
+    said = run("predict", tmp_path / "m", tmp_path / "x.csv", check=1).stderr
+    assert said.endswith("x.csv, line 3: the column 'a' is missing, and the model knows no such rows\n")
+    (tmp_path / "x.svm").write_text("0 0:3\n")
+    assert run("predict", tmp_path / "m", tmp_path / "x.svm").stdout == "p\n"
+
+
 def test_the_options_that_help_knows_are_those_of_the_readers():
     from rosenblatt.cli import reading
     from rosenblatt.data import formats, lines

@@ -14,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
     parser.add_argument("data", metavar="DATA", nargs="+", help="files, globs, folders; - is a pipe")
+    parser.add_argument("--label", metavar="COLUMN", help="the label column, for a model that was trained in Python")
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
     add_data_arguments(parser)
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.report import evaluate_batches, render_html, render_text
 
     model = load(args.model)
-    reader = open_data(args, encoder=encoder_of(model))
+    reader = open_data(args, encoder=encoder_of(model, args, args.label))
     result = evaluate_batches(model, reader)
     say_bad(reader)
     if args.report:

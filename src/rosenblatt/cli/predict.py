@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.models.file import load
 
     model = load(args.model)
-    reader = open_data(args, encoder=encoder_of(model), require_label=False)
+    reader = open_data(args, encoder=encoder_of(model, args), require_label=False)
     with contextlib.ExitStack() as stack:
         out: IO[str] = sys.stdout
         if args.output:
@@ -41,13 +41,25 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def encoder_of(model: Any) -> Any:
-    """The model's encoder; for a model of plain rows, numbers as they are."""
+def encoder_of(model: Any, args: argparse.Namespace, label: str | None = None) -> Any:
+    """The model's encoder; for one that was trained on plain rows, the columns of their names or svmlight's."""
     if model.encoder is not None:
         return model.encoder
+    from rosenblatt.data.formats import LINE_FORMATS
     from rosenblatt.data.lines import LineEncoder
+    from rosenblatt.data.readers import format_of
+    from rosenblatt.data.sources import find_sources
+    from rosenblatt.errors import ModelError
 
-    return LineEncoder("svmlight")
+    form = args.format or format_of(find_sources(args.data)[0])
+    if form in LINE_FORMATS:
+        return LineEncoder(form)
+    from rosenblatt.data.columns import Column, ColumnEncoder
+
+    names = [model.names.get(j) for j in range(model.features)]
+    if None in names:
+        raise ModelError("the model was trained on rows whose columns have no names: give it svmlight data")
+    return ColumnEncoder(tuple(Column(str(name), "number") for name in names), label, complete=True)
 
 
 def _lines(model: Any, batch: Any, args: argparse.Namespace) -> str:

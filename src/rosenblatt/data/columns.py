@@ -48,6 +48,7 @@ class ColumnEncoder:
     label: str | None
     bits: int = BITS
     grams: Grams = "pairs"
+    complete: bool = False  # no number may be missing: for models that were trained on plain rows
 
     def __post_init__(self) -> None:
         check_hashing(self.bits, self.grams)
@@ -109,6 +110,11 @@ class ColumnEncoder:
             else:
                 missing[:, place] = np.asarray(array.is_null())
                 hashed += self._hashed(array, column, count)
+        if self.complete and missing.any():
+            row, place = np.argwhere(missing)[0]
+            raise DataError(
+                f"row {row}: the column {self.used[place].name!r} is missing, and the model knows no such rows"
+            )
         matrix = _plain_matrix(plain, missing)
         if self.hashed:
             matrix = sp.hstack([matrix, _sum_of(hashed, (count, 1 << self.bits))], format="csr")

@@ -94,9 +94,14 @@ class Reader:
             return self.classes
         labels: dict[bytes, None] = {}
         if isinstance(self.encoder, LineEncoder) and not self.skip_bad:
-            for source in self.sources:
-                for chunk in iter_chunks(source, size=self.chunk):
-                    labels.update(dict.fromkeys(engine.scan_labels(np.frombuffer(chunk, np.uint8), self.format)))
+            with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+                waiting: deque[Future[list[bytes]]] = deque()
+                for _, _, _, chunk in self._pieces():
+                    waiting.append(pool.submit(engine.scan_labels, np.frombuffer(chunk, np.uint8), self.format))
+                    while len(waiting) > self.jobs + 1:
+                        labels.update(dict.fromkeys(waiting.popleft().result()))
+                for future in waiting:
+                    labels.update(dict.fromkeys(future.result()))
         else:
             for batch in self:
                 labels.update(dict.fromkeys(batch.labels))
@@ -231,7 +236,7 @@ def scan(
         elif format is not None:
             found = check_format(format)
         else:
-            found = _format_of(sources[0])
+            found = format_of(sources[0])
     reader = Reader(data, found, encoder, sources, require_label, skip_bad, jobs)
     if encoder is not None:
         if (found in LINE_FORMATS) != isinstance(encoder, LineEncoder):
@@ -286,7 +291,8 @@ def check_classes(classes: Classes) -> Classes:
     return classes
 
 
-def _format_of(source: Source) -> str:
+def format_of(source: Source) -> str:
+    """The format of a source, by its ending and its first lines."""
     if isinstance(source, StandardInput):
         return guess_format(source, source.peek())
     return guess_format(source, read_head(source, _HEAD))
