@@ -27,6 +27,15 @@ from rosenblatt.models.file import encoder_from
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Updates
 
+_ARRAYS = (
+    "intercept",
+    "counters",
+    "generator",
+    "mistake_weight",
+    "intercept_sums",
+    "pocket_intercept",
+    "pocket_mistakes",
+)
 _UPDATES = ("which", "steps", "gains", "loses", "survived")
 
 
@@ -75,6 +84,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "history": asdict(run.history),
         "progress": asdict(run.progress),
         "before": list(run.before),
+        "weight_before": run.weight_before,
         "best": None if np.isinf(run.best) else run.best,
         "waited": run.waited,
         "stop_reason": run.stop_reason,
@@ -114,6 +124,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             Progress(**header["progress"]),
             tensors.get("order"),
             (header["before"][0], header["before"][1]),
+            header["weight_before"],
             -np.inf if header["best"] is None else header["best"],
             header["waited"],
             header["rows"],
@@ -138,7 +149,7 @@ def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
             columns = np.flatnonzero((np.ascontiguousarray(matrix).view(np.int64) != 0).any(axis=0))
             tensors[f"{name}.columns"] = columns
             tensors[name] = np.ascontiguousarray(matrix[:, columns])
-    for name in ("intercept", "counters", "generator", "intercept_sums", "pocket_intercept", "pocket_mistakes"):
+    for name in _ARRAYS:
         if getattr(state, name) is not None:
             tensors[name] = getattr(state, name)
     if state.log is not None:
@@ -173,18 +184,13 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
         arrays = tuple(tensors[f"support.{name}"] for name in ("data", "indices", "indptr"))
         support = sp.csr_array(arrays, shape=(header["support"], features))
     return State(
-        header["keep"],
-        header["fit_intercept"],
-        weights,
-        tensors["intercept"],
-        tensors["counters"],
-        tensors["generator"],
-        matrix("sums"),
-        tensors.get("intercept_sums"),
-        matrix("pocket"),
-        tensors.get("pocket_intercept"),
-        tensors.get("pocket_mistakes"),
-        None if start is None else Linear(start, tensors["start_intercept"]),
-        support,
-        Updates(*(tensors[f"log.{name}"] for name in _UPDATES)) if "log.which" in tensors else None,
+        keep=header["keep"],
+        fit_intercept=header["fit_intercept"],
+        weights=weights,
+        sums=matrix("sums"),
+        pocket=matrix("pocket"),
+        start=None if start is None else Linear(start, tensors["start_intercept"]),
+        support=support,
+        log=Updates(*(tensors[f"log.{name}"] for name in _UPDATES)) if "log.which" in tensors else None,
+        **{name: tensors[name] for name in _ARRAYS if name in tensors},
     )

@@ -3,8 +3,9 @@
 Invariant: the same rows, options and seed give the same bits, whatever the chunks, threads and cache, and whether the
 run was stopped and resumed. Data that fits into one group gives the bits of `fit`.
 
-The first epoch learns from groups of blocks as they are read, later ones from groups of stored blocks drawn from all over
-the data: rows that lie together in a file are often alike, and so are mixed. Every epoch shuffles the rows of a group.
+The first epoch learns from groups of blocks as they are read, later ones from groups of stored blocks drawn from all
+over the data: rows that lie together in a file are often alike, and so are mixed. Every epoch shuffles the rows of a
+group.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.start import check_count
 from rosenblatt.learners.state import KeepName, State
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.model import Model, support_width
+from rosenblatt.models.model import Model
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
 MOST_NAMES = 1 << 17
@@ -102,6 +103,7 @@ class Progress:
     epoch: int = 0  # from 0
     place: int = 0  # groups of this epoch that are learned
     rows: int = 0  # of this epoch
+    weight: float = 0.0  # the sample weights of these rows
     mistakes: int = 0  # of this epoch
     bytes: int = 0  # of this epoch, only while the data is being read
 
@@ -119,6 +121,7 @@ class FileRun:
     progress: Progress = field(default_factory=Progress)
     order: NDArray[np.uint32] | None = None  # of the blocks in this epoch, once it is drawn
     before: tuple[int, int] = (0, 0)  # mistakes and updates before this epoch
+    weight_before: float = 0.0  # the sample weights of the mistakes before it
     best: float = -np.inf
     waited: int = 0
     rows: int = 0  # of the data, known after the first epoch
@@ -261,7 +264,6 @@ class FileRun:
         if state.keep == "vote":
             known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
             places = np.concatenate(known)
-            state.support = support_width(state.support, state.features)
         state.learn(
             table,
             y,
@@ -276,6 +278,7 @@ class FileRun:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
         self.progress.place += 1
         self.progress.rows += len(rows)
+        self.progress.weight += len(rows) if rows.weights is None else float(rows.weights.sum())
         self.progress.mistakes = state.counter("mistakes") - self.before[0]
 
     def _targets(self, block: Batch) -> NDArray[Any]:
@@ -295,9 +298,7 @@ class FileRun:
     def _fitted(self, features: int) -> State:
         if features == self.state.features:
             return self.state
-        state = self.state.with_features(features)
-        state.support = support_width(state.support, features)
-        return state
+        return self.state.with_features(features)
 
     def _end_epoch(self, store: BlockStore, filled: bool, seconds: float) -> None:
         state, options, rows = self.state, self.options, self.progress.rows
@@ -312,7 +313,7 @@ class FileRun:
         self.history.mistakes.append(mistakes)
         self.history.updates.append(updates)
         self.history.seconds.append(seconds)
-        score = -mistakes / rows
+        score = (self.weight_before - float(state.mistake_weight[0])) / self.progress.weight
         self.waited = 0 if options.tol is None or score - self.best > options.tol else self.waited + 1
         self.best = max(self.best, score)
         if mistakes == 0 and (updates == 0 or self._count_mistakes(store, filled) == 0):
@@ -324,6 +325,7 @@ class FileRun:
         elif len(self.history) >= options.max_iter:
             self.stop_reason = "max_iter"
         self.before = state.counter("mistakes"), state.counter("updates")
+        self.weight_before = float(state.mistake_weight[0])
         self.progress = Progress(epoch=self.progress.epoch + 1)
         self.order = None
 

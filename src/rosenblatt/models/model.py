@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.data.table import Table, as_table
@@ -121,12 +120,3 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
 
 def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and np.isfinite(value))
-
-
-def support_width(support: Any, features: int) -> Any:
-    """A support over more features."""
-    if support is None or support.shape[1] == features:
-        return support
-    if sp.issparse(support):
-        return sp.csr_array((support.data, support.indices, support.indptr), shape=(support.shape[0], features))
-    return np.pad(support, ((0, 0), (0, features - support.shape[1])))
