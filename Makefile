@@ -1,10 +1,10 @@
-# demo · test · lint · sanitize · bench · docs. Each makes its own environment in .venv; nothing else is touched.
+# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment in .venv; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize clean
+.PHONY: demo test lint sanitize fuzz clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
@@ -19,6 +19,12 @@ lint: $(VENV)/.installed
 
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
+
+FUZZ_SECONDS ?= 60
+fuzz:
+	mkdir -p build
+	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
+	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
 
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

@@ -22,5 +22,6 @@ NB_MODULE(ENGINE_NAME, m) {
   rosenblatt::bind_predict(m);
   rosenblatt::bind_one(m);
   rosenblatt::bind_kernel(m);
+  rosenblatt::bind_parse(m);
   rosenblatt::bind_separate(m);
 }

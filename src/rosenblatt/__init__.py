@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt import errors, textbook
 
 if TYPE_CHECKING:
+    from rosenblatt.data import read
     from rosenblatt.learners import (
         AveragedPerceptron,
         History,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.models import load, save
 
 __version__ = "0.1.0"
 
@@ -37,6 +39,9 @@ _HOMES = {
     "Perceptron": "learners",
     "PocketPerceptron": "learners",
     "VotedPerceptron": "learners",
+    "load": "models",
+    "read": "data",
+    "save": "models",
 }
 
 __all__ = [
@@ -50,6 +55,9 @@ __all__ = [
     "VotedPerceptron",
     "__version__",
     "errors",
+    "load",
+    "read",
+    "save",
     "textbook",
 ]
 
