@@ -1,10 +1,11 @@
-# demo · test · lint · sanitize · bench · docs. Each makes its own environment in .venv; nothing else is touched.
+# demo · test · lint · sanitize · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize clean
+.PHONY: demo test lint sanitize bench bench-quick bench-guard clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
@@ -20,11 +21,26 @@ lint: $(VENV)/.installed
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
 
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py
+
+bench-quick: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py --quick
+
+bench-guard: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/instructions.py --guard
+
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet ".[test,lint]"
 	touch $@
 
+$(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
+	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --upgrade pip
+	$(BENCH)/bin/pip install --quiet ".[theory,plot]" -r benchmarks/requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(BENCH) build dist
