@@ -71,4 +71,40 @@ def _label(row: dict[str, Any]) -> str:
     return f"{row['data']}\n{row['type']}" if "type" in row else str(row["data"]).replace(" of ", "\nof ")
 
 
-PICTURES: dict[str, dict[str, Callable[[Any], Figure | None]]] = {"linear": {"speed": draw_speed}}
+def draw_growth(found: dict[str, Any]) -> Figure | None:
+    """Time above, memory below, one column a sweep, on log axes; the exponent beside each line's end."""
+    sweeps = {row["against"]: row for row in found["exponents"]}
+    figure = Figure(figsize=(2.3 * len(sweeps), 4.2), layout="constrained")
+    axes = figure.subplots(2, len(sweeps), squeeze=False)
+    for column, (against, exponents) in enumerate(sweeps.items()):
+        points = [row for row in found["sizes"] if row["against"] == against]
+        above, below = axes[0][column], axes[1][column]
+        for name, title, colour in (("scikit-learn s", "scikit-learn", THEIRS), ("ours s", "ours", OURS)):
+            _line(above, points, name, title, colour, exponents)
+        _line(below, points, "our peak MB beyond it", "our memory", OURS, exponents)
+        above.set_title(exponents["held"].replace(", ", ",\n"), fontsize=8)
+        below.set_xlabel(against)
+        for ax in (above, below):
+            ax.set(xscale="log", yscale="log")
+            ax.tick_params(labelsize=7)
+    axes[0][0].set_ylabel("CPU seconds")
+    axes[1][0].set_ylabel("peak MB beyond the data")
+    axes[0][0].legend(fontsize=7, loc="upper left")
+    return figure
+
+
+def _line(ax: Any, points: list[dict[str, Any]], name: str, title: str, colour: str, exponents: dict[str, Any]) -> None:
+    known = [(row["size"], row[name]) for row in points if row[name]]
+    if not known:
+        return
+    ax.plot(*zip(*known, strict=True), "o-", color=colour, markersize=3, label=title.replace("ours", "rosenblatt"))
+    if exponents[title] is not None:
+        ax.annotate(
+            f"{exponents[title]:.2f}", known[-1], xytext=(0, 5), textcoords="offset points", ha="right", fontsize=7
+        )
+
+
+PICTURES: dict[str, dict[str, Callable[[Any], Figure | None]]] = {
+    "linear": {"speed": draw_speed},
+    "growth": {"growth": draw_growth},
+}
