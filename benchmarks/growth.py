@@ -2,10 +2,10 @@
 
     python benchmarks/growth.py [--quick] [--json FILE]
 
-Every other size is held. Time is CPU seconds of a fit of three epochs, one thread, the best of turns with
-scikit-learn's `Perceptron`; for support rows, of predicting 1,000 rows by vote, where scikit-learn has no peer. Memory is what the
-process held at most during our fit beyond what it held before. The exponent is the slope of the line through the
-upper half of the points on log axes: 1 is in proportion, 0 is not at all; memory below 1 MB is left out of it.
+Every other size is held. Time is CPU seconds of a fit of three epochs, one thread, the best of turns with scikit-
+learn's `Perceptron`; for support rows, of predicting 1,000 rows by vote, where scikit-learn has no peer. Memory is
+what the process held at most during our fit beyond what it held before. The exponent is the slope of the line through
+the upper half of the points on log axes: 1 is in proportion, 0 is not at all; memory below 1 MB is left out of it.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def fit_exponents(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
             least = 1.0 if "MB" in column else 0.0
             known = [(p["size"], p[column]) for p in upper if p[column] is not None and p[column] > least]
             title = column.removesuffix(" s").replace("our peak MB beyond it", "our memory")
-            row[title] = float(np.polyfit(*np.log(known).T, 1)[0]) if len(known) > 1 else None
+            row[title] = round(float(np.polyfit(*np.log(known).T, 1)[0]), 3) + 0.0 if len(known) > 1 else None
         found.append(row)
     return found
 

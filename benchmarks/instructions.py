@@ -3,8 +3,9 @@
     python benchmarks/instructions.py [--quick] [--guard] [--record] [--json FILE]
 
 Each loop is compiled as the engine is, for AVX2 on x86-64, and run once under `valgrind --tool=callgrind`. The counts
-are kept in benchmarks/instructions.json, by compiler, because another compiler writes other instructions. `--record` keeps
-the counts of now; `--guard` fails if one has grown by more than 5 % since. `--quick` changes nothing: it takes seconds.
+are kept in benchmarks/instructions.json, by compiler, because another compiler writes other instructions. `--record`
+keeps the counts of now; `--guard` fails if one has grown by more than 5 % since. `--quick` changes nothing: it takes
+seconds.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python benchmarks/linear.py [--quick] [--only PART ...] [--json FILE]
 
-Both learn from the same arrays for the same number of epochs on one thread: `Perceptron(tol=None, max_iter=10)`, which
-means the same to both. Loss is shown as the error on rows that neither has seen. A bar is what the project promises.
-`--quick` takes fewer epochs and repeats.
+Both learn from the same arrays for the same number of epochs on one thread: `Perceptron(tol=None, max_iter=10)`,
+which means the same to both. Loss is shown as the error on rows that neither has seen. A bar is what the project
+promises. `--quick` takes fewer epochs and repeats.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 200,000 rows of 50 normal features, those within 0.02 of a random hyperplane left out. Each contestant learns until
 its weights get every row right; scikit-learn, which does not stop there, is asked after every epoch, and the time of
-asking is not counted. CPU seconds of one core, the best of a few runs, taken by turns; `times` is how many times
-as long as `separate` it took. `--quick` takes a fifth of the rows and asks scikit-learn for ten seconds only.
+asking is not counted. CPU seconds of one core, the best of a few runs, taken by turns; `times` is how many times as
+long as `separate` it took. `--quick` takes a fifth of the rows and asks scikit-learn for ten seconds only.
 
     python benchmarks/separate.py [--quick] [--json FILE]
 """

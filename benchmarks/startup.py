@@ -2,7 +2,8 @@
 
     python benchmarks/startup.py [--quick] [--json FILE]
 
-Every line is a new process, by turns, on a warm disk cache. `beyond Python` is the best time less that of Python alone.
+Every line is a new process, by turns, on a warm disk cache. `beyond Python` is the best time less that of Python
+alone.
 """
 
 from __future__ import annotations
