@@ -1,11 +1,11 @@
-# demo · test · lint · sanitize · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize bench bench-quick bench-guard clean
+.PHONY: demo test lint sanitize fuzz bench bench-quick bench-guard clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
@@ -27,8 +27,14 @@ bench: $(BENCH)/.installed
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
-bench-guard: $(BENCH)/.installed
-	$(BENCH)/bin/python benchmarks/instructions.py --guard
+bench-guard:
+	$(PYTHON) benchmarks/instructions.py --guard
+
+FUZZ_SECONDS ?= 60
+fuzz:
+	mkdir -p build
+	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
+	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
 
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

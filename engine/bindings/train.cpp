@@ -7,37 +7,6 @@
 namespace rosenblatt {
 namespace {
 
-using AnyRule = std::variant<PerceptronRule, PassiveAggressiveRule>;
-
-AnyRule to_rule(const std::string& name, double eta0, double beta, double C) {
-  using Variant = PassiveAggressiveRule::Variant;
-  if (name == "perceptron") return PerceptronRule(eta0, beta);
-  if (name == "PA") return PassiveAggressiveRule{Variant::PA, C};
-  if (name == "PA-I") return PassiveAggressiveRule{Variant::PA_I, C};
-  if (name == "PA-II") return PassiveAggressiveRule{Variant::PA_II, C};
-  throw nb::value_error("rule: must be perceptron, PA, PA-I or PA-II");
-}
-
-struct Labels {
-  const std::int8_t* signs;      // two classes
-  const std::int32_t* classes;  // more
-};
-
-using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-Labels to_labels(const AnyLabels& y, std::int64_t rows, std::int64_t K) {
-  check_size(y, rows, "y");
-  if (K == 1) {
-    if (y.dtype() != nb::dtype<std::int8_t>()) throw nb::type_error("y: signs must be int8");
-    return {static_cast<const std::int8_t*>(y.data()), nullptr};
-  }
-  if (y.dtype() != nb::dtype<std::int32_t>()) throw nb::type_error("y: classes must be int32");
-  const auto* classes = static_cast<const std::int32_t*>(y.data());
-  for (std::int64_t i = 0; i < rows; ++i)
-    if (classes[i] < 0 || classes[i] >= K) throw nb::value_error("y: names a class that is not there");
-  return {nullptr, classes};
-}
-
 // One pass over the rows. K weight rows: 1 with two classes, else one a class (class after class for dense rows,
 // feature after feature for sparse rows; the sums and the pocket likewise). Returns the list of updates for keep="vote".
 nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<double>> sample_weight,
@@ -92,8 +61,8 @@ nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<doubl
         } else if (keep == "pocket" && pocket && pocket_intercept && pocket_mistakes) {
           check_size(*pocket_intercept, K, "pocket_intercept");
           check_size(*pocket_mistakes, 1, "pocket_mistakes");
-          Pocket<T> held{floats<T>(*pocket, size, "pocket"), pocket_intercept->data(), pocket_mistakes->data(),
-                         model.weights, model.intercept, size, K, ratchet};
+          Pocket<T> held{floats<T>(*pocket, size, "pocket"), pocket_intercept->data(), {pocket_mistakes->data(), ratchet},
+                         model.weights, model.intercept, size, K};
           run(held);
         } else {
           throw nb::value_error("keep: must be last, average, vote or pocket, with its arrays");

@@ -15,31 +15,39 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt import errors, textbook
 
 if TYPE_CHECKING:
+    from rosenblatt.data import read
     from rosenblatt.learners import (
         AveragedPerceptron,
         History,
+        KernelPerceptron,
         PassiveAggressive,
         PassiveAggressiveClassifier,
         Perceptron,
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.models import load, save
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AveragedPerceptron": "learners",
     "History": "learners",
+    "KernelPerceptron": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
     "Perceptron": "learners",
     "PocketPerceptron": "learners",
     "VotedPerceptron": "learners",
+    "load": "models",
+    "read": "data",
+    "save": "models",
 }
 
 __all__ = [
     "AveragedPerceptron",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
@@ -47,6 +55,9 @@ __all__ = [
     "VotedPerceptron",
     "__version__",
     "errors",
+    "load",
+    "read",
+    "save",
     "textbook",
 ]
 
