@@ -102,8 +102,13 @@ def _walk(heading: str, value: Any) -> list[str]:
             if plain
             else []
         )
+        joined = {name: item for name, item in value.items() if isinstance(item, dict) and item and _is_flat(item)}
+        if len(joined) > 1:  # the same things by several measures: one table, a column a measure
+            things = dict.fromkeys(thing for item in joined.values() for thing in item)
+            rows = [{"": thing, **{name: item.get(thing) for name, item in joined.items()}} for thing in things]
+            parts += [*([] if plain else _bold(heading)), render_table(rows)]
         for name, item in value.items():
-            if isinstance(item, dict | list) and item:
+            if isinstance(item, dict | list) and item and (len(joined) < 2 or name not in joined):
                 parts += _walk(f"{heading}, {name}" if heading else name, item)
         return parts
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
@@ -139,7 +144,7 @@ def render_table(rows: list[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row))
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     right = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in names]
-    lines = [names, ["--:" if numbers else ":--" for numbers in right]]
+    lines = [[name.replace("_", " ") for name in names], ["--:" if numbers else ":--" for numbers in right]]
     lines += [[_cell(row.get(name)) for name in names] for row in rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("|  |", "| |") + "\n"
 
