@@ -1,4 +1,4 @@
-"""Training time of the linear perceptron beside scikit-learn's, and of a stream of dicts beside river's.
+"""Training time of the linear perceptron beside scikit-learn's and mlxtend's, and of a stream beside river's.
 
     python benchmarks/linear.py [--quick] [--only PART ...] [--json FILE]
 
@@ -49,8 +49,21 @@ def fit(kind: Any, X: Any, y: Any, epochs: int, shuffle: bool) -> Any:
     return learner
 
 
+def fit_theirs(X: Any, y: Any, epochs: int, shuffle: bool) -> Any:
+    return fit(TheirPerceptron, X, y, epochs, shuffle)
+
+
 def compare_fits(
-    title: str, X: Any, y: Any, held: int, epochs: int, repeats: int, orders: tuple[str, ...]
+    title: str,
+    X: Any,
+    y: Any,
+    held: int,
+    epochs: int,
+    repeats: int,
+    *,
+    orders: tuple[str, ...] = ("shuffled", "in order"),
+    peer: str = "scikit-learn",
+    fit_peer: Callable[[Any, Any, int, bool], Any] = fit_theirs,
 ) -> list[Row]:
     """One line an order: both fitted by turns on all rows but the last `held`, which give the error."""
     train, test, y_train, y_test = X[:-held], X[-held:], y[:-held], y[-held:]
@@ -59,29 +72,27 @@ def compare_fits(
         shuffle = order == "shuffled"
         fitted: dict[str, Any] = {}
 
-        def run(name: str, kind: Any, shuffle: bool = shuffle, fitted: dict[str, Any] = fitted) -> Callable[[], None]:
-            def once() -> None:
-                fitted[name] = fit(kind, train, y_train, epochs, shuffle)
+        def run_theirs(shuffle: bool = shuffle, fitted: dict[str, Any] = fitted) -> None:
+            fitted["theirs"] = fit_peer(train, y_train, epochs, shuffle)
 
-            return once
+        def run_ours(shuffle: bool = shuffle, fitted: dict[str, Any] = fitted) -> None:
+            fitted["ours"] = fit(Perceptron, train, y_train, epochs, shuffle)
 
-        times = take_turns({"theirs": run("theirs", TheirPerceptron), "ours": run("ours", Perceptron)}, repeats)
-        ratio = compare(times["ours"], times["theirs"])
+        times = take_turns({"theirs": run_theirs, "ours": run_ours}, repeats)
         visits = train.shape[0] * epochs
-        dtype = str(X.dtype)
         lines.append(
             {
                 "data": title,
-                "type": dtype,
+                "type": str(X.dtype),
                 "order": order,
                 "ours, best s": times["ours"].best,
                 "median s": times["ours"].median,
                 "ns a row": 1e9 * times["ours"].best / visits,
-                "scikit-learn, best s": times["theirs"].best,
+                f"{peer}, best s": times["theirs"].best,
                 "their median s": times["theirs"].median,
                 "their ns a row": 1e9 * times["theirs"].best / visits,
-                **ratio.columns(),
-                "bar": BARS.get((title, dtype, order)),
+                **compare(times["ours"], times["theirs"]).columns(),
+                "bar": BARS.get((title, str(X.dtype), order)),
                 "our error %": 100 * float(np.mean(fitted["ours"].predict(test) != y_test)),
                 "their error %": 100 * float(np.mean(fitted["theirs"].predict(test) != y_test)),
             }
@@ -95,7 +106,7 @@ def run_dense(rows: int, features: int, epochs: int, repeats: int) -> list[Row]:
     lines = []
     for dtype in (np.float64, np.float32):
         table = X.astype(dtype, copy=False)
-        lines += compare_fits(title, table, y, rows // 10, epochs, repeats, ("shuffled", "in order"))
+        lines += compare_fits(title, table, y, rows // 10, epochs, repeats)
     return lines
 
 
@@ -105,7 +116,7 @@ def run_text(rows: int, features: int, epochs: int, repeats: int) -> list[Row]:
     lines = []
     for dtype in (np.float64, np.float32):
         title = f"text {rows:,} x {features:,}"
-        lines += compare_fits(title, X.astype(dtype), y, rows // 10, epochs, repeats, ("shuffled", "in order"))
+        lines += compare_fits(title, X.astype(dtype), y, rows // 10, epochs, repeats)
     return lines
 
 
@@ -117,10 +128,25 @@ def run_mnist(epochs: int, repeats: int) -> list[Row]:
     X, y, held = data
     lines = []
     for dtype in (np.float64, np.float32):
-        for line in compare_fits("MNIST", X.astype(dtype), y, held, epochs, repeats, ("shuffled",)):
+        for line in compare_fits("MNIST", X.astype(dtype), y, held, epochs, repeats, orders=("shuffled",)):
             an_epoch = {name: line[name] / epochs for name in line if name.endswith(" s")}
             lines.append({**line, **an_epoch, "bar": MNIST_BAR})
     return lines
+
+
+def run_plain(rows: int, epochs: int, repeats: int) -> list[Row]:
+    """Beside mlxtend, the perceptron of many courses: a loop in Python."""
+    from mlxtend.classifier import Perceptron as PlainPerceptron
+
+    def fit_peer(X: Any, y: Any, epochs: int, shuffle: bool) -> Any:
+        assert shuffle, "mlxtend always shuffles"
+        return PlainPerceptron(eta=1.0, epochs=epochs, random_seed=0).fit(X, y)
+
+    X, y = make_dense(rows + rows // 10, 20)
+    title = f"dense {rows:,} x 20"
+    return compare_fits(
+        title, X, y, rows // 10, epochs, repeats, orders=("shuffled",), peer="mlxtend", fit_peer=fit_peer
+    )
 
 
 def run_stream(examples: int, repeats: int) -> list[Row]:
@@ -199,7 +225,7 @@ def run_bandwidth(rows: int, features: int, repeats: int) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("narrow", "wide", "text", "mnist", "stream", "bandwidth")
+    parts = ("narrow", "wide", "text", "mnist", "plain", "stream", "bandwidth")
     parser.add_argument("--quick", action="store_true", help="3 epochs and 3 repeats instead of 10 and 5")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts, metavar="PART", help=", ".join(parts))
     parser.add_argument("--repeats", type=int, help="turns of each contestant (default 5, quick 3)")
@@ -207,7 +233,7 @@ def main() -> None:
     args = parser.parse_args()
     epochs = 3 if args.quick else 10
     repeats = args.repeats or (3 if args.quick else 5)
-    fits, digits, stream, bandwidth = [], [], [], []
+    fits, digits, plain, stream, bandwidth = [], [], [], [], []
     if "narrow" in args.only:
         fits += run_dense(1_000_000, 20, epochs, repeats)
     if "wide" in args.only:
@@ -218,13 +244,19 @@ def main() -> None:
     if "mnist" in args.only:
         digits = run_mnist(1 if args.quick else 3, repeats)
         show("Ten classes, seconds an epoch: ours joint, scikit-learn's one against the rest", digits)
+    if "plain" in args.only:
+        plain = run_plain(10_000, epochs, repeats)
+        show("Beside mlxtend", plain)
     if "stream" in args.only:
         stream = run_stream(20_000, repeats)
         show("One example at a time: predict_one, then learn_one", stream)
     if "bandwidth" in args.only:
         bandwidth = run_bandwidth(1_000_000, 20, repeats) + run_bandwidth(60_000, 784, repeats)
         show("Share of the memory bandwidth that an epoch in order reaches", bandwidth)
-    save(args.json, {"quick": args.quick, "fits": fits, "digits": digits, "stream": stream, "bandwidth": bandwidth})
+    save(
+        args.json,
+        {"quick": args.quick, "fits": fits, "digits": digits, "plain": plain, "stream": stream, "bandwidth": bandwidth},
+    )
 
 
 if __name__ == "__main__":

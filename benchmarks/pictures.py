@@ -11,9 +11,12 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
 INK, OURS, THEIRS = "#7d8590", "#2f81f7", "#9aa4ae"
 SERIES = (OURS, "#d9822b", "#3fb950", "#bc6ad9", "#db5a5a")
+#: Megabytes; below this, memory is not told apart from the system's own strides.
+LEAST_MEMORY = 0.1
 STYLE = {
     "svg.fonttype": "none",  # words stay words: small files that can be searched
     "svg.hashsalt": "rosenblatt",
@@ -60,11 +63,15 @@ def draw_speed(found: dict[str, Any]) -> Figure | None:
             1 / row["ratio"] + 0.01, at - 0.2, f"rosenblatt, {row['ratio']:.1f} times quicker", va="center", fontsize=8
         )
     ax.set_yticks(range(len(rows)), [_label(row) for row, _ in reversed(rows)])
-    ax.set_xlim(0, 1.01)
+    ax.set_xlim(0, max(1.01, *(1 / row["ratio"] for row, _ in rows)))
     ax.set_xlabel("training time at the same epochs, one thread; the peer's is 1")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     return figure
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} times quicker" if ratio >= 1 else f"{1 / ratio:.1f} times slower"
 
 
 def _label(row: dict[str, Any]) -> str:
@@ -75,7 +82,7 @@ def draw_growth(found: dict[str, Any]) -> Figure | None:
     """Time above, memory below, one column a sweep, on log axes; the exponent beside each line's end."""
     sweeps = {row["against"]: row for row in found["exponents"]}
     figure = Figure(figsize=(2.3 * len(sweeps), 4.2), layout="constrained")
-    axes = figure.subplots(2, len(sweeps), squeeze=False)
+    axes = figure.subplots(2, len(sweeps), squeeze=False, sharey="row")
     for column, (against, exponents) in enumerate(sweeps.items()):
         points = [row for row in found["sizes"] if row["against"] == against]
         above, below = axes[0][column], axes[1][column]
@@ -84,11 +91,18 @@ def draw_growth(found: dict[str, Any]) -> Figure | None:
         _line(below, points, "our peak MB beyond it", "our memory", OURS, exponents)
         above.set_title(exponents["held"].replace(", ", ",\n"), fontsize=8)
         below.set_xlabel(against)
+        if not any((row["our peak MB beyond it"] or 0) > LEAST_MEMORY for row in points):
+            below.text(0.5, 0.5, f"below {LEAST_MEMORY} MB", transform=below.transAxes, ha="center", fontsize=7)
+        sizes = [row["size"] for row in points]
         for ax in (above, below):
             ax.set(xscale="log", yscale="log")
+            ax.set_xticks([sizes[0], sizes[len(sizes) // 2], sizes[-1]])
+            ax.xaxis.set_major_formatter(EngFormatter(places=0, sep=""))
+            ax.minorticks_off()
             ax.tick_params(labelsize=7)
     axes[0][0].set_ylabel("CPU seconds")
     axes[1][0].set_ylabel("peak MB beyond the data")
+    axes[1][0].set_ylim(bottom=LEAST_MEMORY)
     axes[0][0].legend(fontsize=7, loc="upper left")
     return figure
 
