@@ -1,10 +1,11 @@
-# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment in .venv; nothing else is touched.
+# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize fuzz clean
+.PHONY: demo test lint sanitize fuzz bench bench-quick bench-guard clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
@@ -20,6 +21,15 @@ lint: $(VENV)/.installed
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
 
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py
+
+bench-quick: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py --quick
+
+bench-guard:
+	$(PYTHON) benchmarks/instructions.py --guard
+
 FUZZ_SECONDS ?= 60
 fuzz:
 	mkdir -p build
@@ -32,5 +42,11 @@ $(VENV)/.installed: $(SOURCES)
 	$(BIN)/pip install --quiet ".[test,lint]"
 	touch $@
 
+$(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
+	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --upgrade pip
+	$(BENCH)/bin/pip install --quiet ".[theory,plot]" -r benchmarks/requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(BENCH) build dist
