@@ -1,0 +1,27 @@
+// How far to step: tau(margin, q); then w += tau·y·x. `q` is the squared norm of what is added to the weights.
+
+export const RULES = ["perceptron", "margin", "PA", "PA-I", "PA-II"];
+
+export function tau(learner, margin, q, mistake) {
+  if (q === 0) return 0;
+  const { rule, eta0, beta, C } = learner;
+  if (rule === "perceptron") return mistake ? eta0 : 0;
+  if (rule === "margin") return mistake || (beta > 0 && margin <= beta) ? eta0 : 0;
+  const loss = Math.max(0, 1 - margin);
+  if (rule === "PA") return loss / q;
+  if (rule === "PA-I") return Math.min(C, loss / q);
+  if (rule === "PA-II") return loss / (q + 1 / (2 * C));
+  throw new RangeError(`unknown rule "${rule}"`);
+}
+
+// The margin a rule asks of every row: the band that is drawn around its boundary.
+export function target(learner) {
+  if (learner.rule === "perceptron") return 0;
+  return learner.rule === "margin" ? learner.beta : 1;
+}
+
+// Is the answer wrong? A tie is wrong, but tie "positive" reads a score of 0 as +1.
+export function isMistake(margin, score, label, classes, tie) {
+  if (classes === 2 && tie === "positive") return score >= 0 !== (label === 1);
+  return margin <= 0;
+}
