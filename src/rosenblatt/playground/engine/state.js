@@ -1,7 +1,8 @@
 // What the page shows, as one plain object, and the link that holds all of it.
 //   data      { preset, options } where the points are a preset's, else null
 //   points    { x, y, c } in the order in which they are learned; names: the labels of the classes
-//   learners  one to four; active: the one that is explained; step, epochs, speed, scene (0: no tour), whole, proof
+//   learners  one to four; active: the one that is explained; step, epochs, speed, scene (0: no tour),
+//             whole (draw the proof up to the bound), proof (draw the certificate), axes (names of the columns, or null)
 
 import { PLAIN } from "./learn.js";
 import { KEEPS } from "./keep.js";
@@ -22,13 +23,13 @@ export const NUMBERS = {
 
 export function presetState(name, options = {}) {
   const all = { ...PRESETS[name].options, ...options };
-  return { data: { preset: name, options: all }, ...makePreset(name, all) };
+  return { data: { preset: name, options: all }, axes: null, ...makePreset(name, all) };
 }
 
 export function startState() {
   return {
     ...presetState("blobs"), learners: [{ ...PLAIN }], active: 0, step: 0, epochs: 100, speed: 5, scene: 0, whole: true,
-    proof: false,
+    proof: false, axes: null,
   };
 }
 
@@ -51,6 +52,7 @@ export function writeLink(state) {
     for (const [key, value] of Object.entries(state.data.options)) parts.push(`${key}=${value}`);
   } else {
     parts.push(`classes=${state.names.map(enc).join(",")}`);
+    if (state.axes) parts.push(`axes=${state.axes.map(enc).join(",")}`);
     parts.push(`points=${state.points.map((p) => `${p.x},${p.y},${p.c}`).join(";")}`);
   }
   for (const learner of state.learners) parts.push(`learner=${writeLearner(learner)}`);
@@ -125,14 +127,16 @@ export function readLink(hash) {
     if (key === "learner") given.learner.push(value);
     else given[key] = value;
   }
-  const known = ["data", "n", "margin", "noise", "seed", "classes", "points", "learner", "active", "epochs", "step", "speed", "axis", "proof", "scene"];
+  const known = ["data", "n", "margin", "noise", "seed", "classes", "axes", "points", "learner", "active", "epochs", "step", "speed", "axis", "proof", "scene"];
   const stranger = Object.keys(given).find((key) => !known.includes(key));
   if (stranger) throw new Error(`"${stranger}" is not known.`);
   const state = startState();
   if (given.points !== undefined) {
     const names = (given.classes ?? "-1,+1").split(",").map((part) => decode(part));
     if (names.length < 2 || names.length > MOST_CLASSES) throw new Error(`"classes" must be two to ${MOST_CLASSES} names.`);
-    Object.assign(state, { data: null, names, points: readPoints(given.points, names) });
+    const axes = given.axes === undefined ? null : given.axes.split(",").map((part) => decode(part));
+    if (axes && axes.length !== 2) throw new Error(`"axes" must be two names.`);
+    Object.assign(state, { data: null, names, axes, points: readPoints(given.points, names) });
   } else if (given.data !== undefined) {
     const preset = wordOf("data", given.data, Object.keys(PRESETS));
     const options = {};
