@@ -1,4 +1,5 @@
 // Scores of an answer at many places of the plane (a grid, or the rows themselves), for every rule, keep and kernel.
+// `reach` is the sum of the sizes of all kernel terms: scores divided by it fade nowhere, which makes smooth contours.
 // Moving forward in time costs one kernel row an update, so that a playing run stays smooth.
 
 import { pocketAt, predict, rowWeightsAt, weightsAt } from "./keep.js";
@@ -27,6 +28,7 @@ export class Field {
     this.now = this.blank();
     this.sum = this.blank();
     this.votes = this.blank();
+    this.reach = new Float64Array(this.sites.length);
     if (this.linear) this.paint(this.now, this.trace.space.snapshots[0]);
   }
 
@@ -77,6 +79,8 @@ export class Field {
         if (this.linear) this.paint(this.now, space.snapshots[this.updates]);
         else {
           const { row, label, wrong, tau } = space.moves[this.updates - 1];
+          const near = this.kernelRow(row);
+          for (let s = 0; s < near.length; s++) this.reach[s] += tau * Math.abs(near[s]);
           if (wrong < 0) this.add(this.now, 0, tau * label, row);
           else {
             this.add(this.now, label, tau, row);
@@ -102,6 +106,7 @@ export class Field {
       this.paint(scores, weightsAt(this.trace, end, keep));
       return scores;
     }
+    this.advance(end);
     if (keep === "pocket") {
       const pocket = pocketAt(this.trace, end);
       if (this.pocket !== pocket) {
@@ -110,7 +115,6 @@ export class Field {
       }
       return this.pocketScores;
     }
-    this.advance(end);
     if (end === 0 || keep === "last") return this.now;
     if (keep === "vote") return this.votes;
     return this.sum.map((scores) => scores.map((v) => v / end));

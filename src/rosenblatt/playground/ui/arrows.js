@@ -14,7 +14,7 @@ function arrow(name, [x0, y0], [x1, y1], label, side = 1) {
   const [nx, ny] = [-uy * head * 0.5, ux * head * 0.5];
   const nodes = [
     svg("path", { class: `shaft ${name}`, d: `M${x0} ${y0}L${bx} ${by}` }),
-    svg("path", { class: `head ${name}`, d: `M${x1} ${y1}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` }),
+    svg("path", { class: `tip ${name}`, d: `M${x1} ${y1}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` }),
   ];
   if (label && length > 14) {
     const at = name.startsWith("push") ? 0.5 : 1;
@@ -63,7 +63,7 @@ export class Arrows {
       if (before[k] !== w && t > 0) {
         nodes.push(...arrow(`old${kind}`, origin, tip(before[k]), ""));
         const up = joint ? trace.problem.y[trace.rows[t - 1]] === k : trace.problem.y[trace.rows[t - 1]] === 1;
-        nodes.push(...arrow(`push${kind}`, tip(before[k]), tip(w), joint ? (up ? "+x" : "−x") : up ? "+x" : "−x"));
+        nodes.push(...arrow(`push${kind}`, tip(before[k]), tip(w), up ? "+x" : "−x"));
       }
       nodes.push(...arrow(`weight${kind}`, origin, tip(w), joint ? "" : "w"));
     });

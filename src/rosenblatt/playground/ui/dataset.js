@@ -26,6 +26,19 @@ function thumbnail(name) {
   return svg("svg", { viewBox: "0 0 56 38", "aria-hidden": "true" }, ...marks);
 }
 
+const mix = (parts, total) => parts.map((p) => `${show(Number(p.lambda) / total)}·row ${p.row + 1}`).join(" + ");
+const sum = (parts) => parts.reduce((total, p) => total + Number(p.lambda), 0);
+
+// With an offset both classes get the same weight in all: two mixtures of rows that are one point.
+function meeting(parts, points) {
+  const sides = [0, 1].map((c) => parts.filter((p) => points[p.row].c === c));
+  return `${sides.map((side) => mix(side, sum(side))).join(" = ")}, one point that would be on both sides.`;
+}
+
+function balance(parts) {
+  return `Σ λ·y·x = 0 with λ = ${mix(parts, sum(parts))}, so no weights give all of them a positive margin.`;
+}
+
 export class Dataset {
   constructor(root, store, tool) {
     Object.assign(this, { root, store, tool });
@@ -37,10 +50,11 @@ export class Dataset {
     );
     this.sliders = html("div", { class: "sliders" });
     this.tools = html("div", { class: "tools", role: "radiogroup", "aria-label": "A click in the plane" });
-    this.undo = this.button("Undo", "Undo (Ctrl Z)", () => this.store.undo());
-    this.redo = this.button("Redo", "Redo (Ctrl Shift Z)", () => this.store.redo());
-    const shuffle = this.button("Shuffle", "Put the rows in another order", () => this.shuffle());
-    const clear = this.button("Clear", "Remove all points", () => this.clear());
+    const button = (name, text, title, onclick) => html("button", { "aria-label": name, text, title, onclick });
+    this.undo = button("Undo", "↶", "Undo (Ctrl Z)", () => this.store.undo());
+    this.redo = button("Redo", "↷", "Redo (Ctrl Shift Z)", () => this.store.redo());
+    const shuffle = button("Shuffle", "Shuffle", "Put the rows in another order", () => this.shuffle());
+    const clear = button("Clear", "Clear", "Remove all points", () => this.clear());
     this.file = html("input", { type: "file", accept: ".csv,.tsv,.txt,text/csv", class: "offscreen", "aria-label": "A CSV file", tabindex: -1, onchange: () => this.open() });
     const load = html("button", { class: "wide", id: "csv-load", onclick: () => this.file.click() }, "Load a CSV…");
     this.columns = html("div", { class: "columns", hidden: true });
@@ -51,10 +65,6 @@ export class Dataset {
       html("div", { class: "row" }, this.undo, this.redo, shuffle, clear), load, this.file, this.columns, this.verdict,
     );
     for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (e) => this.drop(e));
-  }
-
-  button(text, title, onclick) {
-    return html("button", { title, onclick, text });
   }
 
   choose(name, options = {}) {
@@ -226,13 +236,12 @@ export class Dataset {
         figures(["best margin γ", show(margin.low)], ["radius R", show(Math.sqrt(margin.R2))], ["bound", bound === null ? "none: own start" : show(Math.floor(bound + 1e-9))]),
       );
     } else if (verdict === "not separable") {
-      const total = margin.certificate.parts.reduce((sum, p) => sum + Number(p.lambda), 0);
-      const rows = margin.certificate.parts.map((p) => `${show(Number(p.lambda) / total)}·row ${p.row + 1}`).join(", ");
-      const toggle = state.names.length === 2 && learner.intercept
+      const plain = state.names.length === 2 && learner.intercept;
+      const toggle = plain
         ? html("label", { class: "check" }, html("input", { type: "checkbox", name: "proof", checked: state.proof, onchange: (e) => this.store.set({ proof: e.target.checked }) }), "Show why") : null;
       box.replaceChildren(
-        html("p", {}, html("strong", { text: learner.intercept ? "Not separable." : "Not separable through the origin." }), " Proved exactly: no weights can be right about ",
-          html("span", { class: "nowrap", text: "all of" }), ` ${rows}, since Σ λ·y·x = 0.`),
+        html("p", {}, html("strong", { text: learner.intercept ? "Not separable." : "Not separable through the origin." }),
+          ` Exact proof: ${plain ? meeting(margin.certificate.parts, this.store.state.points) : balance(margin.certificate.parts)}`),
         toggle ?? "",
       );
     } else {

@@ -12,14 +12,14 @@ import { html, set, svg } from "./node.js";
 import { shapePath } from "./shape.js";
 import { ticks } from "./view.js";
 
-const RULE_NAMES = { perceptron: "Perceptron", margin: "Margin perceptron", PA: "PA", "PA-I": "PA-I", "PA-II": "PA-II" };
-const SPACE_NAMES = { linear: "", poly: ", polynomial kernel", rbf: ", RBF kernel" };
-const KEEP_NAMES = { last: "", average: ", averaged", vote: ", voted", pocket: ", pocket" };
-const CELL = 11;
+const SPACES = { linear: "", poly: "polynomial ", rbf: "RBF " };
+const KEEPS = { last: "", average: "averaged ", vote: "voted ", pocket: "pocket " };
 const TWEEN = 160;
 
 export function learnerName({ rule, keep, kernel }) {
-  return RULE_NAMES[rule] + KEEP_NAMES[keep] + SPACE_NAMES[kernel];
+  const base = rule === "perceptron" ? "perceptron" : rule === "margin" ? "margin perceptron" : rule;
+  const name = KEEPS[keep] + SPACES[kernel] + base;
+  return name[0].toUpperCase() + name.slice(1);
 }
 
 // The line a·x + b·y + c = 0 across a rectangle, as a path.
@@ -33,7 +33,7 @@ export class Plane {
     this.index = index;
     this.svg = svg("svg", { class: "plane", role: "img" });
     this.layers = {};
-    for (const name of ["regions", "grid", "band", "proof", "lines", "marks", "points", "arrows", "cursor"]) {
+    for (const name of ["regions", "grid", "band", "proof", "lines", "points", "marks", "arrows", "cursor"]) {
       this.layers[name] = this.svg.appendChild(svg("g", { class: name }));
     }
     for (const name of ["ghost", "raw", "boundary"]) {
@@ -81,7 +81,7 @@ export class Plane {
     const end = t === trace.length && trace.length > 0;
     const state = end ? (trace.converged ? " · converged" : " · stopped") : "";
     this.title.textContent = name;
-    this.count.textContent = `${mistakes} mistake${mistakes === 1 ? "" : "s"} · ${wrong} wrong now${state}`;
+    this.count.textContent = `${mistakes} mistake${mistakes === 1 ? "" : "s"} · ${wrong} wrong${state}`;
     this.count.classList.toggle("done", end && trace.converged);
     const said = `${name}: ${trace.problem.X.length} points, step ${t}, ${mistakes} mistakes so far, ${wrong} rows wrong now`;
     if (this.svg.getAttribute("aria-label") !== said) this.svg.setAttribute("aria-label", said);
@@ -114,7 +114,7 @@ export class Plane {
 
   placePoints(problem) {
     const { view } = this;
-    const size = problem.X.length > 200 ? 4.5 : problem.X.length > 100 ? 5.5 : view.width < 360 ? 6 : 7;
+    const size = (problem.X.length > 200 ? 4.5 : problem.X.length > 60 ? 5.8 : 7) * (view.width < 360 ? 0.8 : 1);
     if (this.problem?.X.length !== problem.X.length) {
       this.marks = problem.X.map((_, i) => svg("path", { "data-row": i }));
       this.layers.points.replaceChildren(...this.marks);
@@ -144,7 +144,7 @@ export class Plane {
       const n = this.marks.length;
       this.marks.forEach((mark, i) => {
         const age = (now - i + n) % n;
-        mark.classList.toggle("old", age > n / 8 && age <= n / 3);
+        mark.classList.toggle("aged", age > n / 8 && age <= n / 3);
         mark.classList.toggle("older", age > n / 3);
       });
     }
@@ -254,7 +254,8 @@ export class Plane {
 
   drawCurved() {
     const { trace, view } = this;
-    const size = view.width < 420 ? 9 : CELL;
+    const linear = trace.learner.kernel === "linear";
+    const size = linear ? 5 : view.width < 420 ? 8 : 10;
     if (!this.field) {
       this.grid = makeGrid(view.width, view.height, size);
       const sites = [];
@@ -265,13 +266,13 @@ export class Plane {
     }
     const scores = this.field.scoresAt(this.t, trace.learner.keep);
     const flat = this.t === 0 || scores.every((s) => s.every((v) => v === 0));
-    const ahead = leads(scores);
+    const ahead = linear ? leads(scores) : leads(scores).map((values) => values.map((v, s) => v / (this.field.reach[s] || 1)));
     this.paths("region", this.layers.regions, flat ? [] : ahead.map((values) => region(this.grid, values)));
-    this.boundary.setAttribute("d", flat || scores.length > 1 ? "" : isoline(this.grid, scores[0]));
-    this.svg.classList.toggle("joint", scores.length > 1);
+    const between = scores.length > 1 ? ahead : [ahead[1]];
+    this.boundary.setAttribute("d", flat ? "" : between.map((values) => isoline(this.grid, values)).join(""));
+    this.svg.classList.remove("joint");
     this.ghost.setAttribute("d", "");
-    const straight = trace.learner.kernel === "linear" && scores.length === 1;
-    this.raw.setAttribute("d", straight ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), this.box) : "");
+    this.raw.setAttribute("d", linear && scores.length === 1 ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), this.box) : "");
     this.bandFill.setAttribute("d", "");
     const least = this.verdict.least;
     const band = trace.learner.keep !== "vote" && scores.length === 1 && !this.verdict.wrong.length && Number.isFinite(least) && !flat;

@@ -17,10 +17,9 @@ export class Proof {
     this.axis = html("button", { id: "axis", onclick: () => store.set({ whole: !store.state.whole }) });
     this.book = html("button", { id: "ledger-open", text: "Ledger", title: "The proof, a line a mistake", onclick: openLedger });
     this.none = html("p", { class: "none" });
-    this.legend = html("p", { class: "legend", "aria-hidden": "true" });
     root.append(
       html("div", { class: "head" }, html("h2", { id: "proof-title", text: "The proof" }), html("span", { class: "more" }, this.axis, this.book)),
-      this.caption, this.meter, this.svg, this.none,
+      this.caption, this.meter, this.none, this.svg,
     );
     new ResizeObserver(() => {
       this.drawn = null;
@@ -39,10 +38,11 @@ export class Proof {
     if (most !== null) this.meter.firstChild.style.width = `${Math.min(100, (100 * mistakes) / Math.max(1, most))}%`;
     const lines = this.store.ledger(trace);
     const shows = lines !== null && lines.length > 1;
-    for (const part of [this.svg, this.axis, this.book]) part.toggleAttribute("hidden", !shows);
+    for (const part of [this.axis, this.book]) part.hidden = !shows;
     this.none.hidden = shows;
     if (!shows) {
       this.none.textContent = this.why(trace);
+      this.drawEpochs(trace, state.step);
       return;
     }
     this.axis.textContent = state.whole ? "Zoom to the run" : "Up to the bound";
@@ -59,11 +59,33 @@ export class Proof {
       : "No margin was found, so nothing is promised.";
   }
 
+  size() {
+    return [Math.max(220, this.root.getBoundingClientRect().width - 24), Math.max(120, this.svg.getBoundingClientRect().height || 170)];
+  }
+
+  // Where nothing is promised: the mistakes of each epoch.
+  drawEpochs(trace, step) {
+    const counts = trace.epochMistakes;
+    const now = step > 0 && trace.length ? trace.epochs[Math.min(step, trace.length) - 1] : 0;
+    if (this.drawn === trace && this.now === now) return;
+    Object.assign(this, { drawn: trace, now });
+    const [width, height] = this.size();
+    const top = Math.max(1, ...counts);
+    const wide = (width - PAD.left - PAD.right) / Math.max(counts.length, 8);
+    const y = (v) => height - PAD.bottom - (v / top) * (height - PAD.top - PAD.bottom - 14);
+    const bars = counts.map((v, e) => svg("rect", { class: `bar${e + 1 === now ? " now" : ""}`, x: PAD.left + e * wide, width: Math.max(0.6, wide * 0.8), y: y(v), height: height - PAD.bottom - y(v) }));
+    const levels = ticks(0, top, 4).filter(Number.isInteger);
+    const rules = levels.map((v) => svg("path", { class: "rule", d: `M${PAD.left} ${y(v)}H${width - PAD.right}` }));
+    const numbers = levels.map((v) => svg("text", { x: PAD.left - 5, y: y(v) + 4, "text-anchor": "end", text: show(v) }));
+    const ends = counts.length ? [1, counts.length] : [];
+    const names = [...new Set(ends)].map((e) => svg("text", { x: PAD.left + (e - 0.6) * wide, y: height - 8, "text-anchor": "middle", text: String(e) }));
+    set(this.svg, { viewBox: `0 0 ${width} ${height}`, "aria-label": `Mistakes in each of ${counts.length} epochs, ${counts.at(-1) ?? 0} in the last.` });
+    this.svg.replaceChildren(...rules, ...bars, ...numbers, ...names, svg("text", { x: PAD.left, y: 11, text: "mistakes an epoch" }));
+  }
+
   draw(trace, lines, bound, whole) {
     Object.assign(this, { drawn: trace, whole });
-    const box = this.root.getBoundingClientRect();
-    const width = Math.max(220, box.width - 24);
-    const height = Math.max(120, this.svg.getBoundingClientRect().height || 170);
+    const [width, height] = this.size();
     const simple = trace.learner.rule === "perceptron";
     const run = lines.length - 1;
     const last = whole && simple ? Math.max(run, bound * 1.06) : Math.max(run * 1.12, 2);
@@ -104,7 +126,7 @@ export class Proof {
     this.svg.replaceChildren(
       ...grid, svg("path", { class: "wedge", d: wedge }), ...mark, svg("path", { class: "up", d: upper }), svg("path", { class: "low", d: lower }),
       svg("path", { class: "norm future", d: step("norm") }), svg("path", { class: "along future", d: step("wu") }), this.norm, this.along, ...this.dots, ...this.words, ...names,
-      svg("text", { class: "axis-name", x: width - PAD.right, y: height - PAD.bottom - 4 - (meets ? 14 : 0), "text-anchor": "end", text: "k updates" }),
+      svg("text", { x: meets ? x(bound) - 50 : width - PAD.right, y: height - PAD.bottom - 6, "text-anchor": "end", text: "k updates →" }),
     );
   }
 
@@ -117,7 +139,7 @@ export class Proof {
       const [px, py] = [x(k), y(lines[k][key])];
       set(this.dots[j], { cx: px, cy: py });
       const apart = Math.abs(y(lines[k].norm) - y(lines[k].wu)) > 14 || k === 0;
-      set(this.words[j], { x: px + 6, y: py + (apart ? 4 : j === 0 ? -4 : 12), visibility: k > 0 ? "visible" : "hidden" });
+      set(this.words[j], { x: px + 6, y: py + (apart ? 4 : j === 0 ? -4 : 12), visibility: px - x(0) > 24 ? "visible" : "hidden" });
     });
   }
 }

@@ -65,12 +65,17 @@ export class Stage {
     if (!this.view) {
       const box = this.board.getBoundingClientRect();
       if (box.width < 50) return;
-      const columns = count > 1 && box.width > 520 ? 2 : 1;
-      const rows = Math.ceil(count / columns);
-      const width = Math.floor((box.width - 8 * (columns - 1)) / columns) - 2;
-      const tall = getComputedStyle(this.board).getPropertyValue("--fixed").trim() === "1" ? Math.floor((box.height - 8 * (rows - 1)) / rows) - 30 : width * 0.86;
-      this.board.style.gridTemplateColumns = `repeat(${columns}, 1fr)`;
-      this.view = makeView(this.frame, width, Math.max(140, Math.floor(tall)));
+      const fixed = getComputedStyle(this.board).getPropertyValue("--fixed").trim() === "1";
+      const layouts = (count > 1 && box.width > 520 ? [2, 1] : [1]).map((columns) => {
+        const rows = Math.ceil(count / columns);
+        const width = Math.floor((box.width - 8 * (columns - 1)) / columns) - 2;
+        const tall = fixed ? Math.floor((box.height - 8 * (rows - 1)) / rows) - 30 : width * 0.86;
+        return { columns, view: makeView(this.frame, width, Math.max(140, Math.floor(tall))) };
+      });
+      // The arrangement that shows the points largest; where the window decides the height, that is all there is room for.
+      const best = fixed && layouts[1]?.view.sx > layouts[0].view.sx ? layouts[1] : layouts[0];
+      this.board.style.gridTemplateColumns = `repeat(${best.columns}, 1fr)`;
+      this.view = best.view;
     }
     this.planes.forEach((plane, j) => {
       plane.node.classList.toggle("active", count > 1 && j === state.active);

@@ -5,7 +5,7 @@ import { show } from "../engine/sentence.js";
 import { html, set, svg } from "./node.js";
 
 const LANE = 12;
-const SIDE = 8;
+const SIDE = 12;
 
 export class Timeline {
   constructor(root, store, stop) {
@@ -53,13 +53,13 @@ export class Timeline {
     const y = (m) => lanesTop - 4 - (m / most) * (lanesTop - 18);
     const nodes = [];
     const lead = this.store.trace;
-    let epochs = lead.epochMistakes.length;
     const n = lead.problem.X.length;
-    const every = Math.max(1, Math.ceil((epochs * 46) / width));
+    const epochs = n ? last / n : 0;
+    const every = Math.max(1, Math.ceil((epochs * 60) / width));
     for (let e = 0; e < epochs; e += every) {
       const px = this.x(e * n);
       nodes.push(svg("path", { class: "epoch", d: `M${px} 0V${height}` }));
-      if (px < width - 46) nodes.push(svg("text", { class: "epoch-name", x: px + 3, y: 10, text: e === 0 ? "epoch 1" : String(e + 1) }));
+      if (px < width - 104) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10, text: e === 0 ? "epoch 1" : String(e + 1) }));
     }
     this.past = svg("rect", { class: "past", x: SIDE, y: 0, height });
     nodes.push(this.past);
@@ -83,7 +83,7 @@ export class Timeline {
       nodes.push(svg("path", { class: `tick${mine ? " mine" : ""}`, d: ticks }));
       nodes.push(svg("path", { class: `sum line${j}${mine ? " mine" : ""}`, d: steps }));
       if (trace.converged) nodes.push(svg("circle", { class: "end", cx: this.x(trace.length), cy: top + lane / 2, r: lane / 2 - 1 }));
-      if (traces.length > 1) nodes.push(svg("text", { class: "lane-name", x: this.x(trace.length) - 10, y: y(mistakesAt(trace, trace.length)) - 3, "text-anchor": "end", text: String(j + 1) }));
+      if (traces.length > 1) nodes.push(svg("text", { class: "lane-name", x: 2, y: top + lane - 1, text: String(j + 1) }));
     });
     nodes.push(svg("text", { class: "most", x: width - SIDE, y: 10, "text-anchor": "end", text: `${show(most)} mistake${most === 1 ? "" : "s"}` }));
     this.cursor = svg("path", { class: "cursor" });
