@@ -383,7 +383,7 @@ class Run:
     average: list[Vector]
     lived: list[tuple[list[Vector], int]]
     pocket: list[Vector]
-    pocket_mistakes: int
+    pocket_mistakes: float
     mistakes: int
     updates: int
     epochs: int
@@ -468,7 +468,8 @@ def learn(
     """Learn until an epoch ends with separating weights, or the orders run out; keep everything.
 
     Converged means: an epoch without a mistake, at the end of which the weights separate the rows. (If
-    nothing was updated in it that is already proved; a margin rule may have moved them.)
+    nothing was updated in it that is already proved; a margin rule may have moved them.) The pocket counts
+    each mistaken row with its sample weight.
 
     >>> AND, labels = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [-1, -1, -1, +1]
     >>> run = learn(AND, labels, orders=[range(4)] * 100)
@@ -479,8 +480,12 @@ def learn(
     d, rows = len(X[0]), 1 if classes == 2 else classes
     W = [list(w) for w in start] if start is not None else [[0.0] * (d + 1) for _ in range(rows)]
 
-    def wrong_rows(candidate: list[Vector]) -> int:
-        return sum(is_mistake(scores_of(candidate, X[i]), y[i], tie) for i in present)
+    def wrong_rows(candidate: list[Vector]) -> float:
+        wrong = 0.0
+        for i in present:
+            if is_mistake(scores_of(candidate, X[i]), y[i], tie):
+                wrong += 1.0 if weights is None else weights[i]
+        return wrong
 
     total, seen = [[0.0] * (d + 1) for _ in W], 0
     lived: list[tuple[list[Vector], int]] = []

@@ -1,0 +1,52 @@
+#include "generator.hpp"
+
+#include <algorithm>
+
+#include "arrays.hpp"
+
+namespace rosenblatt {
+namespace {
+
+Generator load(const Array<std::uint64_t>& state) {
+  check_size(state, 4, "state");
+  Generator g;
+  std::copy_n(state.data(), 4, g.state.begin());
+  return g;
+}
+
+void store(const Generator& g, Array<std::uint64_t>& state) { std::copy_n(g.state.begin(), 4, state.data()); }
+
+}  // namespace
+
+void bind_generator(nb::module_& m) {
+  m.def(
+      "seed_generator",
+      [](std::uint64_t seed, std::uint64_t stream) {
+        const Generator g = Generator::seeded(seed, stream);
+        return to_vector(std::vector<std::uint64_t>(g.state.begin(), g.state.end()));
+      },
+      "seed"_a, "stream"_a = 0, "The state of a new generator: four integers.");
+  m.def(
+      "shuffle",
+      [](Array<std::uint32_t> items, Array<std::uint64_t> state) {
+        Generator g = load(state);
+        {
+          nb::gil_scoped_release release;
+          shuffle(items.data(), static_cast<std::int64_t>(items.size()), g);
+        }
+        store(g, state);
+      },
+      "items"_a.noconvert(), "state"_a.noconvert(), "Shuffle the items in place.");
+  m.def(
+      "symmetric_uniform",
+      [](std::int64_t count, Array<std::uint64_t> state) {
+        Generator g = load(state);
+        std::vector<double> values(count);
+        for (double& value : values) value = g.symmetric_uniform();
+        store(g, state);
+        return to_vector(std::move(values));
+      },
+      "count"_a, "state"_a.noconvert(), "Numbers from -1 (included) to 1.");
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,220 @@
+// One example at a time, as a dict of feature names and numbers.
+//
+// Everything is bound once: the vocabulary (name -> column), the arrays of the states and the rule. A call then costs one look-up a
+// feature and one step of the loop in train.hpp.
+#include <cmath>
+#include <memory>
+
+#include "arrays.hpp"
+#include "train.hpp"
+
+namespace rosenblatt {
+namespace {
+
+using OneSparseRow = SparseRows<double, std::int64_t>;
+
+bool never(void*) { return false; }
+
+struct Problem {
+  Array<double> weights, intercept;
+  std::optional<Array<double>> sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes;
+  Array<std::int64_t> counters;
+};
+
+class OneRow {
+ public:
+  OneRow(nb::dict vocabulary, std::int64_t capacity, bool one_vs_rest, bool fit_intercept, const std::string& rule,
+         double eta0, double beta, double C, bool tie_positive)
+      : vocabulary_(std::move(vocabulary)), capacity_(capacity), one_vs_rest_(one_vs_rest),
+        fit_intercept_(fit_intercept), tie_positive_(tie_positive), perceptron_(eta0, beta) {
+    using Variant = PassiveAggressiveRule::Variant;
+    is_perceptron_ = rule == "perceptron";
+    passive_aggressive_ = {rule == "PA" ? Variant::PA : rule == "PA-I" ? Variant::PA_I : Variant::PA_II, C};
+  }
+
+  void add(Array<double> weights, Array<double> intercept, std::optional<Array<double>> sums,
+           std::optional<Array<double>> intercept_sums, std::optional<Array<double>> pocket,
+           std::optional<Array<double>> pocket_intercept, std::optional<Array<double>> pocket_mistakes,
+           Array<std::int64_t> counters) {
+    const std::int64_t K = static_cast<std::int64_t>(intercept.size()), size = capacity_ * K;
+    check_size(weights, size, "weights");
+    check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
+    if (sums) check_size(*sums, size, "sums");
+    if (intercept_sums) check_size(*intercept_sums, K, "intercept_sums");
+    if (pocket) check_size(*pocket, size, "pocket");
+    if (pocket_intercept) check_size(*pocket_intercept, K, "pocket_intercept");
+    problems_.push_back({weights, intercept, sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes, counters});
+    raw_.resize(K);
+    scores_.resize(std::max<std::size_t>(K, problems_.size()));
+  }
+
+  // Learns one example; false, and nothing done, if the new features do not fit into the capacity.
+  bool learn(nb::handle features, std::int64_t code) {
+    if (!read(features, true)) return false;
+    for (std::size_t p = 0; p < problems_.size(); ++p) {
+      if (is_perceptron_)
+        step(problems_[p], perceptron_, one_vs_rest_ ? code == static_cast<std::int64_t>(p) : code == 1, code);
+      else
+        step(problems_[p], passive_aggressive_, one_vs_rest_ ? code == static_cast<std::int64_t>(p) : code == 1, code);
+    }
+    return true;
+  }
+
+  // The place of the predicted label among the sorted classes.
+  std::int64_t predict(nb::handle features) {
+    const std::size_t K = score(features);
+    if (K == 1) return scores_[0] >= 0;
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < K; ++k)
+      if (scores_[k] > scores_[best]) best = k;
+    return static_cast<std::int64_t>(best);
+  }
+
+  static void check(nb::handle features) {
+    require_dict(features);
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &key, &value);) to_number(key, value);
+  }
+
+ private:
+  static void require_dict(nb::handle features) {
+    if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
+  }
+
+  static double to_number(PyObject* key, PyObject* value) {
+    double number;
+    if (PyFloat_Check(value)) {
+      number = PyFloat_AS_DOUBLE(value);
+    } else {
+      number = PyUnicode_Check(value) ? -1.0 : PyFloat_AsDouble(value);
+      if (number == -1.0 && (PyUnicode_Check(value) || PyErr_Occurred())) {
+        PyErr_Clear();
+        throw nb::type_error(("feature " + show(key) + " has the value " + show(value) + ", which is not a number").c_str());
+      }
+    }
+    if (!(std::fabs(number) <= largest_value<double>))
+      throw nb::value_error(("feature " + show(key) + " has the value " + show(value) +
+                             (std::isfinite(number) ? ", too large to learn from" : ", which is not finite")).c_str());
+    return number;
+  }
+
+  static std::string show(PyObject* object) { return nb::repr(nb::handle(object)).c_str(); }
+
+  // Looks up the columns. With `grow`, new features get the next columns, unless they do not fit; without, they are
+  // left out, since their weights are 0. Nothing is added before every value has been read.
+  bool read(nb::handle features, bool grow) {
+    require_dict(features);
+    values_.clear();
+    columns_.clear();
+    news_.clear();
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &key, &value);) {
+      const double number = to_number(key, value);
+      PyObject* column = PyDict_GetItemWithError(vocabulary_.ptr(), key);
+      if (column) {
+        columns_.push_back(PyLong_AsSsize_t(column));
+      } else if (PyErr_Occurred()) {
+        throw nb::python_error();
+      } else if (grow) {
+        columns_.push_back(static_cast<std::int64_t>(PyDict_Size(vocabulary_.ptr()) + news_.size()));
+        news_.push_back(key);
+      } else {
+        continue;
+      }
+      values_.push_back(number);
+    }
+    std::int64_t next = PyDict_Size(vocabulary_.ptr());
+    if (next + static_cast<std::int64_t>(news_.size()) > capacity_) return false;
+    for (PyObject* name : news_) {
+      nb::object column = nb::steal(PyLong_FromSsize_t(next++));
+      if (PyDict_SetItem(vocabulary_.ptr(), name, column.ptr()) != 0) throw nb::python_error();
+    }
+    starts_[1] = static_cast<std::int64_t>(values_.size());
+    return true;
+  }
+
+  OneSparseRow row() const { return {values_.data(), columns_.data(), starts_, 1, capacity_}; }
+
+  template <class Rule>
+  void step(Problem& p, const Rule& rule, bool positive, std::int64_t code) {
+    const std::int64_t K = static_cast<std::int64_t>(p.intercept.size());
+    if (p.sums) {
+      Average keep{p.sums->data(), fit_intercept_ ? p.intercept_sums->data() : nullptr, K};
+      step(p, rule, positive, code, keep);
+    } else if (p.pocket) {
+      Pocket<double> keep{p.pocket->data(), p.pocket_intercept->data(), p.pocket_mistakes->data(), p.weights.data(),
+                          p.intercept.data(), capacity_ * K, K, false};
+      step(p, rule, positive, code, keep);
+    } else {
+      Last keep;
+      step(p, rule, positive, code, keep);
+    }
+  }
+
+  template <class Rule, class Keep>
+  void step(Problem& p, const Rule& rule, bool positive, std::int64_t code, Keep& keep) {
+    Poll poll{&never, nullptr};
+    auto& counters = *reinterpret_cast<Counters*>(p.counters.data());
+    const Linear<OneSparseRow> model{p.weights.data(), p.intercept.data(), static_cast<std::int64_t>(p.intercept.size()),
+                                     fit_intercept_};
+    if (model.K == 1) {
+      const std::int8_t sign = positive ? 1 : -1;
+      learn_binary(row(), &sign, nullptr, {nullptr, 1}, model, rule, keep, tie_positive_, counters, poll);
+    } else {
+      const auto label = static_cast<std::int32_t>(code);
+      learn_joint(row(), &label, nullptr, {nullptr, 1}, model, rule, keep, counters, poll);
+    }
+  }
+
+  // Scores by the kept weights into scores_; returns how many.
+  std::size_t score(nb::handle features) {
+    read(features, false);
+    std::size_t at = 0;
+    for (const Problem& p : problems_) {
+      const std::int64_t K = static_cast<std::int64_t>(p.intercept.size());
+      const auto& counters = *reinterpret_cast<const Counters*>(p.counters.data());
+      const double share = p.sums ? 1.0 / std::max<double>(1.0, static_cast<double>(counters.seen)) : 0.0;
+      const double* w = p.pocket ? p.pocket->data() : p.weights.data();
+      const double* b = p.pocket ? p.pocket_intercept->data() : p.intercept.data();
+      for (std::int64_t k = 0; k < K; ++k) {
+        double total = 0;
+        for (std::size_t j = 0; j < values_.size(); ++j) {
+          const std::int64_t place = columns_[j] * K + k;
+          total += values_[j] * (p.sums ? w[place] - p.sums->data()[place] * share : w[place]);
+        }
+        scores_[at++] = total + (p.sums ? b[k] - p.intercept_sums->data()[k] * share : b[k]);
+      }
+    }
+    return at;
+  }
+
+  nb::dict vocabulary_;
+  std::int64_t capacity_;
+  bool one_vs_rest_, fit_intercept_, tie_positive_, is_perceptron_ = true;
+  PerceptronRule perceptron_;
+  PassiveAggressiveRule passive_aggressive_{};
+  std::vector<Problem> problems_;
+  std::vector<double> values_, raw_, scores_;
+  std::vector<std::int64_t> columns_;
+  std::vector<PyObject*> news_;  // borrowed from the dict being read
+  std::int64_t starts_[2] = {0, 0};
+};
+
+}  // namespace
+
+void bind_one(nb::module_& m) {
+  nb::class_<OneRow>(m, "OneRow", "A stream of examples, each a dict of feature names and numbers.")
+      .def(nb::init<nb::dict, std::int64_t, bool, bool, const std::string&, double, double, double, bool>(),
+           "vocabulary"_a, "capacity"_a, "one_vs_rest"_a, "fit_intercept"_a, "rule"_a, "eta0"_a, "beta"_a, "C"_a,
+           "tie_positive"_a)
+      .def("add", &OneRow::add, nb::kw_only(), "weights"_a.noconvert(), "intercept"_a.noconvert(),
+           "sums"_a.noconvert().none(), "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
+           "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(), "counters"_a.noconvert(),
+           "Bind the arrays of a state, feature after feature.")
+      .def("learn", &OneRow::learn, "features"_a, "code"_a,
+           "Learn one example; False, and nothing done, if the new features exceed the capacity.")
+      .def("predict", &OneRow::predict, "features"_a, "The place of the predicted label among the sorted classes.")
+      .def_static("check", &OneRow::check, "features"_a, "Raise if a value is not a finite number.");
+}
+
+}  // namespace rosenblatt

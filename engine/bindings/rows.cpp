@@ -1,0 +1,75 @@
+#include "arrays.hpp"
+
+namespace rosenblatt {
+namespace {
+
+template <class T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+Rows dense_rows(const Table<T>& values) {
+  if (values.shape(1) > 1 && values.stride(1) != 1)
+    throw nb::value_error("values: the values of a row must lie side by side (C order)");
+  const std::int64_t stride = values.shape(0) > 1 ? values.stride(0) : static_cast<std::int64_t>(values.shape(1));
+  return {DenseRows<T>{values.data(), static_cast<std::int64_t>(values.shape(0)),
+                       static_cast<std::int64_t>(values.shape(1)), stride},
+          {nb::cast(values)}};
+}
+
+template <class T, class Index>
+Rows sparse_rows(const Input<T>& values, const Input<Index>& indices, const Input<Index>& starts, std::int64_t features) {
+  if (starts.size() == 0) throw nb::value_error("starts: must hold one entry more than there are rows");
+  if (values.size() != indices.size()) throw nb::value_error("indices: there must be one for each value");
+  return {SparseRows<T, Index>{values.data(), indices.data(), starts.data(),
+                               static_cast<std::int64_t>(starts.size()) - 1, features},
+          {nb::cast(values), nb::cast(indices), nb::cast(starts)}};
+}
+
+template <class T, class Index>
+void bind_sparse(nb::module_& m) {
+  m.def("sparse_rows", &sparse_rows<T, Index>, "values"_a.noconvert(), "indices"_a.noconvert(),
+        "starts"_a.noconvert(), "features"_a);
+}
+
+// "sound", "unsorted" or "broken".
+std::string structure(const Rows& rows, std::int64_t stored) {
+  nb::gil_scoped_release release;
+  return std::visit(
+      [&](const auto& r) -> std::string {
+        if constexpr (std::decay_t<decltype(r)>::sparse) {
+          const Structure found = structure_of(r, stored);
+          return found == Structure::sound ? "sound" : found == Structure::unsorted ? "unsorted" : "broken";
+        }
+        return "sound";
+      },
+      rows.view);
+}
+
+std::tuple<std::int64_t, std::int64_t> find_unusable(const Rows& rows) {
+  nb::gil_scoped_release release;
+  const Place place = std::visit([](const auto& r) { return first_unusable(r); }, rows.view);
+  return {place.row, place.column};
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+  nb::class_<Rows>(m, "Rows", "Rows of features, dense or sparse: a view of the caller's arrays.")
+      .def_prop_ro("count", &Rows::count)
+      .def_prop_ro("features", &Rows::features)
+      .def_prop_ro("sparse", [](const Rows& rows) {
+        return std::visit([](const auto& r) { return std::decay_t<decltype(r)>::sparse; }, rows.view);
+      });
+  m.def("dense_rows", &dense_rows<float>, "values"_a.noconvert());
+  m.def("dense_rows", &dense_rows<double>, "values"_a.noconvert());
+  bind_sparse<float, std::int32_t>(m);
+  bind_sparse<float, std::int64_t>(m);
+  bind_sparse<double, std::int32_t>(m);
+  bind_sparse<double, std::int64_t>(m);
+  m.def("structure", &structure, "rows"_a, "stored"_a,
+        "Are the CSR arrays 'sound', 'unsorted' (columns that do not rise within a row) or 'broken'?");
+  m.def("find_unusable", &find_unusable, "rows"_a,
+        "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");
+}
+
+}  // namespace rosenblatt

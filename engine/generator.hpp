@@ -1,0 +1,62 @@
+// Pseudo-random numbers whose whole state is four integers, the same on every machine.
+//
+// xoshiro256++ (Blackman and Vigna 2019), seeded by splitmix64. Bounded integers by Lemire's multiply-and-reject
+// (2019), shuffles by Fisher and Yates.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace rosenblatt {
+
+struct Generator {
+  std::array<std::uint64_t, 4> state;
+
+  static Generator seeded(std::uint64_t seed, std::uint64_t stream) {
+    std::uint64_t z = seed ^ (stream * 0x9e3779b97f4a7c15ull);
+    Generator g;
+    for (auto& word : g.state) {
+      z += 0x9e3779b97f4a7c15ull;
+      std::uint64_t x = z;
+      x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+      x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+      word = x ^ (x >> 31);
+    }
+    return g;
+  }
+
+  std::uint64_t next() {
+    const auto rotate = [](std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); };
+    auto& s = state;
+    const std::uint64_t result = rotate(s[0] + s[3], 23) + s[0];
+    const std::uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+  }
+
+  // An integer in [0, bound), 0 < bound < 2^32.
+  std::uint32_t below(std::uint32_t bound) {
+    std::uint64_t product = (next() >> 32) * bound;
+    if (static_cast<std::uint32_t>(product) < bound) {
+      const std::uint32_t threshold = -bound % bound;
+      while (static_cast<std::uint32_t>(product) < threshold) product = (next() >> 32) * bound;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
+  }
+
+  // A multiple of 2^-52 in [-1, 1).
+  double symmetric_uniform() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1.0; }
+};
+
+inline void shuffle(std::uint32_t* items, std::int64_t count, Generator& generator) {
+  for (std::int64_t i = count - 1; i > 0; --i)
+    std::swap(items[i], items[generator.below(static_cast<std::uint32_t>(i + 1))]);
+}
+
+}  // namespace rosenblatt

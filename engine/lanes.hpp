@@ -1,0 +1,78 @@
+// The one order in which sums are taken, on every CPU and for every vector width.
+//
+// Invariant: a dot product of n values is four running sums of 32-byte lanes (lane l of sum s takes the
+// products at 4*L*block + L*s + l), then a fixed tree, then the values left over from left to right.
+// Vectors are GCC/Clang vector extensions, so a CPU without AVX2 does the same additions in halves; the
+// build switches contraction off, so that no CPU fuses a multiply-add that another one lacks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace rosenblatt {
+
+template <class T>
+struct Lanes;
+
+template <>
+struct Lanes<float> {
+  typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+  static constexpr std::size_t count = 8;
+  static float sum(vector v) {
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+  }
+};
+
+template <>
+struct Lanes<double> {
+  typedef double vector __attribute__((vector_size(32), aligned(8), may_alias));
+  static constexpr std::size_t count = 4;
+  static double sum(vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+};
+
+template <class T>
+inline T dot(const T* a, const T* b, std::size_t n) {
+  using L = Lanes<T>;
+  using V = typename L::vector;
+  constexpr std::size_t lanes = L::count;
+  V s0{}, s1{}, s2{}, s3{};
+  const auto at = [](const T* p) { return *reinterpret_cast<const V*>(p); };
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= n; j += 4 * lanes) {
+    s0 += at(a + j) * at(b + j);
+    s1 += at(a + j + lanes) * at(b + j + lanes);
+    s2 += at(a + j + 2 * lanes) * at(b + j + 2 * lanes);
+    s3 += at(a + j + 3 * lanes) * at(b + j + 3 * lanes);
+  }
+  if (j + lanes <= n) { s0 += at(a + j) * at(b + j); j += lanes; }
+  if (j + lanes <= n) { s1 += at(a + j) * at(b + j); j += lanes; }
+  if (j + lanes <= n) { s2 += at(a + j) * at(b + j); j += lanes; }
+  T rest = 0;
+  for (; j < n; ++j) rest += a[j] * b[j];
+  return L::sum((s0 + s1) + (s2 + s3)) + rest;
+}
+
+// w += step * x. Every element is on its own, so there is no order to keep.
+template <class W, class T>
+inline void add(W* __restrict w, W step, const T* __restrict x, std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) w[j] += step * static_cast<W>(x[j]);
+}
+
+// Beyond this a squared norm or a score may overflow after many updates.
+template <class T>
+inline constexpr T largest_value = sizeof(T) == 4 ? T(1e15) : T(1e100);
+
+// Are all values finite and small enough to learn from? NaN compares false.
+template <class T>
+inline bool all_usable(const T* x, std::size_t n) {
+  using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  Mask bad = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const T size = x[j] < 0 ? -x[j] : x[j];
+    bad |= static_cast<Mask>(!(size <= largest_value<T>));
+  }
+  return bad == 0;
+}
+
+}  // namespace rosenblatt

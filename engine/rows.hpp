@@ -1,0 +1,183 @@
+// Rows of features as the user holds them: dense or CSR, never copied.
+//
+// Invariant: both kinds answer the same questions, so that one loop serves both:
+//   dot(i, w)                 w·x_i
+//   scores(i, W, K, out)      K of them
+//   squared_norm(i)           ‖x_i‖²
+//   add_to(i, step, W, k, K)  row k of W += step * x_i
+//   prefetch(i)               ask for the row before it is needed
+// K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
+// the weights of all classes for one feature then lie in one cache line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lanes.hpp"
+
+namespace rosenblatt {
+
+inline constexpr std::int64_t prefetch_distance = 16;
+inline constexpr std::size_t prefetch_bytes = 1024;
+
+template <class T>
+struct DenseRows {
+  using Value = T;
+  static constexpr bool sparse = false;
+
+  const T* values;
+  std::int64_t count;
+  std::int64_t features;
+  std::int64_t stride;  // from one row to the next, in values
+
+  const T* row(std::int64_t i) const { return values + i * stride; }
+  T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
+  T squared_norm(std::int64_t i) const { return rosenblatt::dot(row(i), row(i), features); }
+
+  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
+    for (std::int64_t k = 0; k < K; ++k) out[k] = dot(i, W + k * features);
+  }
+
+  template <class W>
+  void add_to(std::int64_t i, W step, W* weights, std::int64_t k, std::int64_t) const {
+    add(weights + k * features, step, row(i), features);
+  }
+
+  bool is_zero(std::int64_t i) const {
+    for (std::int64_t j = 0; j < features; ++j)
+      if (row(i)[j] != 0) return false;
+    return true;
+  }
+
+  void prefetch(std::int64_t i) const {
+    const char* first = reinterpret_cast<const char*>(row(i));
+    const std::size_t bytes = features * sizeof(T);
+    const std::size_t most = bytes < prefetch_bytes ? bytes : prefetch_bytes;
+    for (std::size_t at = 0; at < most; at += 64) __builtin_prefetch(first + at);
+    if (most > 0) __builtin_prefetch(first + most - 1);
+  }
+
+  void prefetch_bounds(std::int64_t) const {}
+
+  std::int64_t values_a_row() const { return features; }
+};
+
+template <class T, class Index>
+struct SparseRows {
+  using Value = T;
+  static constexpr bool sparse = true;
+
+  const T* values;
+  const Index* indices;
+  const Index* starts;  // count + 1 of them
+  std::int64_t count;
+  std::int64_t features;
+
+  // Four running sums, then a fixed tree: the order of a sparse dot product.
+  T dot(std::int64_t i, const T* w) const {
+    const Index begin = starts[i], end = starts[i + 1];
+    T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    Index p = begin;
+    for (; p + 4 <= end; p += 4) {
+      s0 += values[p] * w[indices[p]];
+      s1 += values[p + 1] * w[indices[p + 1]];
+      s2 += values[p + 2] * w[indices[p + 2]];
+      s3 += values[p + 3] * w[indices[p + 3]];
+    }
+    T rest = 0;
+    for (; p < end; ++p) rest += values[p] * w[indices[p]];
+    return ((s0 + s1) + (s2 + s3)) + rest;
+  }
+
+  T squared_norm(std::int64_t i) const {
+    return rosenblatt::dot(values + starts[i], values + starts[i], starts[i + 1] - starts[i]);
+  }
+
+  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
+    for (std::int64_t k = 0; k < K; ++k) out[k] = 0;
+    for (Index p = starts[i]; p < starts[i + 1]; ++p) {
+      const T value = values[p];
+      const T* w = W + static_cast<std::int64_t>(indices[p]) * K;
+      for (std::int64_t k = 0; k < K; ++k) out[k] += value * w[k];
+    }
+  }
+
+  template <class W>
+  void add_to(std::int64_t i, W step, W* weights, std::int64_t k, std::int64_t K) const {
+    for (Index p = starts[i]; p < starts[i + 1]; ++p)
+      weights[static_cast<std::int64_t>(indices[p]) * K + k] += step * static_cast<W>(values[p]);
+  }
+
+  bool is_zero(std::int64_t i) const {
+    for (Index p = starts[i]; p < starts[i + 1]; ++p)
+      if (values[p] != 0) return false;
+    return true;
+  }
+
+  void prefetch_bounds(std::int64_t i) const { __builtin_prefetch(starts + i); }
+
+  void prefetch(std::int64_t i) const {
+    const Index begin = starts[i];
+    const std::size_t length = starts[i + 1] - begin;
+    prefetch_span(values + begin, length * sizeof(T));
+    prefetch_span(indices + begin, length * sizeof(Index));
+  }
+
+  std::int64_t values_a_row() const { return count ? (starts[count] - starts[0]) / count + 1 : 1; }
+
+ private:
+  static void prefetch_span(const void* first, std::size_t bytes) {
+    const char* at = static_cast<const char*>(first);
+    const std::size_t most = bytes < prefetch_bytes ? bytes : prefetch_bytes;
+    for (std::size_t offset = 0; offset < most; offset += 64) __builtin_prefetch(at + offset);
+    if (most > 0) __builtin_prefetch(at + most - 1);
+  }
+};
+
+// Where the first value lies that cannot be learned from; row -1 if there is none.
+struct Place {
+  std::int64_t row = -1;
+  std::int64_t column = -1;
+};
+
+template <class T>
+Place first_unusable(const DenseRows<T>& rows) {
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    if (all_usable(rows.row(i), rows.features)) continue;
+    for (std::int64_t j = 0; j < rows.features; ++j)
+      if (!all_usable(rows.row(i) + j, 1)) return {i, j};
+  }
+  return {};
+}
+
+template <class T, class Index>
+Place first_unusable(const SparseRows<T, Index>& rows) {
+  if (all_usable(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0])) return {};
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
+      if (!all_usable(rows.values + p, 1)) return {i, static_cast<std::int64_t>(rows.indices[p])};
+  return {};
+}
+
+enum class Structure { sound, unsorted, broken };
+
+// CSR arrays come from outside. Broken: starts that fall or leave the arrays, or a column that does not exist.
+// Unsorted: columns of a row that do not rise strictly, so some may stand twice and ‖x‖² would be wrong.
+template <class T, class Index>
+Structure structure_of(const SparseRows<T, Index>& rows, std::int64_t stored) {
+  if (rows.starts[0] < 0 || rows.starts[rows.count] > stored) return Structure::broken;
+  for (std::int64_t i = 0; i < rows.count; ++i)
+    if (rows.starts[i + 1] < rows.starts[i]) return Structure::broken;
+  bool sorted = true;
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const Index begin = rows.starts[i], end = rows.starts[i + 1];
+    int outside = 0, falls = 0;
+    for (Index p = begin; p < end; ++p) outside |= (rows.indices[p] < 0) | (rows.indices[p] >= rows.features);
+    for (Index p = begin; p + 1 < end; ++p) falls |= rows.indices[p] >= rows.indices[p + 1];
+    if (outside) return Structure::broken;
+    if (falls) sorted = false;
+  }
+  return sorted ? Structure::sound : Structure::unsorted;
+}
+
+}  // namespace rosenblatt

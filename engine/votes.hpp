@@ -1,0 +1,76 @@
+// Votes of every weight vector that lived, from the list of updates.
+//
+// A row's score under the k-th vector is a running sum: v_k·x = v_(k-1)·x + step_k (x_k·x + 1). So one product with each
+// stored row, then one walk over the updates, gives all the votes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rows.hpp"
+#include "train.hpp"
+
+namespace rosenblatt {
+
+struct Updates {
+  const std::int64_t* support;  // which stored row
+  const double* steps;
+  const std::int32_t* gains;
+  const std::int32_t* loses;     // -1 with two classes
+  const std::int64_t* survived;  // of the vector before the update
+  std::int64_t count;
+  std::int64_t survived_last;    // of the last vector
+};
+
+// products: the dot product of the row with each stored row; scores: those of the starting weights, changed in place.
+// out gets the votes: with two classes those for +1 less those for -1, with more one sum a class.
+inline void count_votes(const Updates& u, const double* products, bool fit_intercept, std::int64_t K, double* scores,
+                        double* out) {
+  for (std::int64_t k = 0; k < K; ++k) out[k] = 0;
+  const auto vote = [&](std::int64_t survived) {
+    if (K == 1) {
+      out[0] += static_cast<double>(scores[0] >= 0 ? survived : -survived);
+      return;
+    }
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < K; ++k)
+      if (scores[k] > scores[best]) best = k;
+    out[best] += static_cast<double>(survived);
+  };
+  for (std::int64_t at = 0; at < u.count; ++at) {
+    vote(u.survived[at]);
+    const double change = u.steps[at] * (products[u.support[at]] + (fit_intercept ? 1.0 : 0.0));
+    scores[u.gains[at]] += change;
+    if (u.loses[at] >= 0) scores[u.loses[at]] -= change;
+  }
+  vote(u.survived_last);
+}
+
+// A sparse row is laid out densely once, so that its product with each stored row is one pass over the stored row.
+template <class T>
+void spread(const DenseRows<T>& rows, std::int64_t i, T* out) {
+  for (std::int64_t j = 0; j < rows.features; ++j) out[j] = rows.row(i)[j];
+}
+template <class T, class Index>
+void spread(const SparseRows<T, Index>& rows, std::int64_t i, T* out) {
+  for (std::int64_t j = 0; j < rows.features; ++j) out[j] = 0;
+  for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p) out[rows.indices[p]] = rows.values[p];
+}
+
+template <class Rows, class Support>
+void votes_of_rows(const Rows& rows, const Support& support, const Updates& updates, const Linear<Rows>& start,
+                   double* out, Poll& poll) {
+  using T = typename Rows::Value;
+  const std::int64_t K = start.K;
+  std::vector<double> products(support.count), scores(K);
+  std::vector<T> row(rows.features), raw(K);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    if (poll()) return;
+    start.scores(rows, i, raw.data(), scores.data());
+    spread(rows, i, row.data());
+    for (std::int64_t s = 0; s < support.count; ++s) products[s] = static_cast<double>(support.dot(s, row.data()));
+    count_votes(updates, products.data(), start.fit_intercept, K, scores.data(), out + i * K);
+  }
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,63 @@
+"""rosenblatt: the perceptron family, done properly.
+
+>>> import rosenblatt
+>>> rosenblatt.Perceptron().fit([[0.0], [1.0]], ["a", "b"]).predict([[2.0]]).tolist()
+['b']
+
+Names load when they are first used, so that ``import rosenblatt`` is quick and does not import scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt import errors, textbook
+
+if TYPE_CHECKING:
+    from rosenblatt.learners import (
+        AveragedPerceptron,
+        History,
+        PassiveAggressive,
+        PassiveAggressiveClassifier,
+        Perceptron,
+        PocketPerceptron,
+        VotedPerceptron,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AveragedPerceptron": "learners",
+    "History": "learners",
+    "PassiveAggressive": "learners",
+    "PassiveAggressiveClassifier": "learners",
+    "Perceptron": "learners",
+    "PocketPerceptron": "learners",
+    "VotedPerceptron": "learners",
+}
+
+__all__ = [
+    "AveragedPerceptron",
+    "History",
+    "PassiveAggressive",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
+    "PocketPerceptron",
+    "VotedPerceptron",
+    "__version__",
+    "errors",
+    "textbook",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
+    if name in ("data", "engine", "learners", "models"):
+        return import_module(f"rosenblatt.{name}")
+    raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,147 @@
+"""Labels of any kind, as sorted classes and codes.
+
+Invariant: `classes` is sorted and has no label twice; `codes` index into it. With two classes the larger is +1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.errors import LabelError
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels in sorted classes: `codes[i]` is the place of row i's label in `classes`."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+
+    def signs(self, positive: int = 1) -> NDArray[np.int8]:
+        """+1 for the class at place `positive`, -1 for the others."""
+        signs: NDArray[np.int8] = (self.codes == positive).view(np.int8) * np.int8(2) - np.int8(1)
+        return signs
+
+    def among(self, classes: NDArray[Any], *, name: str = "y") -> NDArray[np.int32]:
+        """The codes in another list of sorted classes; a label that it lacks is an error."""
+        places = places_in(classes, self.classes)
+        if (places < 0).any():
+            code = int(np.flatnonzero(places < 0)[0])
+            row = int(np.flatnonzero(self.codes == code)[0])
+            raise LabelError(
+                f"{name} has the label {_show(self.classes[code])} in row {row}, which is not among the classes learned"
+            )
+        return places[self.codes].astype(np.int32)
+
+
+def encode_labels(y: Any, *, name: str = "y") -> Labels:
+    """Sort out the classes of `y` and give every row its code.
+
+    Integers, booleans, strings, objects that can be compared, and floats that are whole numbers are labels. Other
+    floats are measurements, not labels, and refused.
+
+    Examples
+    --------
+    >>> encode_labels(["spam", "ham", "spam"])
+    Labels(classes=array(['ham', 'spam'], dtype='<U4'), codes=array([1, 0, 1], dtype=int32))
+    """
+    y = as_label_array(y, name)
+    if y.dtype.kind in "iubf" and len(y):
+        return _encode_numbers(y)
+    try:
+        return _encode_by_sorting(y)
+    except TypeError:
+        raise _mixed(y, name) from None
+
+
+def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
+    """`y` as a one-dimensional array of usable labels."""
+    if y is None:
+        raise LabelError(f"requires {name} to be passed, but the target {name} is None")
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise LabelError(f"{name} should be a 1d array, one label a row; got an array of shape {labels.shape}")
+    if labels.dtype.kind == "f":
+        _check_whole(labels, name)
+    elif labels.dtype.kind == "c":
+        raise LabelError(f"{name}: Complex data not supported")
+    elif labels.dtype.kind == "O":
+        _check_objects(labels, name)
+        if all(isinstance(label, str) for label in labels):
+            return labels.astype(str)
+    return labels
+
+
+def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:
+    """The distinct labels in order."""
+    return encode_labels(labels, name=name).classes
+
+
+def merge_classes(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+    """All labels of both, sorted."""
+    if old.dtype.kind != new.dtype.kind and (old.dtype.kind in "US") != (new.dtype.kind in "US"):
+        raise LabelError(f"the label {_show(new[0])} cannot be sorted among labels like {_show(old[0])}")
+    return np.union1d(old, new)
+
+
+def places_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each label stands in sorted classes; -1 if it does not."""
+    if (classes.dtype.kind in "US") != (labels.dtype.kind in "US"):
+        return np.full(len(labels), -1)
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return np.where(classes[places] == labels, places, -1)
+
+
+def _encode_numbers(y: NDArray[Any]) -> Labels:
+    # Without sorting: two classes by comparison, few classes by counting.
+    low, high = y.min(), y.max()
+    if low == high:
+        return Labels(np.array([low]), np.zeros(len(y), np.int32))
+    positive = y == high
+    if np.all(positive | (y == low)):
+        return Labels(np.array([low, high]), positive.astype(np.int32))
+    if y.dtype.kind == "f" or int(high) - int(low) > max(65_536, 4 * len(y)):
+        return _encode_by_sorting(y)
+    shifted = y - low if y.dtype.kind == "u" else y.astype(np.int64) - int(low)
+    present = np.bincount(shifted) > 0
+    place = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    return Labels((np.flatnonzero(present) + int(low)).astype(y.dtype), place[shifted])
+
+
+def _encode_by_sorting(y: NDArray[Any]) -> Labels:
+    classes, codes = np.unique(y, return_inverse=True)
+    return Labels(classes, codes.astype(np.int32).reshape(-1))
+
+
+def _check_whole(y: NDArray[Any], name: str) -> None:
+    whole = y == np.floor(y)
+    if whole.all() and np.isfinite(y).all():
+        return
+    row = int(np.flatnonzero(~whole | ~np.isfinite(y))[0])
+    if not np.isfinite(y[row]):
+        raise LabelError(f"{name} contains {'NaN' if np.isnan(y[row]) else 'infinity'} in row {row}: it is no label")
+    raise LabelError(
+        f"Unknown label type: continuous. {name} has {y[row]:g} in row {row}; labels are classes, not measurements"
+    )
+
+
+def _check_objects(y: NDArray[Any], name: str) -> None:
+    for row, label in enumerate(y):
+        if label is None or (isinstance(label, float) and label != label):
+            raise LabelError(f"{name} contains {'None' if label is None else 'NaN'} in row {row}: it is no label")
+
+
+def _mixed(y: NDArray[Any], name: str) -> LabelError:
+    kind = type(y[0])
+    row = next((i for i, label in enumerate(y) if type(label) is not kind), 0)
+    return LabelError(
+        f"{name} mixes labels that cannot be sorted: row 0 is {y[0]!r}, row {row} is {y[row]!r}; use one kind"
+    )
+
+
+def _show(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)

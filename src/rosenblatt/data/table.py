@@ -1,0 +1,204 @@
+"""A table of features, ready for the engine.
+
+Invariant: a `Table` holds only finite float32 or float64 values, in C order or as CSR with sorted columns. Arrays that
+are so already are looked into, never copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.errors import DataError
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of features as the engine sees them, with the arrays behind them."""
+
+    values: Any  # NDArray of float32/float64, or a scipy CSR array
+    rows: engine.Rows
+    names: tuple[str, ...] | None = None
+
+    @property
+    def count(self) -> int:
+        return self.rows.count
+
+    @property
+    def features(self) -> int:
+        return self.rows.features
+
+    @property
+    def sparse(self) -> bool:
+        return self.rows.sparse
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.values.dtype
+        return dtype
+
+    def astype(self, dtype: np.dtype[Any]) -> Table:
+        """This table in another precision; itself if it has it already."""
+        if dtype == self.dtype:
+            return self
+        return _from_sparse(self.values.astype(dtype)) if self.sparse else _from_dense(self.values.astype(dtype))
+
+    def take(self, index: NDArray[Any]) -> Any:
+        """A copy of some rows, as an array or a CSR array."""
+        return self.values[index]
+
+
+def as_table(X: Any, *, name: str = "X") -> Table:
+    """Make a table of an array, a nested list, a scipy sparse matrix or a pandas, Polars or pyarrow frame.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or frame of shape (n_rows, n_features)
+        float32 and float64 stay as they are; other numbers become float64. Sparse matrices in other formats
+        than CSR are converted, with 64-bit indices where they are needed.
+    name : str
+        What the errors call it.
+
+    Raises
+    ------
+    DataError
+        Not two-dimensional, empty, not numeric, or with NaN, infinity or a value too large to learn from: the
+        sentence names the row and the column.
+
+    Examples
+    --------
+    >>> as_table([[1, 2], [3, 4]]).features
+    2
+    >>> as_table([[1.0, float("nan")]])
+    Traceback (most recent call last):
+        ...
+    rosenblatt.errors.DataError: X contains NaN in row 0, column 1
+    """
+    if sp.issparse(X):
+        table = _from_sparse(_to_csr(X, name), name)
+    else:
+        names = column_names(X)
+        values = _to_array(X, names, name)
+        table = Table(values, engine.dense_rows(values), names)
+    _check_finite(table, name)
+    return table
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The column names of a frame, if it is one and all of them are strings."""
+    columns = getattr(X, "column_names", None)  # pyarrow
+    if columns is None:
+        columns = getattr(X, "columns", None)  # pandas, Polars
+    if columns is None or callable(columns):
+        return None
+    names = tuple(columns)
+    return names if all(isinstance(column, str) for column in names) else None
+
+
+def _from_dense(values: NDArray[Any]) -> Table:
+    return Table(values, engine.dense_rows(values))
+
+
+def _from_sparse(matrix: Any, name: str = "X") -> Table:
+    indices, starts = matrix.indices, matrix.indptr
+    if indices.dtype != starts.dtype or indices.dtype not in (np.int32, np.int64):
+        indices, starts = indices.astype(np.int64), starts.astype(np.int64)
+    rows = engine.sparse_rows(
+        np.ascontiguousarray(matrix.data), np.ascontiguousarray(indices), np.ascontiguousarray(starts), matrix.shape[1]
+    )
+    structure = engine.structure(rows, len(matrix.data))
+    if structure == "broken" or rows.count != matrix.shape[0]:
+        raise DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
+    if structure == "unsorted":
+        sorted_copy = matrix.copy()
+        sorted_copy.sum_duplicates()
+        return _from_sparse(sorted_copy, name)
+    return Table(matrix, rows)
+
+
+def _to_csr(X: Any, name: str) -> Any:
+    _check_kind(X.dtype, name)
+    if X.ndim != 2:
+        raise DataError(f"{name} must have two dimensions, rows and features; it has {X.ndim}")
+    matrix = X.tocsr()
+    _check_not_empty(matrix.shape, name)
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    return matrix
+
+
+def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> NDArray[Any]:
+    if isinstance(X, np.ndarray):
+        values: Any = X
+    elif hasattr(X, "column_names") and hasattr(X, "column"):  # pyarrow has no two-dimensional conversion
+        values = np.column_stack([np.asarray(X.column(j)) for j in range(X.num_columns)]) if X.num_columns else X
+    else:
+        try:
+            values = np.asarray(X)
+        except ValueError as error:
+            raise DataError(f"{name} cannot be read as a table: {error}") from None
+    values = np.asarray(values)
+    _check_kind(values.dtype, name)
+    if values.ndim != 2:
+        shape = "a single number" if values.ndim == 0 else f"an array with dim {values.ndim}"
+        raise DataError(
+            f"{name} must have two dimensions, rows and features, but it is {shape}. Reshape your data: "
+            "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row"
+        )
+    _check_not_empty(values.shape, name)
+    if values.dtype not in (np.float32, np.float64):
+        try:
+            values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+        except (ValueError, TypeError):
+            raise _not_a_number(values, names, name) from None
+    in_place = values.strides[1] == values.itemsize and values.strides[0] % values.itemsize == 0
+    result: NDArray[Any] = values if in_place and values.flags.aligned else np.ascontiguousarray(values)
+    return result
+
+
+def _not_a_number(values: NDArray[Any], names: tuple[str, ...] | None, name: str) -> DataError | TypeError:
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            try:
+                float(value)
+            except (ValueError, TypeError) as error:
+                sentence = f"{name} contains {value!r} in {_place(i, j, names)}, which is not a number"
+                # scikit-learn's contract: a value of the wrong type is a TypeError, a string a ValueError.
+                return DataError(sentence) if isinstance(error, ValueError) else TypeError(f"{sentence}: {error}")
+    return DataError(f"{name} cannot be read as numbers")
+
+
+def _check_kind(dtype: np.dtype[Any], name: str) -> None:
+    if dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} has dtype {dtype}")
+    if dtype.kind in "mM":
+        raise DataError(f"{name} has dtype {dtype}: turn dates into numbers first")
+
+
+def _check_not_empty(shape: tuple[int, ...], name: str) -> None:
+    if shape[0] == 0:
+        raise DataError(f"{name} is empty: found 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[1] == 0:
+        raise DataError(f"{name} has no columns: found 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+def _check_finite(table: Table, name: str) -> None:
+    row, column = engine.find_unusable(table.rows)
+    if row < 0:
+        return
+    value = float(table.values[row, column])
+    place = _place(row, column, table.names)
+    if np.isfinite(value):
+        raise DataError(
+            f"{name} contains {value:g} in {place}: so large a {table.dtype} value overflows the scores; scale the column"
+        )
+    raise DataError(f"{name} contains {'NaN' if np.isnan(value) else 'infinity'} in {place}")
+
+
+def _place(row: int, column: int, names: tuple[str, ...] | None) -> str:
+    return f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")

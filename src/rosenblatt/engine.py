@@ -1,0 +1,66 @@
+"""The compiled engine for this CPU.
+
+Invariant: whichever instruction set is loaded, the same calls give the same bits. ``ROSENBLATT_ISA=baseline`` (or
+``avx2``) in the environment forces one.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rosenblatt.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rosenblatt._engine_baseline import (
+        COUNTERS,
+        OneRow,
+        Rows,
+        count_mistakes,
+        dense_rows,
+        find_unusable,
+        learn,
+        scores,
+        seed_generator,
+        shuffle,
+        sparse_rows,
+        structure,
+        symmetric_uniform,
+        votes,
+    )
+
+__all__ = [
+    "COUNTERS",
+    "ISA",
+    "OneRow",
+    "Rows",
+    "count_mistakes",
+    "dense_rows",
+    "find_unusable",
+    "learn",
+    "scores",
+    "seed_generator",
+    "shuffle",
+    "sparse_rows",
+    "structure",
+    "symmetric_uniform",
+    "votes",
+]
+
+
+def _choose_isa() -> str:
+    asked = os.environ.get("ROSENBLATT_ISA", "")
+    if asked not in ("", "baseline", "avx2"):
+        raise ParameterError(f"ROSENBLATT_ISA={asked!r}: must be baseline or avx2")
+    if asked == "baseline":
+        return asked
+    has_avx2: bool = import_module("rosenblatt._engine_baseline").cpu_has_avx2()
+    if asked == "avx2" and not has_avx2:
+        raise ParameterError("ROSENBLATT_ISA=avx2: this CPU does not have AVX2")
+    return "avx2" if has_avx2 else "baseline"
+
+
+ISA = _choose_isa()
+_module = import_module(f"rosenblatt._engine_{ISA}")
+globals().update({name: getattr(_module, name) for name in __all__ if name != "ISA"})

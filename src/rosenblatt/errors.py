@@ -1,0 +1,44 @@
+"""What can go wrong, as one tree of exceptions.
+
+Every error says in one sentence what is wrong and where: the row, column, file or parameter. Each class is also
+the built-in (or scikit-learn) error that code written for scikit-learn expects.
+
+::
+
+    RosenblattError
+    ├── DataError         ValueError   rows or labels that cannot be learned from
+    │   └── LabelError                 the labels are the problem
+    ├── ParameterError    ValueError   a parameter with a value that means nothing
+    └── MissingExtraError ImportError  an optional dependency is not installed
+"""
+
+from __future__ import annotations
+
+
+class RosenblattError(Exception):
+    """The root of all errors raised on purpose."""
+
+
+class DataError(RosenblattError, ValueError):
+    """Rows or labels that cannot be learned from or predicted."""
+
+
+class LabelError(DataError):
+    """Labels that cannot be used."""
+
+
+class ParameterError(RosenblattError, ValueError):
+    """A parameter has a value that means nothing here."""
+
+
+class MissingExtraError(RosenblattError, ImportError):
+    """An optional dependency is not installed.
+
+    >>> raise MissingExtraError("matplotlib", "plot")
+    Traceback (most recent call last):
+        ...
+    rosenblatt.errors.MissingExtraError: matplotlib is not installed: pip install 'rosenblatt[plot]'
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed: pip install 'rosenblatt[{extra}]'")

@@ -1,0 +1,158 @@
+"""Epochs of one problem until it converges, stops improving, or runs out of them.
+
+Invariant: nothing is compared with an absolute loss, only shares of the rows, so the answer never depends on the scale
+of the data or of `eta0`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.errors import DataError
+from rosenblatt.learners.history import History
+from rosenblatt.learners.rules import Rule
+from rosenblatt.learners.state import State
+
+StopReason = Literal["converged", "no_change", "max_iter"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, and what they should be: signs with two classes, codes with more."""
+
+    table: Table
+    y: NDArray[Any]
+    rule: Rule
+    tie_positive: bool
+    sample_weight: NDArray[np.float64] | None
+    rows: NDArray[np.uint32] | None  # those to learn from; None: all
+
+    @property
+    def count(self) -> int:
+        return self.table.count if self.rows is None else len(self.rows)
+
+    def count_mistakes(self, state: State) -> float:
+        return state.count_mistakes(
+            self.table, self.y, tie_positive=self.tie_positive, sample_weight=self.sample_weight, order=self.rows
+        )
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When to stop, and in what order to go until then."""
+
+    max_iter: int
+    tol: float | None
+    n_iter_no_change: int
+    shuffle: bool
+    validation: Callable[[State], float] | None = None  # a score; higher is better
+
+
+@dataclass(frozen=True)
+class Outcome:
+    state: State
+    history: History
+    stop_reason: StopReason
+
+
+def run_epochs(
+    state: State,
+    problem: Problem,
+    stopping: Stopping,
+    *,
+    cancel: NDArray[np.uint8],
+    on_epoch: Callable[[History], None],
+) -> Outcome:
+    """Learn until a stopping rule holds.
+
+    On exit `state` has learned everything in the history; with a validation score the outcome holds the state of
+    the best epoch instead.
+    """
+    history = History()
+    best, best_state, waited = -np.inf, state, 0
+    places = np.full(problem.table.count, -1) if state.keep == "vote" else None
+    if state.pocket_mistakes is not None and state.counter("seen") == 0:
+        state.pocket_mistakes[0] = problem.count_mistakes(state)
+    stop_reason: StopReason = "max_iter"
+    for _ in range(stopping.max_iter):
+        mistakes, updates = _run_epoch(state, problem, stopping.shuffle, places, history, cancel)
+        if cancel[0]:
+            break
+        if not state.is_finite():
+            raise DataError(f"the weights overflowed in epoch {len(history)}: scale the columns of X")
+        if stopping.validation is not None:
+            history.validation_score.append(stopping.validation(state))
+        on_epoch(history)
+        if mistakes == 0 and (updates == 0 or problem.count_mistakes(state) == 0):
+            stop_reason = "converged"
+            if state.keep == "pocket":
+                state.take_into_pocket(0.0)
+            best_state = state
+            break
+        score = history.validation_score[-1] if stopping.validation is not None else -mistakes / problem.count
+        waited = 0 if stopping.tol is None or score - best > stopping.tol else waited + 1
+        if score > best:
+            best = score
+            best_state = state.copy() if stopping.validation is not None else state
+        if waited >= stopping.n_iter_no_change:
+            stop_reason = "no_change"
+            break
+    return Outcome(best_state, history, stop_reason)
+
+
+def score_of(outcome: Outcome, problem: Problem, stopping: Stopping) -> float:
+    """How good an outcome is, to compare restarts: the validation score, or fewer mistakes of the answer."""
+    if stopping.validation is not None:
+        return stopping.validation(outcome.state)
+    return -_mistakes_of_answer(outcome.state, problem)
+
+
+def _run_epoch(
+    state: State,
+    problem: Problem,
+    shuffle: bool,
+    places: NDArray[np.int64] | None,
+    history: History,
+    cancel: NDArray[np.uint8],
+) -> tuple[int, int]:
+    started = time.perf_counter()
+    before = state.counter("mistakes"), state.counter("updates")
+    order = problem.rows
+    if shuffle:
+        order = np.arange(problem.count, dtype=np.uint32) if order is None else order.copy()
+        engine.shuffle(order, state.generator)
+    state.learn(
+        problem.table,
+        problem.y,
+        problem.rule,
+        tie_positive=problem.tie_positive,
+        sample_weight=problem.sample_weight,
+        order=order,
+        ratchet=True,
+        places=places,
+        cancel=cancel,
+    )
+    mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
+    history.mistakes.append(mistakes)
+    history.updates.append(updates)
+    history.seconds.append(time.perf_counter() - started)
+    return mistakes, updates
+
+
+def _mistakes_of_answer(state: State, problem: Problem) -> float:
+    """How many of the rows the kept weights get wrong; a score of 0 is wrong, a tie too."""
+    scores = state.answer().scores(problem.table, problem.rows)
+    y = problem.y if problem.rows is None else problem.y[problem.rows]
+    if scores.shape[1] == 1:
+        return float(np.count_nonzero(y * scores[:, 0] <= 0))
+    right = scores[np.arange(len(y)), y]
+    scores[np.arange(len(y)), y] = -np.inf
+    return float(np.count_nonzero(right <= scores.max(axis=1)))

@@ -1,0 +1,489 @@
+"""The named linear algorithms: each a rule and a keep, nothing else.
+
+Invariant: this file holds no learning. A class says its parameters, its rule and its keep.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.base import LinearLearner
+from rosenblatt.learners.rules import Rule, RuleName
+from rosenblatt.learners.state import KeepName
+
+
+class _PerceptronKept(LinearLearner):
+    """The perceptron rule with a keep that the class decides."""
+
+    def __init__(
+        self,
+        *,
+        eta0: float = 1.0,
+        beta: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.0,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        init: Any = "zeros",
+        n_init: int = 1,
+        tie: Literal["mistake", "positive"] = "mistake",
+        multiclass: Literal["joint", "ovr"] = "joint",
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.eta0 = eta0
+        self.beta = beta
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.init = init
+        self.n_init = n_init
+        self.tie = tie
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _rule(self) -> Rule:
+        return Rule("perceptron", eta0=self.eta0, beta=self.beta)
+
+
+class Perceptron(_PerceptronKept):
+    """Rosenblatt's perceptron: correct the weights on every mistake.
+
+    The first thing to try on data that a hyperplane may separate: it finds one if there is one, after at most
+    ``(R/gamma)²`` mistakes. On data that it does not separate, the last weights depend on the last rows; then
+    `AveragedPerceptron` is the better choice.
+
+    Update::
+
+        on a mistake, y (w·x + b) <= 0:   w += eta0 y x,   b += eta0 y
+
+    Parameters
+    ----------
+    eta0 : float, default=1.0
+        The length of a step. From zero weights it scales the answer and changes no prediction; it matters with other
+        starting weights.
+    beta : float, default=0.0
+        Step also where the margin ``y (w·x + b)`` is at most `beta` (the margin perceptron). A larger value looks for a
+        wider margin and takes longer.
+    fit_intercept : bool, default=True
+        Learn an offset. It is the weight of a constant feature 1.
+    max_iter : int, default=1000
+        The most epochs. Stopping here warns: it proves nothing about the data.
+    tol : float or None, default=0.0
+        Stop when, for `n_iter_no_change` epochs, the best mistake rate did not improve by more than this share of the
+        rows. None goes on until convergence or `max_iter`.
+    shuffle : bool, default=True
+        A new order of the rows in every epoch. Switch it off for data in a meaningful order, or to follow a
+        calculation by hand.
+    random_state : int, NumPy generator or None, default=0
+        Where the shuffles and random starts come from; the same number gives the same bits on every machine.
+    keep : {"last", "average", "vote", "pocket"}, default="last"
+        Which weights are the answer. The classes `AveragedPerceptron`, `VotedPerceptron` and `PocketPerceptron` are named
+        for the last three.
+    tie : {"mistake", "positive"}, default="mistake"
+        A score of exactly 0 is a mistake; "positive" reads it as a prediction of the larger class (the step function).
+    init : {"zeros", "random"}, array or (array, array), default="zeros"
+        The starting weights: zeros, uniform in [-1, 1), your own of the shape of `coef_`, or these and intercepts.
+    n_init : int, default=1
+        Restarts, in different orders; the one whose answer makes the fewest training mistakes (or has the best validation
+        score) is kept.
+    multiclass : {"joint", "ovr"}, default="joint"
+        More than two classes: one problem with a weight row a class, or a binary problem a class.
+    class_weight : dict, "balanced" or None, default=None
+        Scales the steps of a class's rows. "balanced" makes classes count alike.
+    early_stopping : bool, default=False
+        Hold rows out, stop by their score, and keep the weights of the best epoch.
+    validation_fraction : float, default=0.1
+        The share of each class that is held out.
+    n_iter_no_change : int, default=5
+        How many epochs without improvement are enough.
+    warm_start : bool, default=False
+        A second `fit` goes on from the whole state of the first: two fits of 5 epochs are one of 10, bit for bit.
+    n_jobs : int or None, default=None
+        Threads for what is independent: the classes of one-vs-rest, and restarts. The answer does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar with the mistakes.
+    penalty : None, default=None
+        For code written for scikit-learn; only None means something so far.
+    alpha, l1_ratio : float
+        Used by penalties only.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The answer: one weight row with two classes, else one a class.
+    classes_ : array
+        The sorted labels; with two, the larger is +1.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Column names, where X had them.
+    n_iter_ : int
+        Epochs of the last `fit`.
+    converged_ : bool
+        Did a whole epoch pass without a mistake? Then the raw weights separate the training rows.
+    stop_reason_ : {"converged", "no_change", "max_iter", "partial_fit", "learn_one"}
+    mistakes_, updates_ : int
+        Over all epochs. A mistake is counted on arrival, before the update.
+    history_ : History
+        Mistakes, updates and seconds an epoch.
+
+    Notes
+    -----
+    Guarantee: if a unit vector u separates the rows (extended by a constant 1 with an intercept) with margin gamma, and no
+    row is longer than R, at most ``(R/gamma)²`` mistakes are made, in any order, over any number of epochs. A row costs one
+    dot product, and one addition on a mistake.
+
+    References
+    ----------
+    F. Rosenblatt (1958), The perceptron. A. B. J. Novikoff (1962), On convergence proofs on perceptrons.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
+    >>> learner = Perceptron(tol=None).fit(X, y)  # four rows: do not stop before an epoch without a mistake
+    >>> learner.converged_, learner.predict([[1, 1], [0, 1]]).tolist()
+    (True, ['yes', 'no'])
+    """
+
+    def __init__(
+        self,
+        *,
+        penalty: None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        eta0: float = 1.0,
+        beta: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.0,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        keep: KeepName = "last",
+        tie: Literal["mistake", "positive"] = "mistake",
+        init: Any = "zeros",
+        n_init: int = 1,
+        multiclass: Literal["joint", "ovr"] = "joint",
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            eta0=eta0,
+            beta=beta,
+            fit_intercept=fit_intercept,
+            max_iter=max_iter,
+            tol=tol,
+            shuffle=shuffle,
+            random_state=random_state,
+            init=init,
+            n_init=n_init,
+            tie=tie,
+            multiclass=multiclass,
+            class_weight=class_weight,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.keep = keep
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.penalty is not None:
+            raise ParameterError(
+                f"penalty={self.penalty!r} is not offered: write penalty=None, and keep='average' or early_stopping=True "
+                "against overfitting"
+            )
+
+
+class AveragedPerceptron(_PerceptronKept):
+    """The mean of all weight vectors: the perceptron to use when data overlap.
+
+    It learns exactly as `Perceptron` does and answers with the mean of the weights after each example, which
+    smooths out the last rows' say. Prediction costs the same as with one weight vector. The parameters are those of
+    `Perceptron`, without `keep`.
+
+    Update::
+
+        on a mistake:  w += eta0 y x;    answer: (w_1 + … + w_N) / N, N examples seen
+
+    Notes
+    -----
+    The sums are float64 and kept lazily: only features of mistaken rows are touched. `converged_` speaks of the raw weights;
+    their mean need not separate the rows.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire (1999), Large margin classification using the perceptron algorithm, section 2.
+    M. Collins (2002), Discriminative training methods for hidden Markov models.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> AveragedPerceptron(shuffle=False, max_iter=1, tol=None, fit_intercept=False).partial_fit(
+    ...     [[1.0], [2.0]], [+1, -1], classes=[-1, +1]).coef_
+    array([[0.]])
+    """
+
+    _keep: ClassVar[KeepName] = "average"
+
+
+class VotedPerceptron(_PerceptronKept):
+    """Every weight vector that lived votes, with as many votes as it survived examples.
+
+    Choose it over `AveragedPerceptron` for its guarantee; in practice the two agree closely, and a vote costs a dot product
+    a stored row to predict. The parameters are those of `Perceptron`, without `keep`.
+
+    Update::
+
+        on a mistake:  w_(k+1) = w_k + eta0 y x, c_(k+1) = 1;   else c_k += 1
+        predict: sign(sum_k c_k sign(w_k·x + b_k)), where sign(0) = +1
+
+    Notes
+    -----
+    Leave-one-out guarantee: the expected error on a new row is at most twice the expected mistakes, divided by the number of
+    rows + 1. Stored: each row that was ever mistaken, once, and the list of updates. `decision_function` gives the share of the
+    votes for +1 less those for -1; with more classes each vector votes for its highest class.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire (1999), Large margin classification using the perceptron algorithm, figure 1.
+
+    Examples
+    --------
+    >>> from rosenblatt import VotedPerceptron
+    >>> VotedPerceptron().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [9.0]]).tolist()
+    [0, 1]
+    """
+
+    _keep: ClassVar[KeepName] = "vote"
+
+
+class PocketPerceptron(_PerceptronKept):
+    """The weights with the fewest training mistakes seen so far, kept in the pocket.
+
+    For data that no hyperplane separates, when training mistakes are what counts. The parameters are those of
+    `Perceptron`, without `keep`.
+
+    Update::
+
+        w as in the perceptron; when its run of correct answers beats the pocket's run, it is checked on all rows,
+        and replaces the pocket if it makes fewer mistakes (each row counted with its sample weight)
+
+    Notes
+    -----
+    Given time, the pocket finds an optimal hyperplane with probability 1 (with shuffling); there is no bound on that time. A
+    check costs a pass over the rows at most. A stream has no "all rows": `partial_fit` and `learn_one` replace the pocket
+    by the longer run alone, as in the algorithm without ratchet.
+
+    References
+    ----------
+    S. I. Gallant (1990), Perceptron-based learning algorithms, section IV.
+
+    Examples
+    --------
+    >>> from rosenblatt import PocketPerceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> learner = PocketPerceptron(max_iter=50).fit(X, y)
+    >>> learner.stop_reason_, int((learner.predict(X) != y).sum())
+    ('no_change', 1)
+    """
+
+    _keep: ClassVar[KeepName] = "pocket"
+
+
+class PassiveAggressive(LinearLearner):
+    """The smallest change of the weights that gives each row a margin of 1; with more classes, MIRA's update.
+
+    Steps also on correct answers within the margin, and as far as needed, so one epoch often does what the perceptron
+    needs several for. "PA" trusts every label; "PA-I" and "PA-II" limit the step by `C`, for data with noise.
+
+    Update::
+
+        l = max(0, 1 - y (w·x + b)),   q = ‖x‖² (+ 1 with an intercept)
+        PA: tau = l/q     PA-I: tau = min(C, l/q)     PA-II: tau = l/(q + 1/(2C))
+        w += tau y x,   b += tau y;   more classes: the right row gains, the highest wrong row loses, with 2q for q
+
+    Parameters
+    ----------
+    variant : {"PA", "PA-I", "PA-II"}, default="PA-I"
+        How the step is limited.
+    C : float, default=1.0
+        The limit: smaller is more cautious. "PA" does not use it.
+    keep : {"last", "average", "vote", "pocket"}, default="last"
+        Which weights are the answer; "average" is a good choice for noisy data.
+    fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
+validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
+        As for `Perceptron`. A sample weight s makes the limit ``s C``.
+
+    Notes
+    -----
+    PA-I makes at most ``max(R², 1/C)(‖u‖² + 2C sum l*)`` mistakes, for any u with losses l*. Converged means that an epoch
+    passed without a mistake and its last weights separate the rows.
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006), Online passive-aggressive algorithms, figure 1.
+    K. Crammer and Y. Singer (2003), Ultraconservative online algorithms for multiclass problems.
+
+    Examples
+    --------
+    >>> from rosenblatt import PassiveAggressive
+    >>> learner = PassiveAggressive(variant="PA", fit_intercept=False)
+    >>> learner.partial_fit([[2.0, 0.0]], ["yes"], classes=["no", "yes"]).coef_
+    array([[0.5, 0. ]])
+    """
+
+    def __init__(
+        self,
+        *,
+        variant: Literal["PA", "PA-I", "PA-II"] = "PA-I",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.0,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        keep: KeepName = "last",
+        tie: Literal["mistake", "positive"] = "mistake",
+        init: Any = "zeros",
+        n_init: int = 1,
+        multiclass: Literal["joint", "ovr"] = "joint",
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.variant = variant
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.keep = keep
+        self.tie = tie
+        self.init = init
+        self.n_init = n_init
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _rule(self) -> Rule:
+        if self.variant not in ("PA", "PA-I", "PA-II"):
+            raise ParameterError(f"variant={self.variant!r}: must be 'PA', 'PA-I' or 'PA-II'")
+        return Rule(self.variant, C=self.C)
+
+
+class PassiveAggressiveClassifier(LinearLearner):
+    """scikit-learn's PassiveAggressiveClassifier by its own parameters, which left scikit-learn with 1.10.
+
+    ``loss="hinge"`` is PA-I, ``loss="squared_hinge"`` PA-II. New code is better written with `PassiveAggressive`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The limit of a step.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        PA-I or PA-II.
+    average : bool, default=False
+        Answer with the mean of the weights.
+    multiclass : {"joint", "ovr"}, default="ovr"
+        One binary problem a class, as scikit-learn does it.
+    fit_intercept, max_iter, tol, shuffle, random_state, class_weight, early_stopping, validation_fraction, \
+n_iter_no_change, warm_start, n_jobs, verbose
+        As for `Perceptron`; `tol` is a share of the rows, not a difference of losses.
+
+    Examples
+    --------
+    >>> from rosenblatt import PassiveAggressiveClassifier
+    >>> PassiveAggressiveClassifier(C=0.5, loss="squared_hinge").fit([[-1.0], [1.0]], [0, 1]).predict([[3.0]])
+    array([1])
+    """
+
+    init: str = "zeros"
+    n_init: int = 1
+    tie: Literal["mistake", "positive"] = "mistake"
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        verbose: int = 0,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        average: bool = False,
+        multiclass: Literal["joint", "ovr"] = "ovr",
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.loss = loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.average = average
+        self.multiclass = multiclass
+
+    def _rule(self) -> Rule:
+        names: dict[str, RuleName] = {"hinge": "PA-I", "squared_hinge": "PA-II"}
+        if self.loss not in names:
+            raise ParameterError(f"loss={self.loss!r}: must be 'hinge' (PA-I) or 'squared_hinge' (PA-II)")
+        return Rule(names[self.loss], C=self.C)
+
+    def _kept(self) -> KeepName:
+        if self.average not in (False, True):
+            raise ParameterError(
+                f"average={self.average!r}: averaging starts with the first example; write average=True or average=False"
+            )
+        return "average" if self.average else "last"

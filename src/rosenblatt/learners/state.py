@@ -1,0 +1,275 @@
+"""Everything needed to go on learning exactly: plain arrays and integers.
+
+Invariant: a state is changed only by `learn`, row by row, so any cut of the rows into batches gives the same bits. The
+raw weights stay beside whatever answer is kept of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.learners.rules import Rule
+from rosenblatt.models.linear import Linear, arranged
+from rosenblatt.models.voted import Updates, Voted, stack_rows
+
+KeepName = Literal["last", "average", "vote", "pocket"]
+KEEPS: tuple[KeepName, ...] = ("last", "average", "vote", "pocket")
+
+COUNTERS: tuple[str, ...] = engine.COUNTERS
+
+
+@dataclass
+class State:
+    """The state of one problem: one weight row with two classes, one a class with more, learned jointly.
+
+    `sums` serve the average, `pocket` the pocket, `start`, `support` and `log` the vote; the others are None.
+    """
+
+    keep: KeepName
+    fit_intercept: bool
+    weights: NDArray[Any]  # (K, features)
+    intercept: NDArray[np.float64]
+    counters: NDArray[np.int64]
+    generator: NDArray[np.uint64]
+    sums: NDArray[np.float64] | None = None
+    intercept_sums: NDArray[np.float64] | None = None
+    pocket: NDArray[Any] | None = None
+    pocket_intercept: NDArray[np.float64] | None = None
+    pocket_mistakes: NDArray[np.float64] | None = None  # one number: the sample weights of the rows it gets wrong
+    start: Linear | None = None
+    support: Any = None
+    log: Updates | None = None
+
+    @classmethod
+    def begin(
+        cls,
+        weights: NDArray[Any],
+        intercept: NDArray[np.float64],
+        *,
+        keep: KeepName,
+        fit_intercept: bool,
+        generator: NDArray[np.uint64],
+    ) -> State:
+        """A state that has seen nothing yet, from the given weights."""
+        counters = np.zeros(len(COUNTERS), np.int64)
+        counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
+        counters[COUNTERS.index("pocket_run")] = -1
+        state = cls(keep, fit_intercept, weights, intercept, counters, generator)
+        if keep == "average":
+            state.sums = np.zeros(weights.shape)
+            state.intercept_sums = np.zeros(len(intercept))
+        elif keep == "pocket":
+            state.pocket, state.pocket_intercept = weights.copy(), intercept.copy()
+            state.pocket_mistakes = np.array([np.inf])
+        elif keep == "vote":
+            state.start, state.log = Linear(weights.copy(), intercept.copy()), Updates.none()
+        return state
+
+    def counter(self, name: str) -> int:
+        return int(self.counters[COUNTERS.index(name)])
+
+    def set_counter(self, name: str, value: int) -> None:
+        self.counters[COUNTERS.index(name)] = value
+
+    @property
+    def features(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.weights.dtype
+
+    def learn(
+        self,
+        table: Table,
+        y: NDArray[Any],
+        rule: Rule,
+        *,
+        tie_positive: bool = False,
+        sample_weight: NDArray[np.float64] | None = None,
+        order: NDArray[np.uint32] | None = None,
+        ratchet: bool = False,
+        places: NDArray[np.int64] | None = None,
+        cancel: NDArray[np.uint8] | None = None,
+    ) -> None:
+        """Fold rows into the state, in the given order; `y` holds signs (two classes) or codes (more).
+
+        `places` says where a vote has already stored each row (-1: not yet), for a table that comes again.
+        """
+        if table.dtype != self.dtype:
+            dtype = np.result_type(table.dtype, self.dtype)
+            table = table.astype(dtype)
+            self._map(lambda array: array.astype(dtype, copy=False))
+        self._map(lambda array: arranged(array, table.sparse))
+        if self.sums is not None:
+            self.sums = arranged(self.sums, table.sparse)
+        updates = engine.learn(
+            table.rows,
+            y,
+            sample_weight=sample_weight,
+            order=order,
+            weights=self.weights.ravel(order="K"),
+            intercept=self.intercept,
+            fit_intercept=self.fit_intercept,
+            rule=rule.name,
+            eta0=rule.eta0,
+            beta=rule.beta,
+            C=rule.C,
+            tie_positive=tie_positive,
+            keep=self.keep,
+            sums=None if self.sums is None else self.sums.ravel(order="K"),
+            intercept_sums=self.intercept_sums,
+            pocket=None if self.pocket is None else self.pocket.ravel(order="K"),
+            pocket_intercept=self.pocket_intercept,
+            pocket_mistakes=self.pocket_mistakes,
+            ratchet=ratchet,
+            counters=self.counters,
+            cancel=cancel,
+        )
+        if updates is not None:
+            self._log_updates(table, updates, np.full(table.count, -1) if places is None else places)
+
+    def count_mistakes(
+        self,
+        table: Table,
+        y: NDArray[Any],
+        *,
+        tie_positive: bool,
+        sample_weight: NDArray[np.float64] | None = None,
+        order: NDArray[np.uint32] | None = None,
+    ) -> float:
+        """How many of the rows the raw weights get wrong, each counted with its sample weight."""
+        table = table.astype(np.result_type(table.dtype, self.dtype))
+        weights = arranged(self.weights.astype(table.dtype, copy=False), table.sparse)
+        found: float = engine.count_mistakes(
+            table.rows,
+            y,
+            sample_weight=sample_weight,
+            order=order,
+            weights=weights.ravel(order="K"),
+            intercept=self.intercept,
+            tie_positive=tie_positive,
+        )
+        return found
+
+    def answer(self) -> Linear | Voted:
+        """The weights that the keep says are the answer."""
+        if self.keep == "average":
+            assert self.sums is not None and self.intercept_sums is not None
+            seen = max(self.counter("seen"), 1)
+            mean = self.weights.astype(np.float64) - self.sums / seen
+            return Linear(mean, self.intercept - self.intercept_sums / seen)
+        if self.keep == "pocket":
+            assert self.pocket is not None and self.pocket_intercept is not None
+            return Linear(self.pocket, self.pocket_intercept)
+        if self.keep == "vote":
+            assert self.start is not None and self.log is not None
+            return Voted(self.start, self.support, self.log, self.counter("survived"), self.fit_intercept)
+        return Linear(self.weights, self.intercept)
+
+    def take_into_pocket(self, mistakes: float) -> None:
+        """Put the raw weights, which are known to make so few mistakes, into the pocket."""
+        self.pocket, self.pocket_intercept = self.weights.copy(order="K"), self.intercept.copy()
+        self.pocket_mistakes = np.array([mistakes])
+        self.set_counter("pocket_is_current", 1)
+        self.set_counter("pocket_run", max(self.counter("pocket_run"), self.counter("run")))
+
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.weights).all() and np.isfinite(self.intercept).all())
+
+    def copy(self) -> State:
+        """A state that goes its own way."""
+        return replace(
+            self,
+            weights=self.weights.copy(order="K"),
+            intercept=self.intercept.copy(),
+            counters=self.counters.copy(),
+            generator=self.generator.copy(),
+            sums=None if self.sums is None else self.sums.copy(order="K"),
+            intercept_sums=None if self.intercept_sums is None else self.intercept_sums.copy(),
+            pocket=None if self.pocket is None else self.pocket.copy(order="K"),
+            pocket_intercept=None if self.pocket_intercept is None else self.pocket_intercept.copy(),
+            pocket_mistakes=None if self.pocket_mistakes is None else self.pocket_mistakes.copy(),
+        )
+
+    def with_features(self, features: int) -> State:
+        """The same state over more features, whose weights are 0; or over fewer, the rest cut off."""
+
+        def fitted(array: NDArray[Any] | None) -> NDArray[Any] | None:
+            if array is None:
+                return None
+            wider = np.zeros((array.shape[0], features), array.dtype, order="F")
+            shared = min(features, array.shape[1])
+            wider[:, :shared] = array[:, :shared]
+            return wider
+
+        weights = fitted(self.weights)
+        assert weights is not None
+        state = replace(self, weights=weights, sums=fitted(self.sums), pocket=fitted(self.pocket))
+        if self.start is not None:
+            start = fitted(self.start.weights)
+            assert start is not None
+            state.start = Linear(start, self.start.intercept)
+        return state
+
+    def with_classes(self, mix: NDArray[np.float64]) -> State:
+        """The same state with other weight rows, ``mix @ rows``: one row of `mix` a new weight row."""
+
+        def mixed(array: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if array is None else (mix @ array).astype(array.dtype)
+
+        weights, intercept = mixed(self.weights), mixed(self.intercept)
+        assert weights is not None and intercept is not None
+        state = replace(
+            self,
+            weights=weights,
+            intercept=intercept,
+            sums=mixed(self.sums),
+            intercept_sums=mixed(self.intercept_sums),
+            pocket=mixed(self.pocket),
+            pocket_intercept=mixed(self.pocket_intercept),
+        )
+        if self.start is not None and self.log is not None:
+            state.start = Linear(_must(mixed(self.start.weights)), _must(mixed(self.start.intercept)))
+            state.log = _mixed_log(self.log, mix)
+        return state
+
+    def _map(self, change: Any) -> None:
+        self.weights = change(self.weights)
+        if self.pocket is not None:
+            self.pocket = change(self.pocket)
+
+    def _log_updates(self, table: Table, updates: Any, places: NDArray[np.int64]) -> None:
+        rows, steps, gains, loses, survived = updates
+        assert self.log is not None
+        new = np.unique(rows[places[rows] < 0])
+        if len(new):
+            stored = 0 if self.support is None else self.support.shape[0]
+            places[new] = stored + np.arange(len(new))
+            self.support = stack_rows(self.support, table.take(new))
+        self.log = self.log.followed_by(Updates(places[rows], steps, gains, loses, survived))
+
+
+def _must(array: NDArray[Any] | None) -> NDArray[Any]:
+    assert array is not None
+    return array
+
+
+def _mixed_log(log: Updates, mix: NDArray[np.float64]) -> Updates:
+    """Updates of the old weight rows as updates of the new ones.
+
+    An old row may become at most one gaining (positive) and one losing (negative) new row.
+    """
+    if mix.shape[0] == 1:
+        return replace(log, steps=log.steps * mix[0, 0])
+    gain_of = np.argmax(mix > 0, axis=0).astype(np.int32)
+    lose_of = np.where((mix < 0).any(axis=0), np.argmax(mix < 0, axis=0), -1).astype(np.int32)
+    share = np.abs(mix).max(axis=0)
+    loses = np.where(log.loses >= 0, gain_of[log.loses], lose_of[log.gains]).astype(np.int32)
+    return Updates(log.which, log.steps * share[log.gains], gain_of[log.gains], loses, log.survived)

@@ -1,0 +1,95 @@
+"""The vote of every weight vector that lived.
+
+Invariant: the vectors themselves are never stored, only the updates that made them; a row's score under each is a
+running sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.models.linear import Linear, arranged
+
+
+@dataclass(frozen=True)
+class Updates:
+    """Updates in order: which stored row was added, how far, to which class, and how long the weights before it lived."""
+
+    which: NDArray[np.int64]
+    steps: NDArray[np.float64]
+    gains: NDArray[np.int32]
+    loses: NDArray[np.int32]  # -1 with two classes
+    survived: NDArray[np.int64]
+
+    @classmethod
+    def none(cls) -> Updates:
+        return cls(
+            np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
+        )
+
+    def followed_by(self, later: Updates) -> Updates:
+        return Updates(
+            np.concatenate([self.which, later.which]),
+            np.concatenate([self.steps, later.steps]),
+            np.concatenate([self.gains, later.gains]),
+            np.concatenate([self.loses, later.loses]),
+            np.concatenate([self.survived, later.survived]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Voted:
+    """Starting weights, stored rows and the updates made with them.
+
+    Notes
+    -----
+    Scoring costs one dot product a stored row, and one addition an update.
+    """
+
+    start: Linear
+    support: Any  # NDArray or CSR array, a row each; None before the first update
+    updates: Updates
+    survived_last: int
+    fit_intercept: bool
+
+    def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
+        """The share of the votes, of shape (rows, K): with two classes those for +1 less those for -1."""
+        if index is not None:
+            table = as_table(table.take(index))
+        support = as_table(self.support if self.support is not None else np.zeros((1, table.features)))
+        dtype = np.result_type(self.start.weights.dtype, support.dtype, table.dtype)
+        table, support = table.astype(dtype), support.astype(dtype)
+        votes: NDArray[np.float64] = engine.votes(
+            table.rows,
+            support.rows,
+            which=self.updates.which,
+            steps=self.updates.steps,
+            gains=self.updates.gains,
+            loses=self.updates.loses,
+            survived=self.updates.survived,
+            survived_last=self.survived_last,
+            start=arranged(self.start.weights.astype(dtype, copy=False), table.sparse).ravel(order="K"),
+            start_intercept=self.start.intercept,
+            fit_intercept=self.fit_intercept,
+        )
+        total = int(self.updates.survived.sum()) + self.survived_last
+        return votes / max(total, 1)
+
+
+def stack_rows(above: Any, below: Any) -> Any:
+    """One support after another; sparse if either is."""
+    if above is None:
+        return below
+    if sp.issparse(above) or sp.issparse(below):
+        return sp.vstack([sp.csr_array(above), sp.csr_array(below)], format="csr")
+    return np.vstack([above, below])
