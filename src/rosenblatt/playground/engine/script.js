@@ -40,7 +40,7 @@ function options(learner, epochs, binary) {
     }
     if (binary && learner.tie !== "mistake") given.push(`tie="${learner.tie}"`);
     if (!learner.intercept) given.push("fit_intercept=False");
-    if (binary && learner.start) given.push(`init=np.array([[${learner.start.join(", ")}]])`);
+    if (binary && learner.start) given.push(`init=([[${learner.start[0]}, ${learner.start[1]}]], [${learner.start[2]}])`);
   }
   return [...given, `max_iter=${epochs}`, "tol=None", "shuffle=False"].join(", ");
 }

@@ -1,0 +1,1 @@
+"""The command ``rosenblatt``: a file a verb."""
