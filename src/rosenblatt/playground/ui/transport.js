@@ -76,7 +76,8 @@ export class Transport {
     let before = performance.now();
     let owed = 0;
     const tick = (now) => {
-      owed += ((now - before) / 1000) * this.store.state.speed;
+      // A frame may carry a time just before the click that started it.
+      owed += (Math.max(0, now - before) / 1000) * this.store.state.speed;
       before = now;
       const whole = Math.floor(owed);
       owed -= whole;
