@@ -71,7 +71,9 @@ class Visit:
         self.complaints: list[str] = []
         self.contexts: list[Any] = []
 
-    def __call__(self, link: str = "", *, width: int = 1280, height: int = 720, dark: bool = False, **options: Any) -> Any:
+    def __call__(
+        self, link: str = "", *, width: int = 1280, height: int = 720, dark: bool = False, **options: Any
+    ) -> Any:
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",

@@ -12,7 +12,7 @@ AND = "#data=and&learner=perceptron&epochs=100&step=0&speed=5"
 
 def state(page: Any) -> dict[str, str]:
     """What the address says, once it has caught up."""
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(280)
     parts = [part.split("=", 1) for part in page.evaluate("location.hash.slice(1)").split("&")]
     return {key: value for key, value in parts if key != "learner"} | {
         "learners": " ".join(value for key, value in parts if key == "learner")
@@ -79,7 +79,7 @@ def test_presets_and_their_sliders(visit: Any) -> None:
         tile = page.locator(f"[data-preset={name}]")
         tile.click()
         assert tile.get_attribute("aria-pressed") == "true"
-        assert page.locator(".plane .point").count() >= 4
+        assert page.locator(".plane .points path").count() >= 4
     page.locator(".tile", has_text="Blobs").click()
     margins = []
     for margin in ["1.2", "0.1"]:
@@ -88,7 +88,7 @@ def test_presets_and_their_sliders(visit: Any) -> None:
         assert "Separable. Checked exactly." in page.inner_text(".verdict")
     assert margins[0] > margins[1]
     page.get_by_role("slider", name="Points").fill("500")
-    assert page.locator(".plane .point").count() == 500
+    assert page.locator(".plane .points path").count() == 500
     page.get_by_role("slider", name="Draw").fill("7")
     found = state(page)
     assert (found["n"], found["margin"], found["seed"]) == ("500", "0.1", "7")
@@ -99,7 +99,7 @@ def test_presets_and_their_sliders(visit: Any) -> None:
 
 def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
     page = visit(AND)
-    points = page.locator(".plane .point")
+    points = page.locator(".plane .points path")
     page.mouse.click(*spot(page, 0.5, 0.5))
     assert points.count() == 5
     assert "class1" in (points.nth(4).get_attribute("class") or "")
@@ -256,12 +256,12 @@ def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
     good.write_text('width;length;height;"kind of flower"\n1;10;0.5;rose\n2;12;0.25;tulip\n3;9;0.125;rose\n')
     load(page, good)
     assert "flowers.csv: 3 points of 2 classes." in page.inner_text("[role=alert]")
-    assert page.locator(".plane .point").count() == 3
+    assert page.locator(".plane .points path").count() == 3
     assert [t.inner_text() for t in page.locator(".tool").all()][:2] == ["rose", "tulip"]
     assert "width" in page.locator(".grid .name").all_text_contents()
-    page.get_by_label("Up", exact=True).select_option("height")
+    page.locator("[data-column=y]").select_option("height")
     assert page.locator(".grid .name").all_text_contents() == ["width", "height"]
-    page.get_by_label("Up", exact=True).select_option("width")
+    page.locator("[data-column=y]").select_option("width")
     assert "three different columns" in page.inner_text("[role=alert]")
     for text, sentence in [
         ("a,b,c\n1,2,x\n1,oops,y\n", 'bad.csv: Line 3, column "b": "oops" is not a number.'),
@@ -274,9 +274,9 @@ def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
         bad.write_text(text)
         load(page, bad)
         page.get_by_text(sentence).wait_for()
-        assert page.locator(".plane .point").count() == 3
+        assert page.locator(".plane .points path").count() == 3
     many = tmp_path / "many.csv"
     many.write_text("".join(f"{i % 37},{i % 41},{i % 3}\n" for i in range(2000)))
     load(page, many)
     page.get_by_text("500 points of 3 classes; 1500 more rows are not shown").wait_for()
-    assert page.locator(".plane .point").count() == 500
+    assert page.locator(".plane .points path").count() == 500

@@ -252,7 +252,9 @@ def test_the_sentence_of_a_step(node: Any) -> None:
         "so w becomes (1, 1) − 1·(0, 0) = (1, 1), and b becomes 0 − 1 = −1."
     )
     assert "a = 0 is read as +1: a mistake" in node("replay.js", "sentences", presets["and"], {"tie": "positive"}, 9, 1)
-    assert "τ = min(C, loss/q) = min(1, 1/1) = 1" in node("replay.js", "sentences", presets["or"], {"rule": "PA-I"}, 9, 1)
+    assert "τ = min(C, loss/q) = min(1, 1/1) = 1" in node(
+        "replay.js", "sentences", presets["or"], {"rule": "PA-I"}, 9, 1
+    )
     assert "a(A) = " in node("replay.js", "sentences", presets["three"], {}, 9, 3)
     assert "joins the sum" in node("replay.js", "sentences", presets["xor"], {"kernel": "rbf"}, 9, 1)
     assert node("replay.js", "sentences", presets["and"], {}, 9, 0) == (

@@ -70,7 +70,7 @@ def test_a_broken_link_shows_the_start(visit: Any) -> None:
     page = visit("#data=blobs&n=many")
     said = page.inner_text("[role=alert]")
     assert 'This link is broken: "n" must be a number from 4 to 500, not "many". Showing the start instead.' in said
-    assert page.locator(".plane .point").count() == 60
+    assert page.locator(".plane .points path").count() == 60
     page.get_by_role("button", name="Close the message").click()
     assert page.locator("[role=alert]").is_hidden()
 
@@ -107,7 +107,7 @@ def test_pictures_and_traces_are_downloaded(visit: Any, tmp_path: Path) -> None:
     inner = root.findall("{http://www.w3.org/2000/svg}svg")
     assert len(inner) == 2
     colours = {node.get("fill") for node in root.iter() if node.get("fill", "none") != "none"}
-    assert {"rgb(196, 86, 15)", "rgb(31, 102, 176)"} <= colours
+    assert {"rgb(181, 77, 10)", "rgb(31, 102, 176)"} <= colours
     assert not any(node.get("class") for node in root.iter())
     image = download(page, "Picture (PNG)", tmp_path).read_bytes()
     assert image.startswith(b"\x89PNG")

@@ -92,9 +92,8 @@ def choose_columns(path: Path, columns: tuple[str, str] | None = None, label: st
     if columns is not None:
         across, up = (header.index(name) for name in columns)
     else:
-        across, up = (
-            [j for j in range(width) if numbers[j] and j != target] + [j for j in range(width) if j != target]
-        )[:2]
+        # Columns of numbers first; where there are too few, another is taken, and its bad cell is named below.
+        across, up = sorted((j for j in range(width) if j != target), key=lambda j: not numbers[j])[:2]
     if len({across, up, target}) < 3:
         raise ParameterError(f"{path}: the two columns and the label must be three different columns")
     for line, row in rows:

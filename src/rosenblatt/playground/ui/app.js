@@ -47,7 +47,7 @@ let timer = 0;
 const address = {
   render() {
     clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 400);
+    timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 200);
   },
 };
 

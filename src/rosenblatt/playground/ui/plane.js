@@ -12,13 +12,13 @@ import { html, set, svg } from "./node.js";
 import { shapePath } from "./shape.js";
 import { ticks } from "./view.js";
 
-const SPACES = { linear: "", poly: "polynomial ", rbf: "RBF " };
+const SPACES = { poly: "polynomial kernel", rbf: "RBF kernel" };
 const KEEPS = { last: "", average: "averaged ", vote: "voted ", pocket: "pocket " };
 const TWEEN = 160;
 
 export function learnerName({ rule, keep, kernel }) {
-  const base = rule === "perceptron" ? "perceptron" : rule === "margin" ? "margin perceptron" : rule;
-  const name = KEEPS[keep] + SPACES[kernel] + base;
+  const base = SPACES[kernel] ?? { perceptron: "perceptron", margin: "margin perceptron" }[rule] ?? rule;
+  const name = KEEPS[keep] + base;
   return name[0].toUpperCase() + name.slice(1);
 }
 
@@ -79,7 +79,7 @@ export class Plane {
     const wrong = this.verdict.wrong.length;
     const mistakes = mistakesAt(trace, t);
     const end = t === trace.length && trace.length > 0;
-    const state = end ? (trace.converged ? " · converged" : " · stopped") : "";
+    const state = !end ? "" : !trace.converged ? "" : this.view.width < 420 ? " ✓" : " · converged";
     this.title.textContent = name;
     this.count.textContent = `${mistakes} mistake${mistakes === 1 ? "" : "s"} · ${wrong} wrong${state}`;
     this.count.classList.toggle("done", end && trace.converged);
