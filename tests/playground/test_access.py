@@ -59,7 +59,7 @@ def test_the_main_states(visit: Any, name: str, tmp_path: Path) -> None:
     if os.environ.get("ROSENBLATT_PICTURES"):
         from PIL import Image
 
-        Image.open(picture).convert("RGB").quantize(96).save(PICTURES / picture.name, optimize=True)
+        Image.open(picture).convert("RGB").quantize(256, kmeans=1).save(PICTURES / picture.name, optimize=True)
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -255,7 +255,7 @@ def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
     good = tmp_path / "flowers.csv"
     good.write_text('width;length;height;"kind of flower"\n1;10;0.5;rose\n2;12;0.25;tulip\n3;9;0.125;rose\n')
     load(page, good)
-    assert "flowers.csv: 3 points of 2 classes." in page.inner_text("[role=alert]")
+    page.get_by_text("flowers.csv: 3 points of 2 classes.").wait_for()
     assert page.locator(".plane .points path").count() == 3
     assert [t.inner_text() for t in page.locator(".tool").all()][:2] == ["rose", "tulip"]
     assert "width" in page.locator(".grid .name").all_text_contents()

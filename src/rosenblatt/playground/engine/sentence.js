@@ -22,7 +22,8 @@ export const pair = (v) => `(${show(v[0])}, ${show(v[1])})`;
 const signed = (v) => (v < 0 ? ` − ${show(-v)}` : ` + ${show(v)}`);
 
 function linearSum(w, x, intercept) {
-  const parts = `${show(w[0])}·${show(x[0])}${w[1] < 0 ? " − " : " + "}${show(Math.abs(w[1]))}·${show(x[1])}`;
+  const factor = (v) => (v < 0 ? `(${show(v)})` : show(v));
+  const parts = `${show(w[0])}·${factor(x[0])}${w[1] < 0 ? " − " : " + "}${show(Math.abs(w[1]))}·${factor(x[1])}`;
   return intercept || w[2] !== 0 ? parts + signed(w[2]) : parts;
 }
 

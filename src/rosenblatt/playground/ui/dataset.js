@@ -12,7 +12,7 @@ import { frameOf, makeView } from "./view.js";
 const OPTION_NAMES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
 
 export function swatch(c) {
-  return svg("svg", { viewBox: "-1.5 -1.5 3 3", class: "swatch", "aria-hidden": "true" }, svg("path", { d: shapePath(c), class: `point class${c}` }));
+  return svg("svg", { viewBox: "-9 -9 18 18", class: "swatch", "aria-hidden": "true" }, svg("path", { d: shapePath(c, 6), class: `point class${c}` }));
 }
 
 function thumbnail(name) {
@@ -21,7 +21,7 @@ function thumbnail(name) {
   const size = points.length > 10 ? 1.7 : 3.6;
   const marks = points.map((p) => {
     const [x, y] = view.toScreen(p.x, p.y);
-    return svg("path", { d: shapePath(p.c), class: `point class${p.c}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size})` });
+    return svg("path", { d: shapePath(p.c, size), class: `point class${p.c}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
   });
   return svg("svg", { viewBox: "0 0 56 38", "aria-hidden": "true" }, ...marks);
 }

@@ -31,11 +31,14 @@ function linePath([a, b, c], box) {
 export class Plane {
   constructor(index) {
     this.index = index;
-    this.svg = svg("svg", { class: "plane", role: "img" });
+    // Three sheets, so that a moving boundary does not make the browser paint all points again.
+    const sheets = [["regions", "grid", "band", "proof", "lines"], ["points"], ["marks", "arrows", "cursor"]];
     this.layers = {};
-    for (const name of ["regions", "grid", "band", "proof", "lines", "points", "marks", "arrows", "cursor"]) {
-      this.layers[name] = this.svg.appendChild(svg("g", { class: name }));
-    }
+    this.sheets = sheets.map((names) => {
+      for (const name of names) this.layers[name] = svg("g", { class: name });
+      return svg("svg", { "aria-hidden": "true" }, ...names.map((name) => this.layers[name]));
+    });
+    this.picture = html("div", { class: "plane", role: "img" }, ...this.sheets);
     for (const name of ["ghost", "raw", "boundary"]) {
       this[name] = this.layers.lines.appendChild(svg("path", { class: name }));
     }
@@ -45,7 +48,7 @@ export class Plane {
     this.arrows = new Arrows(this.layers.arrows);
     this.title = html("strong");
     this.count = html("span", { class: "count" });
-    this.node = html("figure", { class: "card" }, html("figcaption", {}, this.title, this.count), this.svg);
+    this.node = html("figure", { class: "card" }, html("figcaption", {}, this.title, this.count), this.picture);
     this.marks = [];
   }
 
@@ -84,13 +87,14 @@ export class Plane {
     this.count.textContent = `${mistakes} mistake${mistakes === 1 ? "" : "s"} · ${wrong} wrong${state}`;
     this.count.classList.toggle("done", end && trace.converged);
     const said = `${name}: ${trace.problem.X.length} points, step ${t}, ${mistakes} mistakes so far, ${wrong} rows wrong now`;
-    if (this.svg.getAttribute("aria-label") !== said) this.svg.setAttribute("aria-label", said);
+    if (this.picture.getAttribute("aria-label") !== said) this.picture.setAttribute("aria-label", said);
   }
 
   reframe(view, axes) {
     this.view = view;
     const { width, height } = view;
-    set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
+    this.picture.style.height = `${height}px`;
+    for (const sheet of this.sheets) set(sheet, { viewBox: `0 0 ${width} ${height}`, width, height });
     this.box = [[0, 0], [width, 0], [width, height], [0, height]];
     const [x0, y1] = view.toPlane(0, 0);
     const [x1, y0] = view.toPlane(width, height);
@@ -123,7 +127,7 @@ export class Plane {
       const c = classOf(problem, i);
       const [px, py] = view.toScreen(...x);
       set(this.marks[i], {
-        d: shapePath(c), transform: `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${size})`, class: `point class${c}`,
+        d: shapePath(c, size), transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`, class: `point class${c}`,
       });
     });
     this.problem = problem;
@@ -236,7 +240,7 @@ export class Plane {
     this.paths("region", this.layers.regions, flat ? [] : linearRegions(screen, box));
     const binary = W.length === 1;
     this.boundary.setAttribute("d", binary ? linePath(screen[0], box) : "");
-    this.svg.classList.toggle("joint", !binary);
+    this.picture.classList.toggle("joint", !binary);
     const raw = trace.learner.keep !== "last" && binary ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), box) : "";
     this.raw.setAttribute("d", raw);
     const moved = this.t > 0 && trace.taus[this.t - 1] !== 0 && trace.learner.keep === "last" && binary;
@@ -270,7 +274,7 @@ export class Plane {
     this.paths("region", this.layers.regions, flat ? [] : ahead.map((values) => region(this.grid, values)));
     const between = scores.length > 1 ? ahead : [ahead[1]];
     this.boundary.setAttribute("d", flat ? "" : between.map((values) => isoline(this.grid, values)).join(""));
-    this.svg.classList.remove("joint");
+    this.picture.classList.remove("joint");
     this.ghost.setAttribute("d", "");
     this.raw.setAttribute("d", linear && scores.length === 1 ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), this.box) : "");
     this.bandFill.setAttribute("d", "");

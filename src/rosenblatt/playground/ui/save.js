@@ -7,7 +7,7 @@ import { html, set, svg, tell } from "./node.js";
 import { learnerName } from "./plane.js";
 
 const PAINT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility",
-  "font-family", "font-size", "font-weight", "font-style", "paint-order", "vector-effect"];
+  "font-family", "font-size", "font-weight", "font-style", "paint-order"];
 
 function give(name, blob) {
   const address = URL.createObjectURL(blob);
@@ -46,8 +46,8 @@ export function picture(stage) {
     svg("rect", { width: size[0], height: size[1], fill: style.backgroundColor }));
   stage.planes.forEach((plane, j) => {
     const [x, y] = [(j % columns) * (width + 12), Math.floor(j / columns) * (height + 26)];
-    const copy = painted(plane.svg);
-    set(copy, { x, y: y + 24, width, height, overflow: "hidden" });
+    const copy = svg("svg", { x, y: y + 24, width, height, viewBox: `0 0 ${width} ${height}`, overflow: "hidden" },
+      ...plane.sheets.flatMap((sheet) => [...painted(sheet).children]));
     all.append(svg("text", { x: x + 8, y: y + 17, fill: ink, "font-family": style.fontFamily, "font-size": 14, "font-weight": 600,
       text: `${learnerName(plane.trace.learner)}: ${plane.count.textContent}` }), copy);
   });

@@ -62,7 +62,7 @@ export const SCENES = [
       "Where classes overlap, the last weights are an accident of the last mistake. Keep more: the *average* of all weights; a *vote* of every vector, each with the time it survived; or the best so far in the *pocket*.",
       "All four learn by the same steps and make the same mistakes. Only the answers differ.",
     ],
-    task: "Play: the first line jumps about, the others stay calm. Compare “wrong now”.",
+    task: "Play: the first line jumps about, the others stay calm. Compare how many rows each has wrong.",
   },
   {
     title: "The kernel trick",

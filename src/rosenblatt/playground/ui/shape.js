@@ -1,23 +1,23 @@
 // A class is a colour and a shape, so that colour is never the only sign.
 
-export const SHAPES = ["square", "circle", "triangle", "diamond", "cross", "star"];
-
 const star = Array.from({ length: 10 }, (_, i) => {
-  const r = i % 2 ? 0.5 : 1.2;
-  const a = -Math.PI / 2 + (i * Math.PI) / 5;
-  return `${(r * Math.cos(a)).toFixed(2)} ${(r * Math.sin(a)).toFixed(2)}`;
-}).join("L");
+  const [r, a] = [i % 2 ? 0.5 : 1.2, -Math.PI / 2 + (i * Math.PI) / 5];
+  return [r * Math.cos(a), r * Math.sin(a)];
+});
 
-const UNIT = {
-  square: "M-.88-.88H.88V.88H-.88Z",
-  circle: "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",
-  triangle: "M0-1.2L1.1.78H-1.1Z",
-  diamond: "M0-1.25L1.05 0L0 1.25L-1.05 0Z",
-  cross: "M-.38-1.1H.38V-.38H1.1V.38H.38V1.1H-.38V.38H-1.1V-.38H-.38Z",
-  star: `M${star}Z`,
-};
+// Corners of a shape of size 1, a class each; the second is a circle. With two classes the square is the negative one.
+const CORNERS = [
+  [[-0.88, -0.88], [0.88, -0.88], [0.88, 0.88], [-0.88, 0.88]],
+  null,
+  [[0, -1.2], [1.1, 0.78], [-1.1, 0.78]],
+  [[0, -1.25], [1.05, 0], [0, 1.25], [-1.05, 0]],
+  [[-0.38, -1.1], [0.38, -1.1], [0.38, -0.38], [1.1, -0.38], [1.1, 0.38], [0.38, 0.38], [0.38, 1.1], [-0.38, 1.1], [-0.38, 0.38], [-1.1, 0.38], [-1.1, -0.38], [-0.38, -0.38]],
+  star,
+];
 
-// With two classes the negative one is the square and the positive one the circle.
-export function shapePath(c) {
-  return UNIT[SHAPES[c]];
+export function shapePath(c, size = 1) {
+  const f = (v) => Number((v * size).toFixed(2));
+  const r = f(1);
+  if (!CORNERS[c]) return `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
+  return `M${CORNERS[c].map(([x, y]) => `${f(x)} ${f(y)}`).join("L")}Z`;
 }

@@ -89,7 +89,7 @@ export class Stage {
   locate(event) {
     const plane = this.planes.find((p) => p.node.contains(event.target));
     if (!plane) return null;
-    const box = plane.svg.getBoundingClientRect();
+    const box = plane.picture.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
     if (py < 0) return { plane, head: true };
     let row = -1;
@@ -146,7 +146,7 @@ export class Stage {
   drag(event) {
     const held = this.held;
     if (!held || held.erase) return;
-    const box = held.plane.svg.getBoundingClientRect();
+    const box = held.plane.picture.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
     if (!held.moved && Math.hypot(px - held.px, py - held.py) < 4) return;
     if (held.grip) {
@@ -236,7 +236,7 @@ export class Stage {
       }
       const [x, y] = this.view.toScreen(this.cursor.x, this.cursor.y);
       const shape = this.picked >= 0 ? svg("circle", { r: 15, cx: 0, cy: 0 }) : svg("path", { d: "M-14 0H-4M4 0H14M0-14V-4M0 4V14" });
-      const c = this.picked < 0 && this.tool.choice !== "erase" ? svg("path", { d: shapePath(this.tool.choice), class: `point class${this.tool.choice}`, transform: "scale(4)" }) : null;
+      const c = this.picked < 0 && this.tool.choice !== "erase" ? svg("path", { d: shapePath(this.tool.choice, 4), class: `point class${this.tool.choice}` }) : null;
       const group = svg("g", {}, shape, c);
       set(group, { transform: `translate(${x} ${y})` });
       layer.replaceChildren(group);

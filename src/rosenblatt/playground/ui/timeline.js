@@ -10,12 +10,17 @@ const SIDE = 12;
 export class Timeline {
   constructor(root, store, stop) {
     Object.assign(this, { store });
+    // The moment is on a sheet of its own, so that moving it does not paint the marks again.
     this.svg = svg("svg", { class: "timeline", "aria-hidden": "true" });
+    this.past = svg("rect", { class: "past", x: SIDE, y: 0 });
+    this.cursor = svg("path", { class: "cursor" });
+    this.knob = svg("circle", { class: "knob", cy: 5, r: 5 });
+    this.now = svg("svg", { class: "timeline", "aria-hidden": "true" }, this.past, this.cursor, this.knob);
     this.range = html("input", { type: "range", min: 0, step: 1, id: "time", "aria-label": "Step", oninput: () => {
       stop();
       store.set({ step: Number(this.range.value) });
     } });
-    this.node = html("div", { class: "scrub" }, this.svg, this.range);
+    this.node = html("div", { class: "scrub" }, this.svg, this.now, this.range);
     root.append(this.node);
     new ResizeObserver(() => {
       this.traces = null;
@@ -61,8 +66,6 @@ export class Timeline {
       nodes.push(svg("path", { class: "epoch", d: `M${px} 0V${height}` }));
       if (px < width - 104) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10, text: e === 0 ? "epoch 1" : String(e + 1) }));
     }
-    this.past = svg("rect", { class: "past", x: SIDE, y: 0, height });
-    nodes.push(this.past);
     const bound = this.store.bound(lead.learner);
     if (bound !== null && Math.floor(bound) <= most * 1.02) nodes.push(svg("path", { class: "bound", d: `M${SIDE} ${y(bound)}H${width - SIDE}` }));
     traces.forEach((trace, j) => {
@@ -86,9 +89,8 @@ export class Timeline {
       if (traces.length > 1) nodes.push(svg("text", { class: "lane-name", x: 2, y: top + lane - 1, text: String(j + 1) }));
     });
     nodes.push(svg("text", { class: "most", x: width - SIDE, y: 10, "text-anchor": "end", text: `${show(most)} mistake${most === 1 ? "" : "s"}` }));
-    this.cursor = svg("path", { class: "cursor" });
-    this.knob = svg("circle", { class: "knob", cy: 5, r: 5 });
-    set(this.svg, { viewBox: `0 0 ${width} ${height}` });
-    this.svg.replaceChildren(...nodes, this.cursor, this.knob);
+    set(this.past, { height });
+    for (const sheet of [this.svg, this.now]) set(sheet, { viewBox: `0 0 ${width} ${height}` });
+    this.svg.replaceChildren(...nodes);
   }
 }
