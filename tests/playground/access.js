@@ -3,14 +3,24 @@
 
 function nameOf(node) {
   const by = node.getAttribute("aria-labelledby");
-  if (by) return by.split(" ").map((id) => document.getElementById(id)?.textContent ?? "").join(" ").trim();
+  if (by)
+    return by
+      .split(" ")
+      .map((id) => document.getElementById(id)?.textContent ?? "")
+      .join(" ")
+      .trim();
   const said = node.getAttribute("aria-label");
   if (said) return said.trim();
-  if (node.labels?.length) return [...node.labels].map((l) => l.textContent).join(" ").trim();
+  if (node.labels?.length)
+    return [...node.labels]
+      .map((l) => l.textContent)
+      .join(" ")
+      .trim();
   return (node.textContent || node.title || "").trim();
 }
 
-const seen = (node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: false }) && node.getClientRects().length > 0;
+const seen = (node) =>
+  node.checkVisibility({ visibilityProperty: true, opacityProperty: false }) && node.getClientRects().length > 0;
 
 function parse(colour) {
   const parts = colour.match(/[\d.]+/g).map(Number);
@@ -42,14 +52,18 @@ export function contrast(a, b) {
 
 export function faults() {
   const wrong = [];
-  const say = (node, text) => wrong.push(`${node.tagName.toLowerCase()}${node.id ? `#${node.id}` : ""}.${node.getAttribute("class") ?? ""}: ${text}`);
+  const say = (node, text) =>
+    wrong.push(
+      `${node.tagName.toLowerCase()}${node.id ? `#${node.id}` : ""}.${node.getAttribute("class") ?? ""}: ${text}`,
+    );
   for (const node of document.querySelectorAll("button, input, select, summary, a, [role], dialog, svg[role=img]")) {
     if (!seen(node)) continue;
     if (["status", "alert", "group"].includes(node.getAttribute("role"))) continue;
     if (!nameOf(node)) say(node, "has no name");
   }
   for (const node of document.querySelectorAll("svg")) {
-    if (!node.closest("svg svg") && node.getAttribute("aria-hidden") !== "true" && node.getAttribute("role") !== "img") say(node, "is neither hidden nor an image");
+    if (!node.closest("svg svg") && node.getAttribute("aria-hidden") !== "true" && node.getAttribute("role") !== "img")
+      say(node, "is neither hidden nor an image");
   }
   const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
   ids.filter((id, j) => ids.indexOf(id) !== j).forEach((id) => wrong.push(`the id ${id} is used twice`));
@@ -65,7 +79,8 @@ export function faults() {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = walker.nextNode(); text; text = walker.nextNode()) {
     const node = text.parentElement;
-    if (!text.data.trim() || !seen(node) || node.closest(".offscreen, :disabled, option, script, noscript, .skip")) continue;
+    if (!text.data.trim() || !seen(node) || node.closest(".offscreen, :disabled, option, script, noscript, .skip"))
+      continue;
     const style = getComputedStyle(node);
     const inSvg = node.namespaceURI.endsWith("svg");
     const { rgb, alpha } = parse(inSvg ? style.fill : style.color);
@@ -74,9 +89,12 @@ export function faults() {
     if (ratio < 4.5) say(node, `"${text.data.trim().slice(0, 30)}" has a contrast of ${ratio.toFixed(2)}`);
     if (parseFloat(style.fontSize) < 8.5) say(node, `"${text.data.trim().slice(0, 30)}" is ${style.fontSize}`);
   }
-  for (const node of document.querySelectorAll("button, select, summary, input:not([type=file]):not([type=checkbox]):not([type=radio])")) {
+  for (const node of document.querySelectorAll(
+    "button, select, summary, input:not([type=file]):not([type=checkbox]):not([type=radio])",
+  )) {
     const box = node.getBoundingClientRect();
-    if (seen(node) && (box.width < 20 || box.height < 14)) say(node, `is ${box.width} x ${box.height}, too small to touch`);
+    if (seen(node) && (box.width < 20 || box.height < 14))
+      say(node, `is ${box.width} x ${box.height}, too small to touch`);
   }
   return wrong;
 }
@@ -89,7 +107,12 @@ export function marks() {
     probe.style.color = `var(${name})`;
     return parse(getComputedStyle(probe).color).rgb;
   };
-  const found = Object.fromEntries(["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--ink", "--bad", "--proof", "--focus"].map((name) => [name, contrast(colour(name), colour("--panel"))]));
+  const found = Object.fromEntries(
+    ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--ink", "--bad", "--proof", "--focus"].map((name) => [
+      name,
+      contrast(colour(name), colour("--panel")),
+    ]),
+  );
   probe.remove();
   return { found, scheme: root.colorScheme };
 }
@@ -98,7 +121,11 @@ export function marks() {
 export function overlaps() {
   const wrong = [];
   const nodes = [...document.querySelectorAll(".panel, .stage, .transport, .top")].filter(seen);
-  const boxes = nodes.map((node) => ({ name: node.id || node.className, box: node.getBoundingClientRect(), sticky: getComputedStyle(node).position === "sticky" }));
+  const boxes = nodes.map((node) => ({
+    name: node.id || node.className,
+    box: node.getBoundingClientRect(),
+    sticky: getComputedStyle(node).position === "sticky",
+  }));
   boxes.forEach((a, i) => {
     if (a.box.right > document.documentElement.clientWidth + 1) wrong.push(`${a.name} sticks out to the right`);
     boxes.slice(i + 1).forEach((b) => {
@@ -109,18 +136,24 @@ export function overlaps() {
     });
   });
   for (const panel of nodes) {
-    const inner = [...panel.querySelectorAll("button, select, label, p, h2, input[type=number]")].filter((n) => seen(n) && !n.closest(".sheet, .offscreen"));
-    inner.forEach((a, i) => inner.slice(i + 1).forEach((b) => {
-      if (a.contains(b) || b.contains(a)) return;
-      const [p, q] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
-      const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);
-      const tall = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
-      if (wide > 2 && tall > 2) wrong.push(`in ${panel.id}: "${nameOf(a)}" and "${nameOf(b)}" overlap`);
-    }));
+    const inner = [...panel.querySelectorAll("button, select, label, p, h2, input[type=number]")].filter(
+      (n) => seen(n) && !n.closest(".sheet, .offscreen"),
+    );
+    inner.forEach((a, i) =>
+      inner.slice(i + 1).forEach((b) => {
+        if (a.contains(b) || b.contains(a)) return;
+        const [p, q] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
+        const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+        const tall = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+        if (wide > 2 && tall > 2) wrong.push(`in ${panel.id}: "${nameOf(a)}" and "${nameOf(b)}" overlap`);
+      }),
+    );
     for (const node of panel.querySelectorAll("button, summary, figcaption strong, figcaption span")) {
-      if (seen(node) && node.scrollWidth > node.clientWidth + 2 && !node.closest(".tool")) wrong.push(`"${nameOf(node)}" is cut`);
+      if (seen(node) && node.scrollWidth > node.clientWidth + 2 && !node.closest(".tool"))
+        wrong.push(`"${nameOf(node)}" is cut`);
     }
   }
-  if (document.documentElement.scrollWidth > document.documentElement.clientWidth) wrong.push("the page scrolls sideways");
+  if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
+    wrong.push("the page scrolls sideways");
   return wrong;
 }

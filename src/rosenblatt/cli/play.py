@@ -1,13 +1,13 @@
-"""``rosenblatt play``: open the playground in the browser, or copy it to a folder."""
+"""Open the playground in the browser, or copy it to a folder.
+
+A table of your own is shown if it has two columns of numbers and a column of labels; which columns are drawn can be
+chosen here and changed in the page. The page is served on 127.0.0.1 only, until Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import argparse
-import webbrowser
 from pathlib import Path
-
-from rosenblatt.errors import ParameterError
-from rosenblatt.playground import choose_columns, export, make_server, page_address
 
 HELP = "watch a perceptron learn, in the browser"
 
@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C, or export and return."""
+    import webbrowser
+
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.playground import choose_columns, export, make_server, page_address
+
     if args.data is None and (args.columns or args.label):
         raise ParameterError("--columns and --label choose columns of DATA.csv, which is missing")
     data = choose_columns(args.data, tuple(args.columns) if args.columns else None, args.label) if args.data else None

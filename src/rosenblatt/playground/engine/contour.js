@@ -91,7 +91,17 @@ export function region(grid, values) {
     }
     flush();
     if (inside > 0) {
-      path += polygonPath(cellPolygon([[x, y], [x + size, y], [x + size, y + size], [x, y + size]], four));
+      path += polygonPath(
+        cellPolygon(
+          [
+            [x, y],
+            [x + size, y],
+            [x + size, y + size],
+            [x, y + size],
+          ],
+          four,
+        ),
+      );
     }
   });
   flush();
@@ -104,13 +114,21 @@ export function isoline(grid, values, level = 0) {
   let path = "";
   eachCell(grid, values, (x, y, four) => {
     const v = four.map((value) => value - level);
-    const corners = [[x, y], [x + size, y], [x + size, y + size], [x, y + size]];
+    const corners = [
+      [x, y],
+      [x + size, y],
+      [x + size, y + size],
+      [x, y + size],
+    ];
     const cuts = [];
     for (let i = 0; i < 4; i++) {
       const j = (i + 1) % 4;
       if (v[i] >= 0 === v[j] >= 0) continue;
       const s = v[i] / (v[i] - v[j]);
-      cuts.push([corners[i][0] + s * (corners[j][0] - corners[i][0]), corners[i][1] + s * (corners[j][1] - corners[i][1])]);
+      cuts.push([
+        corners[i][0] + s * (corners[j][0] - corners[i][0]),
+        corners[i][1] + s * (corners[j][1] - corners[i][1]),
+      ]);
     }
     for (let i = 0; i + 1 < cuts.length; i += 2) {
       path += `M${f(cuts[i][0])} ${f(cuts[i][1])}L${f(cuts[i + 1][0])} ${f(cuts[i + 1][1])}`;

@@ -8,8 +8,18 @@ import { highestWrong } from "./vector.js";
 export const MOST_STEPS = 40000;
 
 export const PLAIN = {
-  rule: "perceptron", eta0: 1, beta: 1, C: 1, tie: "mistake", intercept: true, keep: "last",
-  kernel: "linear", degree: 2, coef0: 1, gamma: 1, start: null,
+  rule: "perceptron",
+  eta0: 1,
+  beta: 1,
+  C: 1,
+  tie: "mistake",
+  intercept: true,
+  keep: "last",
+  kernel: "linear",
+  degree: 2,
+  coef0: 1,
+  gamma: 1,
+  start: null,
 };
 
 // Learn until an epoch ends with separating weights, or `epochs` have passed. Step t of the trace is entry t - 1 of
@@ -18,9 +28,26 @@ export function learn(problem, learner, epochs) {
   const space = learner.kernel === "linear" ? new Linear(problem, learner) : new Dual(problem, learner);
   const n = problem.X.length;
   const trace = {
-    problem, learner, space, length: 0, converged: false, stop: "max_iter",
-    rows: [], epochs: [], scores: [], margins: [], mistakes: [], taus: [], wrongs: [], qs: [],
-    mistakeCounts: [], updateCounts: [], pockets: [], pocketMistakes: [], updateSteps: [], epochMistakes: [],
+    problem,
+    learner,
+    space,
+    length: 0,
+    converged: false,
+    stop: "max_iter",
+    rows: [],
+    epochs: [],
+    scores: [],
+    margins: [],
+    mistakes: [],
+    taus: [],
+    wrongs: [],
+    qs: [],
+    mistakeCounts: [],
+    updateCounts: [],
+    pockets: [],
+    pocketMistakes: [],
+    updateSteps: [],
+    epochMistakes: [],
   };
   let mistakeCount = 0;
   let updates = 0;

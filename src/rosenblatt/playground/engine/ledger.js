@@ -39,8 +39,15 @@ export function ledger(trace, margin) {
     limit += tau * tau * margin.R2 + 2 * tau * Math.max(0, m);
     const norm = Math.sqrt(Math.max(0, squared));
     lines.push({
-      k: j + 1, step, row, wu, lower: gamma * taus, norm, upper: Math.sqrt(limit),
-      cos: norm > 0 ? wu / norm : 0, high: norm / taus,
+      k: j + 1,
+      step,
+      row,
+      wu,
+      lower: gamma * taus,
+      norm,
+      upper: Math.sqrt(limit),
+      cos: norm > 0 ? wu / norm : 0,
+      high: norm / taus,
     });
   });
   return lines;

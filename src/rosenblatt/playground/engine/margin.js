@@ -177,5 +177,10 @@ function kernelMargin(problem, learner) {
   const place = placeOf(problem);
   // Less than this is rounding, not a margin.
   if (low <= 1e-4 * Math.sqrt(R2)) low = 0;
-  return { low: Math.max(0, low), high: length, R2, dots: (row, wrong) => (length > 0 ? dots[place(row, wrong)] / length : 0) };
+  return {
+    low: Math.max(0, low),
+    high: length,
+    R2,
+    dots: (row, wrong) => (length > 0 ? dots[place(row, wrong)] / length : 0),
+  };
 }

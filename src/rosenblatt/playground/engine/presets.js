@@ -89,9 +89,36 @@ function drift({ n, seed }) {
 
 // Every preset: its name, the sliders it has with their defaults, and how to make its points.
 export const PRESETS = {
-  and: { title: "AND", options: {}, make: gate([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]]) },
-  or: { title: "OR", options: {}, make: gate([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]]) },
-  xor: { title: "XOR", options: {}, make: gate([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]) },
+  and: {
+    title: "AND",
+    options: {},
+    make: gate([
+      [0, 0, 0],
+      [0, 1, 0],
+      [1, 0, 0],
+      [1, 1, 1],
+    ]),
+  },
+  or: {
+    title: "OR",
+    options: {},
+    make: gate([
+      [0, 0, 0],
+      [0, 1, 1],
+      [1, 0, 1],
+      [1, 1, 1],
+    ]),
+  },
+  xor: {
+    title: "XOR",
+    options: {},
+    make: gate([
+      [0, 0, 0],
+      [0, 1, 1],
+      [1, 0, 1],
+      [1, 1, 0],
+    ]),
+  },
   blobs: { title: "Blobs", options: { n: 60, margin: 0.3, seed: 1 }, make: blobs },
   moons: { title: "Moons", options: { n: 80, noise: 0.1, seed: 1 }, make: moons },
   circles: { title: "Circles", options: { n: 80, noise: 0.12, seed: 1 }, make: circles },

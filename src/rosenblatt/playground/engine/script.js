@@ -4,7 +4,10 @@ import { mistakesAt } from "./learn.js";
 import { weightsAt } from "./keep.js";
 
 const KEEP_CLASS = {
-  last: "Perceptron", average: "AveragedPerceptron", vote: "VotedPerceptron", pocket: "PocketPerceptron",
+  last: "Perceptron",
+  average: "AveragedPerceptron",
+  vote: "VotedPerceptron",
+  pocket: "PocketPerceptron",
 };
 
 const literal = (name) => (/^[+-]?\d+(\.\d+)?$/.test(name) ? String(Number(name)) : JSON.stringify(name));
@@ -40,7 +43,8 @@ function options(learner, epochs, binary) {
     }
     if (binary && learner.tie !== "mistake") given.push(`tie="${learner.tie}"`);
     if (!learner.intercept) given.push("fit_intercept=False");
-    if (binary && learner.start) given.push(`init=([[${learner.start[0]}, ${learner.start[1]}]], [${learner.start[2]}])`);
+    if (binary && learner.start)
+      given.push(`init=([[${learner.start[0]}, ${learner.start[1]}]], [${learner.start[2]}])`);
   }
   return [...given, `max_iter=${epochs}`, "tol=None", "shuffle=False"].join(", ");
 }
@@ -70,7 +74,10 @@ export function writeScript(traces) {
     "import numpy as np",
     `from rosenblatt import ${names.join(", ")}`,
     "",
-    wrapped("X", problem.X.map(([x, y]) => `[${x}, ${y}]`)),
+    wrapped(
+      "X",
+      problem.X.map(([x, y]) => `[${x}, ${y}]`),
+    ),
     wrapped("y", labels),
   ];
   traces.forEach((trace, j) => {

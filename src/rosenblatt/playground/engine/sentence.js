@@ -56,7 +56,10 @@ function verdict(learner, classes, score, label, margin, mistake, tau) {
   }
   if (mistake) return `${value} ≤ 0: a mistake`;
   const goal = target(learner);
-  if (tau) return learner.rule === "margin" ? `${value} ≤ β = ${show(goal)}: right, but too close` : `${value} < 1: right, but too close`;
+  if (tau)
+    return learner.rule === "margin"
+      ? `${value} ≤ β = ${show(goal)}: right, but too close`
+      : `${value} < 1: right, but too close`;
   return goal > 0 ? `${value} is wide enough` : `${value} > 0: right`;
 }
 
@@ -68,7 +71,9 @@ export function describe(trace, t) {
     const start = learner.start ? `w = ${pair(learner.start)}, b = ${show(learner.start[2])}` : "all weights 0";
     return {
       head: `Before the first step: ${count} row${count === 1 ? "" : "s"}, ${start}.`,
-      sums: [], verdict: "", change: count ? "Step, or play." : "Click in the plane to add points.",
+      sums: [],
+      verdict: "",
+      change: count ? "Step, or play." : "Click in the plane to add points.",
     };
   }
   const s = Math.min(t, trace.length) - 1;
@@ -79,7 +84,8 @@ export function describe(trace, t) {
   const name = problem.names[classOf(problem, row)];
   const sign = label === 1 ? "+1" : "−1";
   const binary = problem.classes === 2;
-  const known = name === sign.replace("−", "-") ? `y = ${sign}` : binary ? `class ${name}, so y = ${sign}` : `class ${name}`;
+  const known =
+    name === sign.replace("−", "-") ? `y = ${sign}` : binary ? `class ${name}, so y = ${sign}` : `class ${name}`;
   const head = `Row ${row + 1}: x = ${pair(x)}, ${known}.`;
   const said = verdict(learner, problem.classes, trace.scores[s], label, margin, mistake, tau);
   const step = { head, sums: [], verdict: said, change: "" };
@@ -87,17 +93,24 @@ export function describe(trace, t) {
   if (learner.kernel !== "linear") {
     const A = rowWeightsAt(trace, s, "last");
     if (binary) step.sums.push(`a = ${kernelSum(A[0], row)} = ${show(trace.scores[s])}`);
-    else step.sums.push(`a(${name}) = ${show(trace.scores[s])}, best other: a(${problem.names[trace.wrongs[s]]}) = ${show(trace.scores[s] - margin)}`);
+    else
+      step.sums.push(
+        `a(${name}) = ${show(trace.scores[s])}, best other: a(${problem.names[trace.wrongs[s]]}) = ${show(trace.scores[s] - margin)}`,
+      );
     if (tau) step.change = `so row ${row + 1} joins the sum with ${binary && label < 0 ? "−" : "+"}${show(tau)}.`;
   } else {
     const before = weightsAt(trace, s, "last");
     const after = weightsAt(trace, s + 1, "last");
     if (binary) step.sums.push(`a = ${linearSum(before[0], x, learner.intercept)} = ${show(trace.scores[s])}`);
-    else scoresOf(before, x).forEach((a, k) => step.sums.push(`a(${problem.names[k]}) = ${linearSum(before[k], x, learner.intercept)} = ${show(a)}`));
+    else
+      scoresOf(before, x).forEach((a, k) =>
+        step.sums.push(`a(${problem.names[k]}) = ${linearSum(before[k], x, learner.intercept)} = ${show(a)}`),
+      );
     if (tau && binary) {
       const by = label < 0 ? "−" : "+";
       step.change = `so w becomes ${pair(before[0])} ${by} ${show(tau)}·${pair(x)} = ${pair(after[0])}`;
-      if (learner.intercept) step.change += `, and b becomes ${show(before[0][2])} ${by} ${show(tau)} = ${show(after[0][2])}`;
+      if (learner.intercept)
+        step.change += `, and b becomes ${show(before[0][2])} ${by} ${show(tau)} = ${show(after[0][2])}`;
       step.change += ".";
     } else if (tau) {
       const rival = trace.wrongs[s];

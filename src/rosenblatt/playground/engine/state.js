@@ -18,7 +18,12 @@ export const SPEEDS = [1, 2, 5, 10, 30, 100, 300];
 
 const WORDS = { rule: RULES, keep: KEEPS, kernel: KERNELS, tie: ["mistake", "positive"] };
 export const NUMBERS = {
-  eta0: [0.01, 10], beta: [0, 10], C: [0.001, 1000], degree: [1, 8], coef0: [0, 10], gamma: [0.01, 20],
+  eta0: [0.01, 10],
+  beta: [0, 10],
+  C: [0.001, 1000],
+  degree: [1, 8],
+  coef0: [0, 10],
+  gamma: [0.01, 20],
 };
 
 export function presetState(name, options = {}) {
@@ -28,8 +33,16 @@ export function presetState(name, options = {}) {
 
 export function startState() {
   return {
-    ...presetState("blobs"), learners: [{ ...PLAIN }], active: 0, step: 0, epochs: 100, speed: 5, scene: 0, whole: true,
-    proof: false, axes: null,
+    ...presetState("blobs"),
+    learners: [{ ...PLAIN }],
+    active: 0,
+    step: 0,
+    epochs: 100,
+    speed: 5,
+    scene: 0,
+    whole: true,
+    proof: false,
+    axes: null,
   };
 }
 
@@ -102,15 +115,18 @@ function readLearner(text) {
 }
 
 function readPoints(text, names) {
-  const points = text === "" ? [] : text.split(";").map((part, i) => {
-    const values = part.split(",");
-    if (values.length !== 3) throw new Error(`point ${i + 1}, "${part}", must be two numbers and a class.`);
-    return {
-      x: numberOf(`x of point ${i + 1}`, values[0], -1e9, 1e9),
-      y: numberOf(`y of point ${i + 1}`, values[1], -1e9, 1e9),
-      c: wholeOf(`class of point ${i + 1}`, values[2], 0, names.length - 1),
-    };
-  });
+  const points =
+    text === ""
+      ? []
+      : text.split(";").map((part, i) => {
+          const values = part.split(",");
+          if (values.length !== 3) throw new Error(`point ${i + 1}, "${part}", must be two numbers and a class.`);
+          return {
+            x: numberOf(`x of point ${i + 1}`, values[0], -1e9, 1e9),
+            y: numberOf(`y of point ${i + 1}`, values[1], -1e9, 1e9),
+            c: wholeOf(`class of point ${i + 1}`, values[2], 0, names.length - 1),
+          };
+        });
   if (points.length > MOST_POINTS) throw new Error(`it has ${points.length} points, and ${MOST_POINTS} is the most.`);
   return points;
 }
@@ -127,13 +143,31 @@ export function readLink(hash) {
     if (key === "learner") given.learner.push(value);
     else given[key] = value;
   }
-  const known = ["data", "n", "margin", "noise", "seed", "classes", "axes", "points", "learner", "active", "epochs", "step", "speed", "axis", "proof", "scene"];
+  const known = [
+    "data",
+    "n",
+    "margin",
+    "noise",
+    "seed",
+    "classes",
+    "axes",
+    "points",
+    "learner",
+    "active",
+    "epochs",
+    "step",
+    "speed",
+    "axis",
+    "proof",
+    "scene",
+  ];
   const stranger = Object.keys(given).find((key) => !known.includes(key));
   if (stranger) throw new Error(`"${stranger}" is not known.`);
   const state = startState();
   if (given.points !== undefined) {
     const names = (given.classes ?? "-1,+1").split(",").map((part) => decode(part));
-    if (names.length < 2 || names.length > MOST_CLASSES) throw new Error(`"classes" must be two to ${MOST_CLASSES} names.`);
+    if (names.length < 2 || names.length > MOST_CLASSES)
+      throw new Error(`"classes" must be two to ${MOST_CLASSES} names.`);
     const axes = given.axes === undefined ? null : given.axes.split(",").map((part) => decode(part));
     if (axes && axes.length !== 2) throw new Error(`"axes" must be two names.`);
     Object.assign(state, { data: null, names, axes, points: readPoints(given.points, names) });
@@ -147,7 +181,8 @@ export function readLink(hash) {
     }
     Object.assign(state, presetState(preset, options));
   }
-  if (given.learner.length > MOST_LEARNERS) throw new Error(`it has ${given.learner.length} learners, and ${MOST_LEARNERS} is the most.`);
+  if (given.learner.length > MOST_LEARNERS)
+    throw new Error(`it has ${given.learner.length} learners, and ${MOST_LEARNERS} is the most.`);
   if (given.learner.length) state.learners = given.learner.map(readLearner);
   if (given.active !== undefined) state.active = wholeOf("active", given.active, 1, state.learners.length) - 1;
   if (given.epochs !== undefined) state.epochs = wholeOf("epochs", given.epochs, 1, MOST_EPOCHS);

@@ -42,17 +42,26 @@ function cells(text, mark) {
 
 // { header, rows }: the header's names (made up where the file has none) and rows of { line, cells }.
 export function readTable(text) {
-  const first = text.replace(/^\ufeff/, "").split("\n").find((l) => l.trim() !== "") ?? "";
+  const first =
+    text
+      .replace(/^\ufeff/, "")
+      .split("\n")
+      .find((l) => l.trim() !== "") ?? "";
   const mark = [",", ";", "\t"].sort((a, b) => first.split(b).length - first.split(a).length)[0];
   const rows = cells(text.replace(/^\ufeff/, ""), mark);
   if (rows.length === 0) throw new Error("The file has no rows.");
   const width = rows[0].cells.length;
-  if (width < 3) throw new Error(`Line ${rows[0].line} has ${width} column${width === 1 ? "" : "s"}: two numbers and a label are needed.`);
+  if (width < 3)
+    throw new Error(
+      `Line ${rows[0].line} has ${width} column${width === 1 ? "" : "s"}: two numbers and a label are needed.`,
+    );
   const odd = rows.find((r) => r.cells.length !== width);
   if (odd) throw new Error(`Line ${odd.line} has ${odd.cells.length} columns, but line ${rows[0].line} has ${width}.`);
   const second = rows[1]?.cells ?? rows[0].cells;
   const titled = rows.length > 1 && rows[0].cells.every((c) => !isNumber(c)) && second.some(isNumber);
-  const header = titled ? rows[0].cells.map((c, j) => c || `column ${j + 1}`) : rows[0].cells.map((_, j) => `column ${j + 1}`);
+  const header = titled
+    ? rows[0].cells.map((c, j) => c || `column ${j + 1}`)
+    : rows[0].cells.map((_, j) => `column ${j + 1}`);
   return { header, rows: titled ? rows.slice(1) : rows };
 }
 
@@ -74,8 +83,12 @@ export function sortLabels(labels) {
 
 // { points, names, left }: at most MOST_POINTS of the rows, evenly taken; `left` were not shown.
 export function takeColumns({ header, rows }, { x, y, label }) {
-  if (x === y || x === label || y === label) throw new Error("Choose three different columns: two of numbers and the label.");
-  const shown = rows.length <= MOST_POINTS ? rows : Array.from({ length: MOST_POINTS }, (_, i) => rows[Math.floor((i * rows.length) / MOST_POINTS)]);
+  if (x === y || x === label || y === label)
+    throw new Error("Choose three different columns: two of numbers and the label.");
+  const shown =
+    rows.length <= MOST_POINTS
+      ? rows
+      : Array.from({ length: MOST_POINTS }, (_, i) => rows[Math.floor((i * rows.length) / MOST_POINTS)]);
   for (const { line, cells: values } of rows) {
     for (const j of [x, y]) {
       if (!isNumber(values[j])) throw new Error(`Line ${line}, column "${header[j]}": "${values[j]}" is not a number.`);
@@ -83,7 +96,8 @@ export function takeColumns({ header, rows }, { x, y, label }) {
     if (values[label] === "") throw new Error(`Line ${line}, column "${header[label]}": the label is missing.`);
   }
   const names = sortLabels(rows.map((r) => r.cells[label]));
-  if (names.length < 2) throw new Error(`Column "${header[label]}" has one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`);
+  if (names.length < 2)
+    throw new Error(`Column "${header[label]}" has one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`);
   if (names.length > MOST_CLASSES) {
     throw new Error(`Column "${header[label]}" has ${names.length} labels: two to ${MOST_CLASSES} can be shown.`);
   }
@@ -99,7 +113,9 @@ export function writeTrace(trace) {
   const linear = learner.kernel === "linear";
   const rows = problem.classes === 2 ? 1 : problem.classes;
   const parts = linear
-    ? Array.from({ length: rows }, (_, k) => ["w1", "w2", "b"].map((w) => (rows === 1 ? w : `${w}_${problem.names[k]}`))).flat()
+    ? Array.from({ length: rows }, (_, k) =>
+        ["w1", "w2", "b"].map((w) => (rows === 1 ? w : `${w}_${problem.names[k]}`)),
+      ).flat()
     : [];
   const head = ["step", "epoch", "row", "x1", "x2", "label", "score", "margin", "mistake", "tau", "wrong", ...parts];
   const lines = [head.map(quote).join(",")];
@@ -108,8 +124,17 @@ export function writeTrace(trace) {
     const wrong = trace.wrongs[s] < 0 ? "" : problem.names[trace.wrongs[s]];
     const weights = linear ? weightsAt(trace, s + 1, "last").flat() : [];
     const values = [
-      s + 1, trace.epochs[s], i + 1, ...problem.X[i], problem.names[classOf(problem, i)], trace.scores[s],
-      trace.margins[s], trace.mistakes[s] ? 1 : 0, trace.taus[s], wrong, ...weights,
+      s + 1,
+      trace.epochs[s],
+      i + 1,
+      ...problem.X[i],
+      problem.names[classOf(problem, i)],
+      trace.scores[s],
+      trace.margins[s],
+      trace.mistakes[s] ? 1 : 0,
+      trace.taus[s],
+      wrong,
+      ...weights,
     ];
     lines.push(values.map((v) => quote(String(v))).join(","));
   }

@@ -63,7 +63,9 @@ addEventListener("hashchange", () => {
 const query = new URLSearchParams(location.search);
 if (query.has("csv") && location.hash === "") {
   const file = query.get("csv");
-  const wanted = Object.fromEntries(["x", "y", "label"].filter((key) => query.has(key)).map((key) => [key, query.get(key)]));
+  const wanted = Object.fromEntries(
+    ["x", "y", "label"].filter((key) => query.has(key)).map((key) => [key, query.get(key)]),
+  );
   fetch(file)
     .then((answer) => {
       if (!answer.ok) throw new Error(`the server answered ${answer.status}.`);

@@ -19,9 +19,15 @@ function arrow(name, [x0, y0], [x1, y1], label, side = 1) {
   if (label && length > 14) {
     const at = name.startsWith("push") ? 0.5 : 1;
     const away = at === 1 ? [ux * 11, uy * 11 + 4] : [-uy * 14 * side, ux * 14 * side + 4];
-    nodes.push(svg("text", {
-      class: `tag ${name}`, x: x0 + (x1 - x0) * at + away[0], y: y0 + (y1 - y0) * at + away[1], "text-anchor": "middle", text: label,
-    }));
+    nodes.push(
+      svg("text", {
+        class: `tag ${name}`,
+        x: x0 + (x1 - x0) * at + away[0],
+        y: y0 + (y1 - y0) * at + away[1],
+        "text-anchor": "middle",
+        text: label,
+      }),
+    );
   }
   return nodes;
 }
@@ -35,7 +41,8 @@ export class Arrows {
   scale(trace, view) {
     if (this.scaled?.trace === trace && this.scaled.view === view) return this.scaled.value;
     let longest = 0;
-    for (const W of trace.space.snapshots) for (const w of W) longest = Math.max(longest, Math.hypot(w[0] * view.sx, w[1] * view.sy));
+    for (const W of trace.space.snapshots)
+      for (const w of W) longest = Math.max(longest, Math.hypot(w[0] * view.sx, w[1] * view.sy));
     const room = 0.36 * Math.min(view.width, view.height);
     const fit = longest > 0 ? room / longest : 1;
     const value = fit >= 0.8 && fit <= 3 ? 1 : fit;
@@ -71,7 +78,11 @@ export class Arrows {
     if (handle && !joint && trace.learner.start) {
       const [cx, cy] = tip(now[0]);
       nodes.push(svg("circle", { class: "grip", cx, cy, r: 9 }));
-      this.grip = { cx, cy, toWeights: (px, py) => [(px - origin[0]) / (scale * view.sx), (origin[1] - py) / (scale * view.sy)] };
+      this.grip = {
+        cx,
+        cy,
+        toWeights: (px, py) => [(px - origin[0]) / (scale * view.sx), (origin[1] - py) / (scale * view.sy)],
+      };
     }
     this.layer.replaceChildren(...nodes);
   }

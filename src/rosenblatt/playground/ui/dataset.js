@@ -12,7 +12,11 @@ import { frameOf, makeView } from "./view.js";
 const OPTION_NAMES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
 
 export function swatch(c) {
-  return svg("svg", { viewBox: "-9 -9 18 18", class: "swatch", "aria-hidden": "true" }, svg("path", { d: shapePath(c, 6), class: `point class${c}` }));
+  return svg(
+    "svg",
+    { viewBox: "-9 -9 18 18", class: "swatch", "aria-hidden": "true" },
+    svg("path", { d: shapePath(c, 6), class: `point class${c}` }),
+  );
 }
 
 function thumbnail(name) {
@@ -21,7 +25,11 @@ function thumbnail(name) {
   const size = points.length > 10 ? 1.7 : 3.6;
   const marks = points.map((p) => {
     const [x, y] = view.toScreen(p.x, p.y);
-    return svg("path", { d: shapePath(p.c, size), class: `point class${p.c}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
+    return svg("path", {
+      d: shapePath(p.c, size),
+      class: `point class${p.c}`,
+      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
+    });
   });
   return svg("svg", { viewBox: "0 0 56 38", "aria-hidden": "true" }, ...marks);
 }
@@ -45,7 +53,12 @@ export class Dataset {
     this.tiles = Object.fromEntries(
       Object.entries(PRESETS).map(([name, { title }]) => [
         name,
-        html("button", { class: "tile", "data-preset": name, onclick: () => this.choose(name) }, thumbnail(name), html("span", { text: title })),
+        html(
+          "button",
+          { class: "tile", "data-preset": name, onclick: () => this.choose(name) },
+          thumbnail(name),
+          html("span", { text: title }),
+        ),
       ]),
     );
     this.sliders = html("div", { class: "sliders" });
@@ -55,14 +68,27 @@ export class Dataset {
     this.redo = button("Redo", "↷", "Redo (Ctrl Shift Z)", () => this.store.redo());
     const shuffle = button("Shuffle", "Shuffle", "Put the rows in another order", () => this.shuffle());
     const clear = button("Clear", "Clear", "Remove all points", () => this.clear());
-    this.file = html("input", { type: "file", accept: ".csv,.tsv,.txt,text/csv", class: "offscreen", "aria-label": "A CSV file", tabindex: -1, onchange: () => this.open() });
+    this.file = html("input", {
+      type: "file",
+      accept: ".csv,.tsv,.txt,text/csv",
+      class: "offscreen",
+      "aria-label": "A CSV file",
+      tabindex: -1,
+      onchange: () => this.open(),
+    });
     const load = html("button", { class: "wide", id: "csv-load", onclick: () => this.file.click() }, "Load a CSV…");
     this.columns = html("div", { class: "columns", hidden: true });
     this.verdict = html("div", { class: "verdict", role: "group", "aria-label": "Separable or not" });
     root.append(
       html("div", { class: "tiles", role: "group", "aria-label": "Presets" }, ...Object.values(this.tiles)),
-      this.sliders, html("h3", { text: "A click adds" }), this.tools,
-      html("div", { class: "row" }, this.undo, this.redo, shuffle, clear), load, this.file, this.columns, this.verdict,
+      this.sliders,
+      html("h3", { text: "A click adds" }),
+      this.tools,
+      html("div", { class: "row" }, this.undo, this.redo, shuffle, clear),
+      load,
+      this.file,
+      this.columns,
+      this.verdict,
     );
     for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (e) => this.drop(e));
   }
@@ -83,7 +109,10 @@ export class Dataset {
   clear() {
     const two = this.store.state.names.length === 2;
     this.table = null;
-    this.store.set({ points: [], data: null, names: two ? this.store.state.names : ["-1", "+1"], step: 0, axes: null }, true);
+    this.store.set(
+      { points: [], data: null, names: two ? this.store.state.names : ["-1", "+1"], step: 0, axes: null },
+      true,
+    );
     announce("All points removed.");
   }
 
@@ -111,7 +140,8 @@ export class Dataset {
       const columns = guessColumns(table);
       for (const [key, title] of Object.entries(wanted)) {
         columns[key] = table.header.indexOf(title);
-        if (columns[key] < 0) throw new Error(`There is no column "${title}"; the columns are ${table.header.join(", ")}.`);
+        if (columns[key] < 0)
+          throw new Error(`There is no column "${title}"; the columns are ${table.header.join(", ")}.`);
       }
       const taken = takeColumns(table, columns);
       this.table = { ...table, name, columns };
@@ -125,7 +155,9 @@ export class Dataset {
     const { header, columns, name } = this.table;
     const axes = [header[columns.x], header[columns.y]];
     this.store.set({ points, names, data: null, step: 0, proof: false, axes }, true);
-    const more = left ? `; ${left} more rows are not shown, every ${show((points.length + left) / points.length)}th was taken` : "";
+    const more = left
+      ? `; ${left} more rows are not shown, every ${show((points.length + left) / points.length)}th was taken`
+      : "";
     tell(`${name}: ${points.length} points of ${names.length} classes${more}.`);
   }
 
@@ -146,14 +178,22 @@ export class Dataset {
     if (!this.table) return;
     const { header, columns } = this.table;
     const select = (key, text) =>
-      html("label", {}, html("span", { text }),
-        html("select", { "data-column": key, onchange: (e) => this.recolumn(key, Number(e.target.value)) },
-          ...header.map((title, j) => html("option", { value: j, selected: j === columns[key], text: title }))));
+      html(
+        "label",
+        {},
+        html("span", { text }),
+        html(
+          "select",
+          { "data-column": key, onchange: (e) => this.recolumn(key, Number(e.target.value)) },
+          ...header.map((title, j) => html("option", { value: j, selected: j === columns[key], text: title })),
+        ),
+      );
     this.columns.replaceChildren(select("x", "Across"), select("y", "Up"), select("label", "Label"));
   }
 
   render(state, derived) {
-    for (const [name, tile] of Object.entries(this.tiles)) tile.setAttribute("aria-pressed", state.data?.preset === name);
+    for (const [name, tile] of Object.entries(this.tiles))
+      tile.setAttribute("aria-pressed", state.data?.preset === name);
     this.undo.disabled = this.store.past.length === 0;
     this.redo.disabled = this.store.future.length === 0;
     if (state.data !== this.data || this.sliders.contains(document.activeElement) === false) this.renderSliders(state);
@@ -181,15 +221,27 @@ export class Dataset {
       ...options.map(([name, value]) => {
         const [min, max, step] = LIMITS[name];
         const out = html("output", { text: show(value) });
-        const input = html("input", { type: "range", min, max, step, value, name, "aria-label": OPTION_NAMES[name],
+        const input = html("input", {
+          type: "range",
+          min,
+          max,
+          step,
+          value,
+          name,
+          "aria-label": OPTION_NAMES[name],
           oninput: (e) => {
             const next = Number(e.target.value);
             out.textContent = show(next);
             const { preset, options: now } = this.store.state.data;
             this.store.set({ ...presetState(preset, { ...now, [name]: next }), step: 0 });
-          } });
+          },
+        });
         // One undo for a whole pull of the slider.
-        for (const kind of ["pointerdown", "keydown"]) input.addEventListener(kind, (e) => (kind === "pointerdown" || e.key.startsWith("Arrow")) && this.store.remember());
+        for (const kind of ["pointerdown", "keydown"])
+          input.addEventListener(
+            kind,
+            (e) => (kind === "pointerdown" || e.key.startsWith("Arrow")) && this.store.remember(),
+          );
         return html("label", {}, html("span", { text: OPTION_NAMES[name] }), input, out);
       }),
     );
@@ -199,17 +251,37 @@ export class Dataset {
     this.names = state.names;
     if (this.tool.choice !== "erase" && this.tool.choice >= state.names.length) this.tool.choice = 0;
     const radio = (value, ...inside) =>
-      html("label", { class: "tool" },
-        html("input", { type: "radio", name: "tool", value, checked: this.tool.choice === value, onchange: () => (this.tool.choice = value) }), html("span", {}, ...inside));
+      html(
+        "label",
+        { class: "tool" },
+        html("input", {
+          type: "radio",
+          name: "tool",
+          value,
+          checked: this.tool.choice === value,
+          onchange: () => (this.tool.choice = value),
+        }),
+        html("span", {}, ...inside),
+      );
     const classes = state.names.map((name, c) => radio(c, swatch(c), name));
-    const more = state.names.length < MOST_CLASSES
-      ? html("button", { class: "tool-more", title: "Add a class", "aria-label": "Add a class", text: "+", onclick: () => this.addClass() }) : null;
+    const more =
+      state.names.length < MOST_CLASSES
+        ? html("button", {
+            class: "tool-more",
+            title: "Add a class",
+            "aria-label": "Add a class",
+            text: "+",
+            onclick: () => this.addClass(),
+          })
+        : null;
     this.tools.replaceChildren(...classes, radio("erase", "Erase"), ...(more ? [more] : []));
   }
 
   addClass() {
     const { names } = this.store.state;
-    const name = ["A", "B", "C", "D", "E", "F"].find((n, j) => j >= names.length && !names.includes(n)) ?? `class ${names.length + 1}`;
+    const name =
+      ["A", "B", "C", "D", "E", "F"].find((n, j) => j >= names.length && !names.includes(n)) ??
+      `class ${names.length + 1}`;
     this.tool.choice = names.length;
     this.store.set({ names: [...names, name], data: null }, true);
     announce(`Class ${name} added: click in the plane to give it points.`);
@@ -228,24 +300,46 @@ export class Dataset {
     const verdict = lift ? (margin.low > 0 ? "separable" : "undecided") : margin.certificate.verdict;
     box.dataset.verdict = verdict;
     const where = lift ? " in the kernel's space" : "";
-    const figures = (...pairs) => html("dl", {}, ...pairs.map(([k, v]) => html("div", {}, html("dt", { text: k }), html("dd", { text: v }))));
+    const figures = (...pairs) =>
+      html("dl", {}, ...pairs.map(([k, v]) => html("div", {}, html("dt", { text: k }), html("dd", { text: v }))));
     if (verdict === "separable") {
       const bound = this.store.bound(learner);
       box.replaceChildren(
         html("p", {}, html("strong", { text: `Separable${where}.` }), lift ? "" : " Checked exactly."),
-        figures(["best margin γ", show(margin.low)], ["radius R", show(Math.sqrt(margin.R2))], ["bound", bound === null ? "none: own start" : show(Math.floor(bound + 1e-9))]),
+        figures(
+          ["best margin γ", show(margin.low)],
+          ["radius R", show(Math.sqrt(margin.R2))],
+          ["bound", bound === null ? "none: own start" : show(Math.floor(bound + 1e-9))],
+        ),
       );
     } else if (verdict === "not separable") {
       const plain = state.names.length === 2 && learner.intercept;
       const toggle = plain
-        ? html("label", { class: "check" }, html("input", { type: "checkbox", name: "proof", checked: state.proof, onchange: (e) => this.store.set({ proof: e.target.checked }) }), "Show why") : null;
+        ? html(
+            "label",
+            { class: "check" },
+            html("input", {
+              type: "checkbox",
+              name: "proof",
+              checked: state.proof,
+              onchange: (e) => this.store.set({ proof: e.target.checked }),
+            }),
+            "Show why",
+          )
+        : null;
       box.replaceChildren(
-        html("p", {}, html("strong", { text: learner.intercept ? "Not separable." : "Not separable through the origin." }),
-          ` Exact proof: ${plain ? meeting(margin.certificate.parts, this.store.state.points) : balance(margin.certificate.parts)}`),
+        html(
+          "p",
+          {},
+          html("strong", { text: learner.intercept ? "Not separable." : "Not separable through the origin." }),
+          ` Exact proof: ${plain ? meeting(margin.certificate.parts, this.store.state.points) : balance(margin.certificate.parts)}`,
+        ),
         toggle ?? "",
       );
     } else {
-      const said = lift ? "No margin was found in the kernel's space." : "Too close to call: rounding hides the answer.";
+      const said = lift
+        ? "No margin was found in the kernel's space."
+        : "Too close to call: rounding hides the answer.";
       box.replaceChildren(html("p", { text: said }));
     }
   }

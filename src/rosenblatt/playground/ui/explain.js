@@ -8,7 +8,10 @@ export class Explain {
     Object.assign(this, { root, store });
     this.badge = html("span", { class: "badge" });
     this.text = html("div", { class: "said", id: "said" });
-    root.append(html("div", { class: "head" }, html("h2", { id: "explain-title", text: "This step" }), this.badge), this.text);
+    root.append(
+      html("div", { class: "head" }, html("h2", { id: "explain-title", text: "This step" }), this.badge),
+      this.text,
+    );
   }
 
   render(state) {

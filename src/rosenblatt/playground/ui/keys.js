@@ -13,13 +13,25 @@ export function startKeys(store, transport, tool, buttons) {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.matches("input:not([type=checkbox]), select, [role=tab]") && (name.startsWith("Arrow") || name === "Home" || name === "End" || name.length === 1)) return;
+    if (
+      target.matches("input:not([type=checkbox]), select, [role=tab]") &&
+      (name.startsWith("Arrow") || name === "Home" || name === "End" || name.length === 1)
+    )
+      return;
     if (name === " " && target.matches("button, summary, input, a")) return;
-    const act = {
-      " ": () => transport.toggle(), ArrowRight: () => transport.go(store.state.step + 1), ArrowLeft: () => transport.go(store.state.step - 1),
-      Home: () => transport.go(0), End: () => transport.toEnd(), m: () => transport.toMistake(), t: () => buttons.tour.click(), "?": () => buttons.help.click(),
-      e: () => choose(tool, "erase"),
-    }[name] ?? (/^[1-6]$/.test(name) && Number(name) <= store.state.names.length ? () => choose(tool, Number(name) - 1) : null);
+    const act =
+      {
+        " ": () => transport.toggle(),
+        ArrowRight: () => transport.go(store.state.step + 1),
+        ArrowLeft: () => transport.go(store.state.step - 1),
+        Home: () => transport.go(0),
+        End: () => transport.toEnd(),
+        m: () => transport.toMistake(),
+        t: () => buttons.tour.click(),
+        "?": () => buttons.help.click(),
+        e: () => choose(tool, "erase"),
+      }[name] ??
+      (/^[1-6]$/.test(name) && Number(name) <= store.state.names.length ? () => choose(tool, Number(name) - 1) : null);
     if (!act) return;
     event.preventDefault();
     act();

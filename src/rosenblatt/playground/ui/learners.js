@@ -11,7 +11,15 @@ const CHOICES = {
   kernel: ["Space", { linear: "linear", poly: "polynomial", rbf: "RBF" }],
   tie: ["Score 0", { mistake: "is a mistake", positive: "counts as +1" }],
 };
-const TITLES = { eta0: "Rate η₀", beta: "Margin β", C: "Limit C", degree: "Degree", coef0: "Constant", gamma: "Gamma γ", epochs: "Epochs" };
+const TITLES = {
+  eta0: "Rate η₀",
+  beta: "Margin β",
+  C: "Limit C",
+  degree: "Degree",
+  coef0: "Constant",
+  gamma: "Gamma γ",
+  epochs: "Epochs",
+};
 // What a second, third and fourth learner begin as: each shows a different idea.
 const NEXT = [{ keep: "average" }, { rule: "PA-I" }, { kernel: "rbf" }];
 
@@ -33,12 +41,24 @@ export class Learners {
 
   remove(j) {
     const { learners, active } = this.store.state;
-    this.store.set({ learners: learners.filter((_, i) => i !== j), active: Math.max(0, active > j || active === learners.length - 1 ? active - 1 : active) }, true);
+    this.store.set(
+      {
+        learners: learners.filter((_, i) => i !== j),
+        active: Math.max(0, active > j || active === learners.length - 1 ? active - 1 : active),
+      },
+      true,
+    );
     this.tabs.querySelector("[aria-selected=true]").focus();
   }
 
   render(state) {
-    if (state.learners === this.learners && state.active === this.active && state.names === this.names && state.epochs === this.epochs) return;
+    if (
+      state.learners === this.learners &&
+      state.active === this.active &&
+      state.names === this.names &&
+      state.epochs === this.epochs
+    )
+      return;
     Object.assign(this, { learners: state.learners, active: state.active, names: state.names, epochs: state.epochs });
     this.renderTabs(state);
     this.renderForm(state);
@@ -47,8 +67,14 @@ export class Learners {
   renderTabs({ learners, active }) {
     const focused = this.tabs.contains(document.activeElement);
     const tabs = learners.map((learner, j) =>
-      html("button", { role: "tab", "aria-selected": j === active, "aria-controls": "learner-form", tabindex: j === active ? 0 : -1, title: learnerName(learner),
-        "aria-label": `Learner ${j + 1}: ${learnerName(learner)}`, text: String(j + 1),
+      html("button", {
+        role: "tab",
+        "aria-selected": j === active,
+        "aria-controls": "learner-form",
+        tabindex: j === active ? 0 : -1,
+        title: learnerName(learner),
+        "aria-label": `Learner ${j + 1}: ${learnerName(learner)}`,
+        text: String(j + 1),
         onclick: () => this.store.set({ active: j }),
         onkeydown: (e) => {
           const to = { ArrowLeft: j - 1, ArrowRight: j + 1 }[e.key];
@@ -57,41 +83,85 @@ export class Learners {
           e.stopPropagation();
           this.store.set({ active: to });
           this.tabs.querySelector("[aria-selected=true]").focus();
-        } }));
+        },
+      }),
+    );
     this.tabs.replaceChildren(...tabs);
     this.more?.remove();
-    this.more = html("span", { class: "more" },
-      learners.length > 1 ? html("button", { "aria-label": `Remove learner ${active + 1}`, title: "Remove this learner", text: "−", onclick: () => this.remove(active) }) : null,
-      learners.length < MOST_LEARNERS ? html("button", { id: "compare", title: "Compare with another learner on the same points", text: "+ compare", onclick: () => this.add() }) : null);
+    this.more = html(
+      "span",
+      { class: "more" },
+      learners.length > 1
+        ? html("button", {
+            "aria-label": `Remove learner ${active + 1}`,
+            title: "Remove this learner",
+            text: "−",
+            onclick: () => this.remove(active),
+          })
+        : null,
+      learners.length < MOST_LEARNERS
+        ? html("button", {
+            id: "compare",
+            title: "Compare with another learner on the same points",
+            text: "+ compare",
+            onclick: () => this.add(),
+          })
+        : null,
+    );
     this.tabs.after(this.more);
     if (focused) this.tabs.querySelector("[aria-selected=true]")?.focus();
   }
 
   select(name, value, off = []) {
     const [title, options] = CHOICES[name];
-    return html("label", {}, html("span", { text: title }),
-      html("select", { name, onchange: (e) => this.choose(name, e.target.value) },
-        ...Object.entries(options).map(([key, text]) => html("option", { value: key, selected: key === value, disabled: off.includes(key), text }))));
+    return html(
+      "label",
+      {},
+      html("span", { text: title }),
+      html(
+        "select",
+        { name, onchange: (e) => this.choose(name, e.target.value) },
+        ...Object.entries(options).map(([key, text]) =>
+          html("option", { value: key, selected: key === value, disabled: off.includes(key), text }),
+        ),
+      ),
+    );
   }
 
   number(name, value, least, most, step, change) {
-    return html("label", {}, html("span", { text: TITLES[name] ?? name }),
-      html("input", { type: "number", name, value, min: least, max: most, step, onchange: (e) => {
-        const next = Number(e.target.value);
-        const whole = step === 1 && !Number.isInteger(next);
-        if (e.target.value === "" || !Number.isFinite(next) || next < least || next > most || whole) {
-          tell(`${TITLES[name] ?? name} must be a ${step === 1 ? "whole " : ""}number from ${least} to ${most}.`, "error");
-          e.target.value = value;
-          return;
-        }
-        change(next);
-      } }));
+    return html(
+      "label",
+      {},
+      html("span", { text: TITLES[name] ?? name }),
+      html("input", {
+        type: "number",
+        name,
+        value,
+        min: least,
+        max: most,
+        step,
+        onchange: (e) => {
+          const next = Number(e.target.value);
+          const whole = step === 1 && !Number.isInteger(next);
+          if (e.target.value === "" || !Number.isFinite(next) || next < least || next > most || whole) {
+            tell(
+              `${TITLES[name] ?? name} must be a ${step === 1 ? "whole " : ""}number from ${least} to ${most}.`,
+              "error",
+            );
+            e.target.value = value;
+            return;
+          }
+          change(next);
+        },
+      }),
+    );
   }
 
   choose(name, value) {
     const change = { [name]: value };
     // A kernel learner is the kernel perceptron: other rules belong to the linear space.
-    if (name === "kernel" && value !== "linear") Object.assign(change, { rule: "perceptron", start: null, eta0: 1, tie: "mistake", intercept: true });
+    if (name === "kernel" && value !== "linear")
+      Object.assign(change, { rule: "perceptron", start: null, eta0: 1, tie: "mistake", intercept: true });
     this.store.setLearner(change);
   }
 
@@ -100,12 +170,19 @@ export class Learners {
     const learner = this.store.learner;
     const linear = learner.kernel === "linear";
     const binary = names.length === 2;
-    const option = (name, step) => this.number(name, learner[name], ...NUMBERS[name], step, (v) => this.store.setLearner({ [name]: v }));
+    const option = (name, step) =>
+      this.number(name, learner[name], ...NUMBERS[name], step, (v) => this.store.setLearner({ [name]: v }));
     const check = (name, text, checked, change) =>
-      html("label", { class: "check" }, html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }), text);
+      html(
+        "label",
+        { class: "check" },
+        html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }),
+        text,
+      );
     const fields = [
       this.select("rule", learner.rule, linear ? [] : ["margin", "PA", "PA-I", "PA-II"]),
-      this.select("keep", learner.keep), this.select("kernel", learner.kernel),
+      this.select("keep", learner.keep),
+      this.select("kernel", learner.kernel),
     ];
     if (linear && !learner.rule.startsWith("PA")) fields.push(option("eta0", "any"));
     if (learner.rule === "margin") fields.push(option("beta", "any"));
@@ -114,13 +191,31 @@ export class Learners {
     if (!linear) fields.push(option("gamma", "any"));
     if (linear && binary) fields.push(this.select("tie", learner.tie));
     fields.push(this.number("epochs", epochs, 1, MOST_EPOCHS, 1, (v) => this.store.set({ epochs: v }, true)));
-    const checks = linear ? [check("intercept", "offset b", learner.intercept, (on) => this.store.setLearner({ intercept: on }))] : [];
-    if (linear && binary) checks.push(check("own", "own start", learner.start !== null, (on) => this.store.set({ learners: this.withStart(on ? [1, 0.5, 0] : null), step: 0 }, true)));
-    const start = linear && binary && learner.start
-      ? ["w₁", "w₂", "b"].map((name, j) => this.number(name, learner.start[j], -1e6, 1e6, "any", (v) => this.store.set({ learners: this.withStart(learner.start.map((old, i) => (i === j ? v : old))), step: 0 }, true)))
+    const checks = linear
+      ? [check("intercept", "offset b", learner.intercept, (on) => this.store.setLearner({ intercept: on }))]
       : [];
+    if (linear && binary)
+      checks.push(
+        check("own", "own start", learner.start !== null, (on) =>
+          this.store.set({ learners: this.withStart(on ? [1, 0.5, 0] : null), step: 0 }, true),
+        ),
+      );
+    const start =
+      linear && binary && learner.start
+        ? ["w₁", "w₂", "b"].map((name, j) =>
+            this.number(name, learner.start[j], -1e6, 1e6, "any", (v) =>
+              this.store.set(
+                { learners: this.withStart(learner.start.map((old, i) => (i === j ? v : old))), step: 0 },
+                true,
+              ),
+            ),
+          )
+        : [];
     this.form.setAttribute("aria-label", learnerName(learner));
-    this.form.replaceChildren(html("div", { class: "fields" }, ...fields, ...start), html("div", { class: "checks" }, ...checks));
+    this.form.replaceChildren(
+      html("div", { class: "fields" }, ...fields, ...start),
+      html("div", { class: "checks" }, ...checks),
+    );
     if (focus) this.form.querySelector(`[name="${focus}"]`)?.focus();
   }
 

@@ -24,7 +24,9 @@ export function learnerName({ rule, keep, kernel }) {
 
 // The line a·x + b·y + c = 0 across a rectangle, as a path.
 function linePath([a, b, c], box) {
-  const [p, q] = clip([...box], a, b, c).filter(([x, y]) => Math.abs(a * x + b * y + c) < 1e-6 * (Math.abs(a) + Math.abs(b)) * 1e3);
+  const [p, q] = clip([...box], a, b, c).filter(
+    ([x, y]) => Math.abs(a * x + b * y + c) < 1e-6 * (Math.abs(a) + Math.abs(b)) * 1e3,
+  );
   return p && q ? `M${p[0]} ${p[1]}L${q[0]} ${q[1]}` : "";
 }
 
@@ -44,7 +46,9 @@ export class Plane {
     }
     this.bandFill = this.layers.band.appendChild(svg("path", { class: "band-fill" }));
     this.bandEdge = this.layers.band.appendChild(svg("path", { class: "band-edge" }));
-    this.halo = this.layers.marks.appendChild(svg("g", { class: "halo" }, svg("circle", { r: 12 }), svg("path", { d: "M9-9l7-7M16-9l-7-7" })));
+    this.halo = this.layers.marks.appendChild(
+      svg("g", { class: "halo" }, svg("circle", { r: 12 }), svg("path", { d: "M9-9l7-7M16-9l-7-7" })),
+    );
     this.arrows = new Arrows(this.layers.arrows);
     this.title = html("strong");
     this.count = html("span", { class: "count" });
@@ -95,14 +99,20 @@ export class Plane {
     const { width, height } = view;
     this.picture.style.height = `${height}px`;
     for (const sheet of this.sheets) set(sheet, { viewBox: `0 0 ${width} ${height}`, width, height });
-    this.box = [[0, 0], [width, 0], [width, height], [0, height]];
+    this.box = [
+      [0, 0],
+      [width, 0],
+      [width, height],
+      [0, height],
+    ];
     const [x0, y1] = view.toPlane(0, 0);
     const [x1, y0] = view.toPlane(width, height);
     const nodes = [];
     for (const x of ticks(x0, x1, width / 80)) {
       const [px] = view.toScreen(x, 0);
       nodes.push(svg("path", { d: `M${px} 0V${height}`, class: x === 0 ? "axis" : "" }));
-      if (px > 16 && px < width - 16) nodes.push(svg("text", { x: px, y: height - 5, "text-anchor": "middle", text: show(x) }));
+      if (px > 16 && px < width - 16)
+        nodes.push(svg("text", { x: px, y: height - 5, "text-anchor": "middle", text: show(x) }));
     }
     for (const y of ticks(y0, y1, height / 80)) {
       const [, py] = view.toScreen(0, y);
@@ -127,7 +137,9 @@ export class Plane {
       const c = classOf(problem, i);
       const [px, py] = view.toScreen(...x);
       set(this.marks[i], {
-        d: shapePath(c, size), transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`, class: `point class${c}`,
+        d: shapePath(c, size),
+        transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`,
+        class: `point class${c}`,
       });
     });
     this.problem = problem;
@@ -162,7 +174,9 @@ export class Plane {
       const weight = Math.max(...A.map((row) => Math.abs(row[i])));
       if (weight === 0) return;
       const [cx, cy] = this.view.toScreen(...x);
-      this.rings.append(svg("circle", { cx, cy, r: this.size + 2.5, "stroke-width": Math.min(5, 1 + Math.sqrt(weight)) }));
+      this.rings.append(
+        svg("circle", { cx, cy, r: this.size + 2.5, "stroke-width": Math.min(5, 1 + Math.sqrt(weight)) }),
+      );
     });
     this.layers.marks.prepend(this.rings);
   }
@@ -173,7 +187,10 @@ export class Plane {
     if (!on) return;
     const [x, y] = this.view.toScreen(...this.trace.problem.X[this.trace.rows[t - 1]]);
     this.halo.setAttribute("transform", `translate(${x} ${y})`);
-    this.halo.setAttribute("class", this.trace.mistakes[t - 1] ? "halo mistake" : this.trace.taus[t - 1] ? "halo close" : "halo");
+    this.halo.setAttribute(
+      "class",
+      this.trace.mistakes[t - 1] ? "halo mistake" : this.trace.taus[t - 1] ? "halo close" : "halo",
+    );
   }
 
   // Why no line can do it: the rows of the certificate, joined within each class. The two shapes meet.
@@ -187,7 +204,10 @@ export class Plane {
     const nodes = [0, 1].map((c) => {
       const rows = certificate.parts.filter((p) => classOf(this.trace.problem, p.row) === c);
       const corners = rows.map((p) => this.view.toScreen(...this.trace.problem.X[p.row]));
-      return svg("path", { d: corners.length ? `M${corners.map((p) => p.join(" ")).join("L")}Z` : "", class: `hull class${c}` });
+      return svg("path", {
+        d: corners.length ? `M${corners.map((p) => p.join(" ")).join("L")}Z` : "",
+        class: `hull class${c}`,
+      });
     });
     layer.replaceChildren(...nodes);
   }
@@ -203,7 +223,8 @@ export class Plane {
     }
     const goal = weightsAt(trace, t, trace.learner.keep);
     const from = this.weights;
-    const still = jump || !from || from.length !== goal.length || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const still =
+      jump || !from || from.length !== goal.length || matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (still) {
       this.weights = goal;
       this.drawStraight(goal);
@@ -229,7 +250,8 @@ export class Plane {
 
   paths(name, layer, list) {
     while (layer.childElementCount > list.length) layer.lastElementChild.remove();
-    while (layer.childElementCount < list.length) layer.append(svg("path", { class: `${name} class${layer.childElementCount}` }));
+    while (layer.childElementCount < list.length)
+      layer.append(svg("path", { class: `${name} class${layer.childElementCount}` }));
     list.forEach((d, k) => layer.children[k].setAttribute("d", d));
   }
 
@@ -241,7 +263,8 @@ export class Plane {
     const binary = W.length === 1;
     this.boundary.setAttribute("d", binary ? linePath(screen[0], box) : "");
     this.picture.classList.toggle("joint", !binary);
-    const raw = trace.learner.keep !== "last" && binary ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), box) : "";
+    const raw =
+      trace.learner.keep !== "last" && binary ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), box) : "";
     this.raw.setAttribute("d", raw);
     const moved = this.t > 0 && trace.taus[this.t - 1] !== 0 && trace.learner.keep === "last" && binary;
     this.ghost.setAttribute("d", moved ? linePath(this.onScreen(weightsAt(trace, this.t - 1, "last")[0]), box) : "");
@@ -270,16 +293,29 @@ export class Plane {
     }
     const scores = this.field.scoresAt(this.t, trace.learner.keep);
     const flat = this.t === 0 || scores.every((s) => s.every((v) => v === 0));
-    const ahead = linear ? leads(scores) : leads(scores).map((values) => values.map((v, s) => v / (this.field.reach[s] || 1)));
+    const ahead = linear
+      ? leads(scores)
+      : leads(scores).map((values) => values.map((v, s) => v / (this.field.reach[s] || 1)));
     this.paths("region", this.layers.regions, flat ? [] : ahead.map((values) => region(this.grid, values)));
     const between = scores.length > 1 ? ahead : [ahead[1]];
     this.boundary.setAttribute("d", flat ? "" : between.map((values) => isoline(this.grid, values)).join(""));
     this.picture.classList.remove("joint");
     this.ghost.setAttribute("d", "");
-    this.raw.setAttribute("d", linear && scores.length === 1 ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), this.box) : "");
+    this.raw.setAttribute(
+      "d",
+      linear && scores.length === 1 ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), this.box) : "",
+    );
     this.bandFill.setAttribute("d", "");
     const least = this.verdict.least;
-    const band = trace.learner.keep !== "vote" && scores.length === 1 && !this.verdict.wrong.length && Number.isFinite(least) && !flat;
-    this.bandEdge.setAttribute("d", band ? isoline(this.grid, scores[0], least) + isoline(this.grid, scores[0], -least) : "");
+    const band =
+      trace.learner.keep !== "vote" &&
+      scores.length === 1 &&
+      !this.verdict.wrong.length &&
+      Number.isFinite(least) &&
+      !flat;
+    this.bandEdge.setAttribute(
+      "d",
+      band ? isoline(this.grid, scores[0], least) + isoline(this.grid, scores[0], -least) : "",
+    );
   }
 }

@@ -15,11 +15,24 @@ export class Proof {
     this.caption = html("p", { class: "tally" });
     this.svg = svg("svg", { class: "chart", role: "img" });
     this.axis = html("button", { id: "axis", onclick: () => store.set({ whole: !store.state.whole }) });
-    this.book = html("button", { id: "ledger-open", text: "Ledger", title: "The proof, a line a mistake", onclick: openLedger });
+    this.book = html("button", {
+      id: "ledger-open",
+      text: "Ledger",
+      title: "The proof, a line a mistake",
+      onclick: openLedger,
+    });
     this.none = html("p", { class: "none" });
     root.append(
-      html("div", { class: "head" }, html("h2", { id: "proof-title", text: "The proof" }), html("span", { class: "more" }, this.axis, this.book)),
-      this.caption, this.meter, this.none, this.svg,
+      html(
+        "div",
+        { class: "head" },
+        html("h2", { id: "proof-title", text: "The proof" }),
+        html("span", { class: "more" }, this.axis, this.book),
+      ),
+      this.caption,
+      this.meter,
+      this.none,
+      this.svg,
     );
     new ResizeObserver(() => {
       this.drawn = null;
@@ -32,8 +45,12 @@ export class Proof {
     const bound = this.store.bound(trace.learner);
     const mistakes = mistakesAt(trace, state.step);
     const most = bound === null ? null : Math.floor(bound + 1e-9);
-    this.caption.replaceChildren(html("strong", { text: show(mistakes) }), ` mistake${mistakes === 1 ? "" : "s"}`, most === null ? "" : ` of at most ${show(most)}`,
-      ` · ${show(updatesAt(trace, state.step))} update${updatesAt(trace, state.step) === 1 ? "" : "s"}`);
+    this.caption.replaceChildren(
+      html("strong", { text: show(mistakes) }),
+      ` mistake${mistakes === 1 ? "" : "s"}`,
+      most === null ? "" : ` of at most ${show(most)}`,
+      ` · ${show(updatesAt(trace, state.step))} update${updatesAt(trace, state.step) === 1 ? "" : "s"}`,
+    );
     this.meter.hidden = most === null;
     if (most !== null) this.meter.firstChild.style.width = `${Math.min(100, (100 * mistakes) / Math.max(1, most))}%`;
     const lines = this.store.ledger(trace);
@@ -60,7 +77,10 @@ export class Proof {
   }
 
   size() {
-    return [Math.max(220, this.root.getBoundingClientRect().width - 24), Math.max(120, this.svg.getBoundingClientRect().height || 170)];
+    return [
+      Math.max(220, this.root.getBoundingClientRect().width - 24),
+      Math.max(120, this.svg.getBoundingClientRect().height || 170),
+    ];
   }
 
   // Where nothing is promised: the mistakes of each epoch.
@@ -73,14 +93,35 @@ export class Proof {
     const top = Math.max(1, ...counts);
     const wide = (width - PAD.left - PAD.right) / Math.max(counts.length, 8);
     const y = (v) => height - PAD.bottom - (v / top) * (height - PAD.top - PAD.bottom - 14);
-    const bars = counts.map((v, e) => svg("rect", { class: `bar${e + 1 === now ? " now" : ""}`, x: PAD.left + e * wide, width: Math.max(0.6, wide * 0.8), y: y(v), height: height - PAD.bottom - y(v) }));
+    const bars = counts.map((v, e) =>
+      svg("rect", {
+        class: `bar${e + 1 === now ? " now" : ""}`,
+        x: PAD.left + e * wide,
+        width: Math.max(0.6, wide * 0.8),
+        y: y(v),
+        height: height - PAD.bottom - y(v),
+      }),
+    );
     const levels = ticks(0, top, 4).filter(Number.isInteger);
     const rules = levels.map((v) => svg("path", { class: "rule", d: `M${PAD.left} ${y(v)}H${width - PAD.right}` }));
-    const numbers = levels.map((v) => svg("text", { x: PAD.left - 5, y: y(v) + 4, "text-anchor": "end", text: show(v) }));
+    const numbers = levels.map((v) =>
+      svg("text", { x: PAD.left - 5, y: y(v) + 4, "text-anchor": "end", text: show(v) }),
+    );
     const ends = counts.length ? [1, counts.length] : [];
-    const names = [...new Set(ends)].map((e) => svg("text", { x: PAD.left + (e - 0.6) * wide, y: height - 8, "text-anchor": "middle", text: String(e) }));
-    set(this.svg, { viewBox: `0 0 ${width} ${height}`, "aria-label": `Mistakes in each of ${counts.length} epochs, ${counts.at(-1) ?? 0} in the last.` });
-    this.svg.replaceChildren(...rules, ...bars, ...numbers, ...names, svg("text", { x: PAD.left, y: 11, text: "mistakes an epoch" }));
+    const names = [...new Set(ends)].map((e) =>
+      svg("text", { x: PAD.left + (e - 0.6) * wide, y: height - 8, "text-anchor": "middle", text: String(e) }),
+    );
+    set(this.svg, {
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-label": `Mistakes in each of ${counts.length} epochs, ${counts.at(-1) ?? 0} in the last.`,
+    });
+    this.svg.replaceChildren(
+      ...rules,
+      ...bars,
+      ...numbers,
+      ...names,
+      svg("text", { x: PAD.left, y: 11, text: "mistakes an epoch" }),
+    );
   }
 
   draw(trace, lines, bound, whole) {
@@ -102,44 +143,104 @@ export class Proof {
     const upper = path((k) => (simple ? Math.sqrt(k) * R : lines[k].upper));
     const lower = path((k) => (simple ? k * gamma : lines[k].lower));
     const inside = simple ? samples.filter((k) => k <= bound) : samples;
-    const wedge = `M${inside.map((k) => `${x(k).toFixed(1)} ${y(simple ? Math.sqrt(k) * R : lines[k].upper).toFixed(1)}`).join("L")}L${[...inside].reverse().map((k) => `${x(k).toFixed(1)} ${y(simple ? k * gamma : lines[k].lower).toFixed(1)}`).join("L")}Z`;
+    const wedge = `M${inside.map((k) => `${x(k).toFixed(1)} ${y(simple ? Math.sqrt(k) * R : lines[k].upper).toFixed(1)}`).join("L")}L${[
+      ...inside,
+    ]
+      .reverse()
+      .map((k) => `${x(k).toFixed(1)} ${y(simple ? k * gamma : lines[k].lower).toFixed(1)}`)
+      .join("L")}Z`;
     const grid = [];
-    for (const k of ticks(0, last, width / 70)) grid.push(svg("path", { class: "tick", d: `M${x(k)} ${height - PAD.bottom}v4` }), svg("text", { x: x(k), y: height - 8, "text-anchor": "middle", text: show(k) }));
-    for (const v of ticks(0, top, height / 45)) grid.push(svg("path", { class: "rule", d: `M${PAD.left} ${y(v)}H${width - PAD.right}` }), svg("text", { x: PAD.left - 5, y: y(v) + 4, "text-anchor": "end", text: show(v) }));
+    for (const k of ticks(0, last, width / 70))
+      grid.push(
+        svg("path", { class: "tick", d: `M${x(k)} ${height - PAD.bottom}v4` }),
+        svg("text", { x: x(k), y: height - 8, "text-anchor": "middle", text: show(k) }),
+      );
+    for (const v of ticks(0, top, height / 45))
+      grid.push(
+        svg("path", { class: "rule", d: `M${PAD.left} ${y(v)}H${width - PAD.right}` }),
+        svg("text", { x: PAD.left - 5, y: y(v) + 4, "text-anchor": "end", text: show(v) }),
+      );
     const step = (key) => `M${lines.map((l) => `${x(l.k).toFixed(1)} ${y(l[key]).toFixed(1)}`).join("L")}`;
     const meets = simple && bound <= last;
     const mark = meets
-      ? [svg("path", { class: "bound", d: `M${x(bound)} ${PAD.top}V${height - PAD.bottom}` }), svg("circle", { class: "meet", cx: x(bound), cy: y(bound * gamma), r: 4 }),
-        svg("text", { class: "bound-name", x: x(bound) - 6, y: height - PAD.bottom - 6, "text-anchor": "end", text: "R²/γ²" })]
+      ? [
+          svg("path", { class: "bound", d: `M${x(bound)} ${PAD.top}V${height - PAD.bottom}` }),
+          svg("circle", { class: "meet", cx: x(bound), cy: y(bound * gamma), r: 4 }),
+          svg("text", {
+            class: "bound-name",
+            x: x(bound) - 6,
+            y: height - PAD.bottom - 6,
+            "text-anchor": "end",
+            text: "R²/γ²",
+          }),
+        ]
       : [];
     const [upName, lowName] = simple ? ["√k·R", "k·γ"] : ["limit of ‖w‖", "γ·Στ"];
     const at = simple ? last * 0.5 : run;
     const names = [
-      svg("text", { class: "up", x: x(at) - 4, y: y(simple ? Math.sqrt(at) * R : lines[run].upper) - 7, "text-anchor": "end", text: upName }),
-      svg("text", { class: "low", x: x(at) + 6, y: y(simple ? at * gamma : lines[run].lower) + 15, "text-anchor": simple ? "start" : "end", text: lowName }),
+      svg("text", {
+        class: "up",
+        x: x(at) - 4,
+        y: y(simple ? Math.sqrt(at) * R : lines[run].upper) - 7,
+        "text-anchor": "end",
+        text: upName,
+      }),
+      svg("text", {
+        class: "low",
+        x: x(at) + 6,
+        y: y(simple ? at * gamma : lines[run].lower) + 15,
+        "text-anchor": simple ? "start" : "end",
+        text: lowName,
+      }),
     ];
     this.norm = svg("path", { class: "norm now" });
     this.along = svg("path", { class: "along now" });
     this.dots = [svg("circle", { class: "norm dot", r: 3.5 }), svg("circle", { class: "along dot", r: 3.5 })];
-    this.words = [svg("text", { class: "norm" , text: "‖w‖" }), svg("text", { class: "along", text: "w·u" })];
-    set(this.svg, { viewBox: `0 0 ${width} ${height}`, "aria-label": `The proof: ‖w‖ stays below ${upName}, w·u above ${lowName}${meets ? `; they meet at ${show(bound)} mistakes` : ""}.` });
+    this.words = [svg("text", { class: "norm", text: "‖w‖" }), svg("text", { class: "along", text: "w·u" })];
+    set(this.svg, {
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-label": `The proof: ‖w‖ stays below ${upName}, w·u above ${lowName}${meets ? `; they meet at ${show(bound)} mistakes` : ""}.`,
+    });
     this.svg.replaceChildren(
-      ...grid, svg("path", { class: "wedge", d: wedge }), ...mark, svg("path", { class: "up", d: upper }), svg("path", { class: "low", d: lower }),
-      svg("path", { class: "norm future", d: step("norm") }), svg("path", { class: "along future", d: step("wu") }), this.norm, this.along, ...this.dots, ...this.words, ...names,
-      svg("text", { x: meets ? x(bound) - 50 : width - PAD.right, y: height - PAD.bottom - 6, "text-anchor": "end", text: "k updates →" }),
+      ...grid,
+      svg("path", { class: "wedge", d: wedge }),
+      ...mark,
+      svg("path", { class: "up", d: upper }),
+      svg("path", { class: "low", d: lower }),
+      svg("path", { class: "norm future", d: step("norm") }),
+      svg("path", { class: "along future", d: step("wu") }),
+      this.norm,
+      this.along,
+      ...this.dots,
+      ...this.words,
+      ...names,
+      svg("text", {
+        x: meets ? x(bound) - 50 : width - PAD.right,
+        y: height - PAD.bottom - 6,
+        "text-anchor": "end",
+        text: "k updates →",
+      }),
     );
   }
 
   follow(lines, k) {
     const { x, y } = this.scale;
-    const path = (key) => `M${lines.slice(0, k + 1).map((l) => `${x(l.k).toFixed(1)} ${y(l[key]).toFixed(1)}`).join("L")}`;
+    const path = (key) =>
+      `M${lines
+        .slice(0, k + 1)
+        .map((l) => `${x(l.k).toFixed(1)} ${y(l[key]).toFixed(1)}`)
+        .join("L")}`;
     this.norm.setAttribute("d", path("norm"));
     this.along.setAttribute("d", path("wu"));
     ["norm", "wu"].forEach((key, j) => {
       const [px, py] = [x(k), y(lines[k][key])];
       set(this.dots[j], { cx: px, cy: py });
       const apart = Math.abs(y(lines[k].norm) - y(lines[k].wu)) > 14 || k === 0;
-      set(this.words[j], { x: px + 6, y: py + (apart ? 4 : j === 0 ? -4 : 12), visibility: px - x(0) > 24 ? "visible" : "hidden" });
+      set(this.words[j], {
+        x: px + 6,
+        y: py + (apart ? 4 : j === 0 ? -4 : 12),
+        visibility: px - x(0) > 24 ? "visible" : "hidden",
+      });
     });
   }
 }

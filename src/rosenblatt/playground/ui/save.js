@@ -6,8 +6,23 @@ import { writeTrace } from "../engine/table.js";
 import { html, set, svg, tell } from "./node.js";
 import { learnerName } from "./plane.js";
 
-const PAINT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility",
-  "font-family", "font-size", "font-weight", "font-style", "paint-order"];
+const PAINT = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "visibility",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "font-style",
+  "paint-order",
+];
 
 function give(name, blob) {
   const address = URL.createObjectURL(blob);
@@ -42,14 +57,30 @@ export function picture(stage) {
   const style = getComputedStyle(document.body);
   const ink = style.color;
   const size = [columns * width + (columns - 1) * 12, rows * (height + 26)];
-  const all = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${size[0]} ${size[1]}`, width: size[0], height: size[1] },
-    svg("rect", { width: size[0], height: size[1], fill: style.backgroundColor }));
+  const all = svg(
+    "svg",
+    { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${size[0]} ${size[1]}`, width: size[0], height: size[1] },
+    svg("rect", { width: size[0], height: size[1], fill: style.backgroundColor }),
+  );
   stage.planes.forEach((plane, j) => {
     const [x, y] = [(j % columns) * (width + 12), Math.floor(j / columns) * (height + 26)];
-    const copy = svg("svg", { x, y: y + 24, width, height, viewBox: `0 0 ${width} ${height}`, overflow: "hidden" },
-      ...plane.sheets.flatMap((sheet) => [...painted(sheet).children]));
-    all.append(svg("text", { x: x + 8, y: y + 17, fill: ink, "font-family": style.fontFamily, "font-size": 14, "font-weight": 600,
-      text: `${learnerName(plane.trace.learner)}: ${plane.count.textContent}` }), copy);
+    const copy = svg(
+      "svg",
+      { x, y: y + 24, width, height, viewBox: `0 0 ${width} ${height}`, overflow: "hidden" },
+      ...plane.sheets.flatMap((sheet) => [...painted(sheet).children]),
+    );
+    all.append(
+      svg("text", {
+        x: x + 8,
+        y: y + 17,
+        fill: ink,
+        "font-family": style.fontFamily,
+        "font-size": 14,
+        "font-weight": 600,
+        text: `${learnerName(plane.trace.learner)}: ${plane.count.textContent}`,
+      }),
+      copy,
+    );
   });
   return { text: new XMLSerializer().serializeToString(all), size };
 }
@@ -68,7 +99,9 @@ async function asPng({ text, size }) {
 export class Save {
   constructor(menu, dialog, store, stage) {
     Object.assign(this, { menu, dialog, store, stage });
-    menu.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => this.save(button.dataset.save)));
+    menu
+      .querySelectorAll("[data-save]")
+      .forEach((button) => button.addEventListener("click", () => this.save(button.dataset.save)));
     menu.addEventListener("keydown", (e) => {
       if (e.key !== "Escape") return;
       menu.open = false;
@@ -95,10 +128,22 @@ export class Save {
     this.dialog.replaceChildren(
       html("h2", { id: "script-title", text: "The Python lines of this run" }),
       html("pre", { tabindex: 0, "aria-label": "Python", text }),
-      html("div", { class: "row" },
-        html("button", { id: "script-copy", class: "accent", text: "Copy", onclick: () => copy(text, "The lines are copied.") }),
-        html("button", { id: "script-save", text: "Download", onclick: () => give("perceptron.py", new Blob([text], { type: "text/x-python" })) }),
-        html("button", { id: "script-close", text: "Close", onclick: close })),
+      html(
+        "div",
+        { class: "row" },
+        html("button", {
+          id: "script-copy",
+          class: "accent",
+          text: "Copy",
+          onclick: () => copy(text, "The lines are copied."),
+        }),
+        html("button", {
+          id: "script-save",
+          text: "Download",
+          onclick: () => give("perceptron.py", new Blob([text], { type: "text/x-python" })),
+        }),
+        html("button", { id: "script-close", text: "Close", onclick: close }),
+      ),
     );
     this.dialog.showModal();
   }

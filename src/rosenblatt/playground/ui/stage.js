@@ -15,9 +15,17 @@ export class Stage {
     this.planes = [];
     this.cursor = null;
     this.picked = -1;
-    this.board = html("div", { class: "board", tabindex: 0, role: "application", "aria-roledescription": "plane of points",
-      "aria-label": "Plane. Arrow keys move the cursor, Enter adds a point, N and P pick points, Delete removes." });
-    this.note = html("p", { class: "stretch", text: "The two axes have different units, so w does not look square on its boundary." });
+    this.board = html("div", {
+      class: "board",
+      tabindex: 0,
+      role: "application",
+      "aria-roledescription": "plane of points",
+      "aria-label": "Plane. Arrow keys move the cursor, Enter adds a point, N and P pick points, Delete removes.",
+    });
+    this.note = html("p", {
+      class: "stretch",
+      text: "The two axes have different units, so w does not look square on its boundary.",
+    });
     root.append(this.board, this.note);
     new ResizeObserver(() => this.resize()).observe(this.board);
     this.board.addEventListener("pointerdown", (e) => this.down(e));
@@ -36,7 +44,9 @@ export class Stage {
 
   // The frame follows the data, but stays while a hand is moving points.
   frameFor({ points }) {
-    const inside = this.frame && points.every((p) => p.x >= this.frame.x0 && p.x <= this.frame.x1 && p.y >= this.frame.y0 && p.y <= this.frame.y1);
+    const inside =
+      this.frame &&
+      points.every((p) => p.x >= this.frame.x0 && p.x <= this.frame.x1 && p.y >= this.frame.y0 && p.y <= this.frame.y1);
     if (this.edited && inside) return this.frame;
     return frameOf(points);
   }
@@ -104,7 +114,10 @@ export class Stage {
 
   place(px, py) {
     const step = grain(this.view);
-    const [x, y] = this.view.toPlane(Math.min(Math.max(px, 0), this.view.width), Math.min(Math.max(py, 0), this.view.height));
+    const [x, y] = this.view.toPlane(
+      Math.min(Math.max(px, 0), this.view.width),
+      Math.min(Math.max(py, 0), this.view.height),
+    );
     return { x: snap(x, step), y: snap(y, step) };
   }
 
@@ -235,8 +248,14 @@ export class Stage {
         return;
       }
       const [x, y] = this.view.toScreen(this.cursor.x, this.cursor.y);
-      const shape = this.picked >= 0 ? svg("circle", { r: 15, cx: 0, cy: 0 }) : svg("path", { d: "M-14 0H-4M4 0H14M0-14V-4M0 4V14" });
-      const c = this.picked < 0 && this.tool.choice !== "erase" ? svg("path", { d: shapePath(this.tool.choice, 4), class: `point class${this.tool.choice}` }) : null;
+      const shape =
+        this.picked >= 0
+          ? svg("circle", { r: 15, cx: 0, cy: 0 })
+          : svg("path", { d: "M-14 0H-4M4 0H14M0-14V-4M0 4V14" });
+      const c =
+        this.picked < 0 && this.tool.choice !== "erase"
+          ? svg("path", { d: shapePath(this.tool.choice, 4), class: `point class${this.tool.choice}` })
+          : null;
       const group = svg("g", {}, shape, c);
       set(group, { transform: `translate(${x} ${y})` });
       layer.replaceChildren(group);

@@ -6,7 +6,8 @@ import { ledger, mistakeBound } from "../engine/ledger.js";
 import { bestMargin } from "../engine/margin.js";
 import { makeProblem } from "../engine/problem.js";
 
-const spaceKey = (l) => (l.kernel === "linear" ? `linear ${l.intercept}` : [l.kernel, l.degree, l.coef0, l.gamma].join(" "));
+const spaceKey = (l) =>
+  l.kernel === "linear" ? `linear ${l.intercept}` : [l.kernel, l.degree, l.coef0, l.gamma].join(" ");
 const MOST_UNDO = 200;
 
 export class Store {

@@ -16,10 +16,17 @@ export class Timeline {
     this.cursor = svg("path", { class: "cursor" });
     this.knob = svg("circle", { class: "knob", cy: 5, r: 5 });
     this.now = svg("svg", { class: "timeline", "aria-hidden": "true" }, this.past, this.cursor, this.knob);
-    this.range = html("input", { type: "range", min: 0, step: 1, id: "time", "aria-label": "Step", oninput: () => {
-      stop();
-      store.set({ step: Number(this.range.value) });
-    } });
+    this.range = html("input", {
+      type: "range",
+      min: 0,
+      step: 1,
+      id: "time",
+      "aria-label": "Step",
+      oninput: () => {
+        stop();
+        store.set({ step: Number(this.range.value) });
+      },
+    });
     this.node = html("div", { class: "scrub" }, this.svg, this.now, this.range);
     root.append(this.node);
     new ResizeObserver(() => {
@@ -29,7 +36,11 @@ export class Timeline {
   }
 
   render(state, derived) {
-    const same = this.traces && this.traces.length === derived.traces.length && this.traces.every((t, j) => t === derived.traces[j]) && this.active === state.active;
+    const same =
+      this.traces &&
+      this.traces.length === derived.traces.length &&
+      this.traces.every((t, j) => t === derived.traces[j]) &&
+      this.active === state.active;
     if (!same) this.draw(state, derived);
     const t = Math.min(state.step, derived.last);
     if (Number(this.range.value) !== t) this.range.value = t;
@@ -64,13 +75,17 @@ export class Timeline {
     for (let e = 0; e < epochs; e += every) {
       const px = this.x(e * n);
       nodes.push(svg("path", { class: "epoch", d: `M${px} 0V${height}` }));
-      if (px < width - 104) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10, text: e === 0 ? "epoch 1" : String(e + 1) }));
+      if (px < width - 124)
+        nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10, text: e === 0 ? "epoch 1" : String(e + 1) }));
     }
     const bound = this.store.bound(lead.learner);
-    if (bound !== null && Math.floor(bound) <= most * 1.02) nodes.push(svg("path", { class: "bound", d: `M${SIDE} ${y(bound)}H${width - SIDE}` }));
+    if (bound !== null && Math.floor(bound) <= most * 1.02)
+      nodes.push(svg("path", { class: "bound", d: `M${SIDE} ${y(bound)}H${width - SIDE}` }));
     traces.forEach((trace, j) => {
       const top = lanesTop + j * (lane + 2);
-      nodes.push(svg("rect", { class: "lane", x: SIDE, y: top, width: this.x(trace.length) - SIDE, height: lane, rx: 2 }));
+      nodes.push(
+        svg("rect", { class: "lane", x: SIDE, y: top, width: this.x(trace.length) - SIDE, height: lane, rx: 2 }),
+      );
       let ticks = "";
       let seen = -1;
       let steps = `M${this.x(0)} ${y(0)}`;
@@ -85,10 +100,20 @@ export class Timeline {
       const mine = j === state.active;
       nodes.push(svg("path", { class: `tick${mine ? " mine" : ""}`, d: ticks }));
       nodes.push(svg("path", { class: `sum line${j}${mine ? " mine" : ""}`, d: steps }));
-      if (trace.converged) nodes.push(svg("circle", { class: "end", cx: this.x(trace.length), cy: top + lane / 2, r: lane / 2 - 1 }));
-      if (traces.length > 1) nodes.push(svg("text", { class: "lane-name", x: 2, y: top + lane - 1, text: String(j + 1) }));
+      if (trace.converged)
+        nodes.push(svg("circle", { class: "end", cx: this.x(trace.length), cy: top + lane / 2, r: lane / 2 - 1 }));
+      if (traces.length > 1)
+        nodes.push(svg("text", { class: "lane-name", x: 2, y: top + lane - 1, text: String(j + 1) }));
     });
-    nodes.push(svg("text", { class: "most", x: width - SIDE, y: 10, "text-anchor": "end", text: `${show(most)} mistake${most === 1 ? "" : "s"}` }));
+    nodes.push(
+      svg("text", {
+        class: "most",
+        x: width - SIDE,
+        y: 10,
+        "text-anchor": "end",
+        text: `${show(most)} mistake${most === 1 ? "" : "s"}`,
+      }),
+    );
     set(this.past, { height });
     for (const sheet of [this.svg, this.now]) set(sheet, { viewBox: `0 0 ${width} ${height}` });
     this.svg.replaceChildren(...nodes);

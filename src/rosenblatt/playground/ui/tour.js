@@ -38,18 +38,27 @@ export class Tour {
     if (!scene) return;
     const { title, text, task } = SCENES[scene - 1];
     const dots = SCENES.map((s, j) =>
-      html("button", { class: "dot", "aria-label": `Scene ${j + 1}: ${s.title}`, "aria-current": j + 1 === scene ? "step" : null, onclick: () => this.open(j + 1) }));
+      html("button", {
+        class: "dot",
+        "aria-label": `Scene ${j + 1}: ${s.title}`,
+        "aria-current": j + 1 === scene ? "step" : null,
+        onclick: () => this.open(j + 1),
+      }),
+    );
     this.root.replaceChildren(
       html("p", { class: "where", text: `Scene ${scene} of ${SCENES.length}` }),
       html("h2", { id: "tour-title", tabindex: -1, text: title }),
       ...text.map((part) => html("p", {}, ...rich(part))),
       html("p", { class: "task" }, html("strong", { text: "Try: " }), task),
-      html("div", { class: "row" },
+      html(
+        "div",
+        { class: "row" },
         html("button", { id: "tour-back", disabled: scene === 1, text: "Back", onclick: () => this.open(scene - 1) }),
         scene < SCENES.length
           ? html("button", { id: "tour-next", class: "accent", text: "Next", onclick: () => this.open(scene + 1) })
           : html("button", { id: "tour-next", class: "accent", text: "Finish", onclick: () => this.close() }),
-        html("button", { id: "tour-close", text: "Close", onclick: () => this.close() })),
+        html("button", { id: "tour-close", text: "Close", onclick: () => this.close() }),
+      ),
       html("div", { class: "dots" }, ...dots),
     );
   }

@@ -7,8 +7,13 @@ import { announce, html, svg } from "./node.js";
 import { Timeline } from "./timeline.js";
 
 const ICONS = {
-  first: "M6 5v14M19 5L9 12l10 7z", back: "M17 5L7 12l10 7z", play: "M7 4l13 8-13 8z", pause: "M7 5h4v14H7zM14 5h4v14h-4z",
-  step: "M7 5l10 7-10 7z", mistake: "M4 6l7 6-7 6zM14 8l6 8M20 8l-6 8", end: "M5 5l10 7-10 7zM19 5v14",
+  first: "M6 5v14M19 5L9 12l10 7z",
+  back: "M17 5L7 12l10 7z",
+  play: "M7 4l13 8-13 8z",
+  pause: "M7 5h4v14H7zM14 5h4v14h-4z",
+  step: "M7 5l10 7-10 7z",
+  mistake: "M4 6l7 6-7 6zM14 8l6 8M20 8l-6 8",
+  end: "M5 5l10 7-10 7zM19 5v14",
 };
 
 function icon(name) {
@@ -18,20 +23,29 @@ function icon(name) {
 export class Transport {
   constructor(root, store) {
     Object.assign(this, { store });
-    const button = (id, name, title, act) => html("button", { id, class: "icon", "aria-label": name, title, onclick: act }, icon(id));
+    const button = (id, name, title, act) =>
+      html("button", { id, class: "icon", "aria-label": name, title, onclick: act }, icon(id));
     this.play = html("button", { id: "play", class: "icon accent big", onclick: () => this.toggle() });
-    this.speed = html("select", { id: "speed", "aria-label": "Steps a second", onchange: (e) => store.set({ speed: Number(e.target.value) }) },
-      ...SPEEDS.map((v) => html("option", { value: v, text: `${v}/s` })));
+    this.speed = html(
+      "select",
+      { id: "speed", "aria-label": "Steps a second", onchange: (e) => store.set({ speed: Number(e.target.value) }) },
+      ...SPEEDS.map((v) => html("option", { value: v, text: `${v}/s` })),
+    );
     this.where = html("span", { class: "where" });
     root.append(
-      html("div", { class: "keys", role: "group", "aria-label": "Controls of time" },
+      html(
+        "div",
+        { class: "keys", role: "group", "aria-label": "Controls of time" },
         button("first", "To the start", "To the start (Home)", () => this.go(0)),
         button("back", "One step back", "One step back (←)", () => this.go(store.state.step - 1)),
         this.play,
         button("step", "One step", "One step (→)", () => this.go(store.state.step + 1)),
         button("mistake", "To the next mistake", "To the next mistake (M)", () => this.toMistake()),
         button("end", "To convergence", "To convergence, or to the last epoch (End)", () => this.toEnd()),
-        html("label", { class: "speed" }, html("span", { text: "Speed" }), this.speed), this.where));
+        html("label", { class: "speed" }, html("span", { text: "Speed" }), this.speed),
+        this.where,
+      ),
+    );
     this.timeline = new Timeline(root, store, () => this.pause());
     this.draw();
   }
@@ -62,7 +76,11 @@ export class Transport {
     this.pause();
     this.store.set({ step: trace.length });
     const mistakes = mistakesAt(trace, trace.length);
-    announce(trace.converged ? `Converged at step ${trace.length} after ${mistakes} mistakes.` : `Not converged after ${trace.epochMistakes.length} epochs and ${mistakes} mistakes.`);
+    announce(
+      trace.converged
+        ? `Converged at step ${trace.length} after ${mistakes} mistakes.`
+        : `Not converged after ${trace.epochMistakes.length} epochs and ${mistakes} mistakes.`,
+    );
   }
 
   toggle() {
