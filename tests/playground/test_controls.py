@@ -143,6 +143,19 @@ def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
     assert page.locator(".regions path").count() == 3
 
 
+def test_a_finger_adds_and_moves_points(visit: Any) -> None:
+    page = visit(AND, width=390, height=844, has_touch=True, is_mobile=True)
+    points = page.locator(".plane .points path")
+    page.touchscreen.tap(*spot(page, 0.5, 0.3))
+    assert points.count() == 5
+    touch = "(n) => getComputedStyle(n).touchAction"
+    assert points.first.evaluate(touch) == "none"
+    assert page.locator(".plane").evaluate(touch) == "pan-y"
+    page.touchscreen.tap(*where(page, 4))
+    assert points.count() == 5
+    assert page.inner_text("#status").startswith("Row 5, class 1")
+
+
 def test_every_option_of_a_learner(visit: Any) -> None:
     page = visit("#data=noise&n=40&noise=0.3&learner=perceptron&epochs=20&step=30")
     form = page.locator("#learners")
@@ -219,7 +232,7 @@ def test_four_learners_side_by_side(visit: Any) -> None:
     page.get_by_role("button", name="Remove learner 2").click()
     assert page.locator("figure").count() == 3
     rows = [page.locator("figure").nth(j).locator(".point").count() for j in range(3)]
-    assert rows == [60, 60, 60]
+    assert rows == [30, 30, 30]
 
 
 def test_the_proof_the_ledger_and_the_certificate(visit: Any) -> None:

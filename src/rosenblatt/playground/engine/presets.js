@@ -119,7 +119,7 @@ export const PRESETS = {
       [1, 1, 0],
     ]),
   },
-  blobs: { title: "Blobs", options: { n: 60, margin: 0.3, seed: 1 }, make: blobs },
+  blobs: { title: "Blobs", options: { n: 30, margin: 0.3, seed: 38 }, make: blobs },
   moons: { title: "Moons", options: { n: 80, noise: 0.1, seed: 1 }, make: moons },
   circles: { title: "Circles", options: { n: 80, noise: 0.12, seed: 1 }, make: circles },
   three: { title: "Three classes", options: { n: 60, margin: 0.6, seed: 1 }, make: three },

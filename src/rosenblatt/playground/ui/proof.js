@@ -176,7 +176,7 @@ export class Proof {
         ]
       : [];
     const [upName, lowName] = simple ? ["√k·R", "k·γ"] : ["limit of ‖w‖", "γ·Στ"];
-    const at = simple ? last * 0.5 : run;
+    const at = simple ? last * 0.62 : run;
     const names = [
       svg("text", {
         class: "up",

@@ -24,7 +24,7 @@ export const SCENES = [
     link: "#classes=-1,%2B1&points=2,1,1;1.2,-0.4,0;-1,0.8,0;0.4,1.6,1&learner=perceptron&epochs=40&step=2&speed=1",
     text: [
       "After the push, the score of that row is w·x + y·x·x: it moved by exactly ‖x‖² (plus 1 for b) towards its label. Not always far enough, but always the right way.",
-      "It may spoil other rows. The theorem, three scenes on, says that this cannot go on for ever.",
+      "It may spoil other rows. The theorem, two scenes on, says that this cannot go on for ever.",
     ],
     task: "Use “To the next mistake” (M) and watch the line turn each time towards the mistaken row.",
   },
@@ -39,12 +39,12 @@ export const SCENES = [
   },
   {
     title: "The theorem at work",
-    link: "#data=blobs&n=60&margin=0.08&seed=3&learner=perceptron&epochs=200&step=1000&speed=30",
+    link: "#data=blobs&n=24&margin=0.3&seed=38&learner=perceptron&epochs=400&step=130&speed=30",
     text: [
       "Let u be the best direction and γ its margin. Each mistake makes w·u grow by at least γ; but ‖w‖² grows by at most R². So k·γ ≤ w·u ≤ ‖w‖ ≤ √k·R.",
       "A straight line overtakes a square root: at k = *R²/γ²* there is no room left. No order of the rows, however unkind, can cause more mistakes.",
     ],
-    task: "Pull the Margin slider and watch the wedge open and close.",
+    task: "Play on to convergence, then pull the Margin slider: a wider margin closes the wedge sooner.",
   },
   {
     title: "XOR: what no line can do",

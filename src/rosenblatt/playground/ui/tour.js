@@ -61,5 +61,6 @@ export class Tour {
       ),
       html("div", { class: "dots" }, ...dots),
     );
+    this.root.scrollTop = 0;
   }
 }
