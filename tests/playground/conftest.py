@@ -54,7 +54,7 @@ def browser() -> Iterator[Any]:
     except ImportError:
         missing("Playwright is not installed: pip install playwright")
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
+    if not path or not Path(path).exists():
         missing("no browser: apt-get install chromium, or set CHROMIUM to one")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
@@ -136,18 +136,20 @@ class Chromium:
         return json.loads(self.page.evaluate(call, sent))
 
 
+@pytest.fixture(scope="session")
+def chromium(browser: Any, address: str) -> Iterator[Chromium]:
+    visit = Visit(browser, address)
+    yield Chromium(visit)
+    assert visit.complaints == []
+
+
 @pytest.fixture(params=["node", "chromium"])
 def engine(request: pytest.FixtureRequest) -> Any:
     """The page's engine, in Node and in the browser: a function to call functions of a module with."""
-    if request.param == "chromium":
-        return Chromium(request.getfixturevalue("visit"))
-    path = shutil.which("node")
-    if not path:
-        missing("Node is not installed: apt-get install nodejs")
-    return Node(path)
+    return request.getfixturevalue(request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def node() -> Node:
     path = shutil.which("node")
     if not path:

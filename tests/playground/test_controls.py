@@ -87,6 +87,16 @@ def test_presets_and_their_sliders(visit: Any) -> None:
         margins.append(float(page.locator(".verdict dd").first.inner_text()))
         assert "Separable. Checked exactly." in page.inner_text(".verdict")
     assert margins[0] > margins[1]
+    box = page.get_by_role("slider", name="Margin").bounding_box()
+    page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2, steps=5)
+    half = float(page.get_by_role("slider", name="Margin").input_value())
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+    assert 0.1 < half < float(page.get_by_role("slider", name="Margin").input_value())
+    page.get_by_role("button", name="Undo").click()
+    assert page.get_by_role("slider", name="Margin").input_value() == "0.1"
     page.get_by_role("slider", name="Points").fill("500")
     assert page.locator(".plane .points path").count() == 500
     page.get_by_role("slider", name="Draw").fill("7")
@@ -268,12 +278,16 @@ def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
     good = tmp_path / "flowers.csv"
     good.write_text('width;length;height;"kind of flower"\n1;10;0.5;rose\n2;12;0.25;tulip\n3;9;0.125;rose\n')
     load(page, good)
-    page.get_by_text("flowers.csv: 3 points of 2 classes.").wait_for()
+    page.get_by_text("flowers.csv: 3 points, of 2 classes.").wait_for()
     assert page.locator(".plane .points path").count() == 3
     assert [t.inner_text() for t in page.locator(".tool").all()][:2] == ["rose", "tulip"]
     assert "width" in page.locator(".grid .name").all_text_contents()
     page.locator("[data-column=y]").select_option("height")
     assert page.locator(".grid .name").all_text_contents() == ["width", "height"]
+    page.get_by_label("Scale both columns").check()
+    assert page.locator(".grid .name").all_text_contents() == ["width (scaled)", "height (scaled)"]
+    link = state(page)["points"]
+    assert link == "-1.2247,1.3363,0;0,-0.2673,1;1.2247,-1.069,0"
     page.locator("[data-column=y]").select_option("width")
     assert "three different columns" in page.inner_text("[role=alert]")
     for text, sentence in [
@@ -291,5 +305,5 @@ def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
     many = tmp_path / "many.csv"
     many.write_text("".join(f"{i % 37},{i % 41},{i % 3}\n" for i in range(2000)))
     load(page, many)
-    page.get_by_text("500 points of 3 classes; 1500 more rows are not shown").wait_for()
+    page.get_by_text("many.csv: 500 of 2000 rows, evenly taken, of 3 classes.").wait_for()
     assert page.locator(".plane .points path").count() == 500

@@ -160,7 +160,7 @@ def test_the_user_s_table_is_shown(browser: Any, visit: Any, flowers: Path) -> N
         threading.Thread(target=server.serve_forever, daemon=True).start()
         visit.address = page_address(server)
         page = visit(data.query)
-        page.get_by_text("data.csv: 3 points of 2 classes.").wait_for()
+        page.get_by_text("data.csv: 3 points, of 2 classes.").wait_for()
         assert page.locator(".plane .points path").count() == 3
         assert page.locator(".grid .name").all_text_contents() == ["high", "wide"]
         assert page.locator("[data-column=x]").input_value() == "2"

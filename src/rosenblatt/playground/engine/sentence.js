@@ -9,12 +9,14 @@ import { target } from "./rule.js";
 export function show(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "?";
   const size = Math.abs(value);
-  let text;
-  if (size !== 0 && size < 0.01) text = value.toPrecision(2);
-  else if (size >= 1e6) text = value.toPrecision(4);
-  else text = String(Math.round(value * 1000) / 1000);
-  text = text.replace(/^-0$/, "0").replace("e-", "·10^-").replace("e+", "·10^");
-  return text.replace(/-/g, "−");
+  let text = String(Math.round(value * 1000) / 1000);
+  if (size !== 0 && size < 0.01) text = String(Number(value.toPrecision(2)));
+  else if (size >= 1e6) {
+    const power = Math.floor(Math.log10(size));
+    const raised = [...String(power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+    text = `${Number((value / 10 ** power).toPrecision(4))}·10${raised}`;
+  }
+  return text.replace(/^-0$/, "0").replace(/-/g, "−");
 }
 
 export const pair = (v) => `(${show(v[0])}, ${show(v[1])})`;

@@ -81,8 +81,15 @@ export function sortLabels(labels) {
   return all.every(isNumber) ? all.sort((a, b) => a - b) : all.sort();
 }
 
+// Values with mean 0 and variance 1, to four decimals; a column of one value becomes 0.
+function standardised(values) {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length;
+  const spread = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length) || 1;
+  return values.map((v) => Number(((v - mean) / spread).toFixed(4)) || 0);
+}
+
 // { points, names, left }: at most MOST_POINTS of the rows, evenly taken; `left` were not shown.
-export function takeColumns({ header, rows }, { x, y, label }) {
+export function takeColumns({ header, rows }, { x, y, label }, scaled = false) {
   if (x === y || x === label || y === label)
     throw new Error("Choose three different columns: two of numbers and the label.");
   const shown =
@@ -101,7 +108,12 @@ export function takeColumns({ header, rows }, { x, y, label }) {
   if (names.length > MOST_CLASSES) {
     throw new Error(`Column "${header[label]}" has ${names.length} labels: two to ${MOST_CLASSES} can be shown.`);
   }
-  const points = shown.map((r) => ({ x: Number(r.cells[x]), y: Number(r.cells[y]), c: names.indexOf(r.cells[label]) }));
+  const column = (j) => {
+    const values = shown.map((r) => Number(r.cells[j]));
+    return scaled ? standardised(values) : values;
+  };
+  const [across, up] = [column(x), column(y)];
+  const points = shown.map((r, i) => ({ x: across[i], y: up[i], c: names.indexOf(r.cells[label]) }));
   return { points, names, left: rows.length - shown.length };
 }
 

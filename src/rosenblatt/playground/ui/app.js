@@ -71,6 +71,6 @@ if (query.has("csv") && location.hash === "") {
       if (!answer.ok) throw new Error(`the server answered ${answer.status}.`);
       return answer.text();
     })
-    .then((text) => dataset.take(file, text, wanted))
+    .then((text) => dataset.upload.take(file, text, wanted))
     .catch((error) => tell(`${file} could not be read: ${error.message}`, "error"));
 }

@@ -4,9 +4,10 @@ import { LIMITS, makePreset, PRESETS } from "../engine/presets.js";
 import { makeRandom } from "../engine/random.js";
 import { show } from "../engine/sentence.js";
 import { presetState } from "../engine/state.js";
-import { guessColumns, MOST_CLASSES, readTable, takeColumns } from "../engine/table.js";
-import { announce, html, svg, tell } from "./node.js";
+import { MOST_CLASSES } from "../engine/table.js";
+import { announce, html, svg } from "./node.js";
 import { shapePath } from "./shape.js";
+import { Upload } from "./upload.js";
 import { frameOf, makeView } from "./view.js";
 
 const OPTION_NAMES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
@@ -68,16 +69,7 @@ export class Dataset {
     this.redo = button("Redo", "↷", "Redo (Ctrl Shift Z)", () => this.store.redo());
     const shuffle = button("Shuffle", "Shuffle", "Put the rows in another order", () => this.shuffle());
     const clear = button("Clear", "Clear", "Remove all points", () => this.clear());
-    this.file = html("input", {
-      type: "file",
-      accept: ".csv,.tsv,.txt,text/csv",
-      class: "offscreen",
-      "aria-label": "A CSV file",
-      tabindex: -1,
-      onchange: () => this.open(),
-    });
-    const load = html("button", { class: "wide", id: "csv-load", onclick: () => this.file.click() }, "Load a CSV…");
-    this.columns = html("div", { class: "columns", hidden: true });
+    this.upload = new Upload(store);
     this.verdict = html("div", { class: "verdict", role: "group", "aria-label": "Separable or not" });
     root.append(
       html("div", { class: "tiles", role: "group", "aria-label": "Presets" }, ...Object.values(this.tiles)),
@@ -85,16 +77,12 @@ export class Dataset {
       html("h3", { text: "A click adds" }),
       this.tools,
       html("div", { class: "row" }, this.undo, this.redo, shuffle, clear),
-      load,
-      this.file,
-      this.columns,
+      ...this.upload.nodes,
       this.verdict,
     );
-    for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (e) => this.drop(e));
   }
 
   choose(name, options = {}) {
-    this.table = null;
     this.store.set({ ...presetState(name, options), step: 0, proof: false }, true);
     announce(`${PRESETS[name].title}: ${this.store.state.points.length} points.`);
   }
@@ -108,7 +96,6 @@ export class Dataset {
 
   clear() {
     const two = this.store.state.names.length === 2;
-    this.table = null;
     this.store.set(
       { points: [], data: null, names: two ? this.store.state.names : ["-1", "+1"], step: 0, axes: null },
       true,
@@ -116,135 +103,56 @@ export class Dataset {
     announce("All points removed.");
   }
 
-  drop(event) {
-    const files = event.dataTransfer?.files;
-    if (!event.dataTransfer?.types.includes("Files")) return;
-    event.preventDefault();
-    if (event.type === "drop" && files.length) this.read(files[0].name, files[0]);
-  }
-
-  open() {
-    const [file] = this.file.files;
-    if (file) this.read(file.name, file);
-    this.file.value = "";
-  }
-
-  async read(name, file) {
-    this.take(name, await file.text());
-  }
-
-  // A table of the user's: shown at once, with its columns to choose from. `wanted` names columns, or is empty.
-  take(name, text, wanted = {}) {
-    try {
-      const table = readTable(text);
-      const columns = guessColumns(table);
-      for (const [key, title] of Object.entries(wanted)) {
-        columns[key] = table.header.indexOf(title);
-        if (columns[key] < 0)
-          throw new Error(`There is no column "${title}"; the columns are ${table.header.join(", ")}.`);
-      }
-      const taken = takeColumns(table, columns);
-      this.table = { ...table, name, columns };
-      this.showTaken(taken);
-    } catch (error) {
-      tell(`${name}: ${error.message}`, "error");
-    }
-  }
-
-  showTaken({ points, names, left }) {
-    const { header, columns, name } = this.table;
-    const axes = [header[columns.x], header[columns.y]];
-    this.store.set({ points, names, data: null, step: 0, proof: false, axes }, true);
-    const more = left
-      ? `; ${left} more rows are not shown, every ${show((points.length + left) / points.length)}th was taken`
-      : "";
-    tell(`${name}: ${points.length} points of ${names.length} classes${more}.`);
-  }
-
-  recolumn(key, value) {
-    const columns = { ...this.table.columns, [key]: value };
-    try {
-      const taken = takeColumns(this.table, columns);
-      this.table.columns = columns;
-      this.showTaken(taken);
-    } catch (error) {
-      tell(`${this.table.name}: ${error.message}`, "error");
-      this.renderColumns();
-    }
-  }
-
-  renderColumns() {
-    this.columns.hidden = !this.table;
-    if (!this.table) return;
-    const { header, columns } = this.table;
-    const select = (key, text) =>
-      html(
-        "label",
-        {},
-        html("span", { text }),
-        html(
-          "select",
-          { "data-column": key, onchange: (e) => this.recolumn(key, Number(e.target.value)) },
-          ...header.map((title, j) => html("option", { value: j, selected: j === columns[key], text: title })),
-        ),
-      );
-    this.columns.replaceChildren(select("x", "Across"), select("y", "Up"), select("label", "Label"));
-  }
-
   render(state, derived) {
     for (const [name, tile] of Object.entries(this.tiles))
       tile.setAttribute("aria-pressed", state.data?.preset === name);
     this.undo.disabled = this.store.past.length === 0;
     this.redo.disabled = this.store.future.length === 0;
-    if (state.data !== this.data || this.sliders.contains(document.activeElement) === false) this.renderSliders(state);
+    this.renderSliders(state);
     if (state.names !== this.names) this.renderTools(state);
-    if (this.shownTable !== this.table || this.shownColumns !== this.table?.columns) {
-      this.shownTable = this.table;
-      this.shownColumns = this.table?.columns;
-      this.renderColumns();
-    }
+    this.upload.render(state);
     if (derived.problem !== this.problem || this.store.learner !== this.learner || state.proof !== this.proof) {
       this.problem = derived.problem;
       this.learner = this.store.learner;
       this.proof = state.proof;
       this.renderVerdict(state);
     }
-    this.data = state.data;
   }
 
-  renderSliders(state) {
-    const key = state.data ? `${state.data.preset} ${JSON.stringify(state.data.options)}` : "";
-    if (key === this.sliderKey) return;
-    this.sliderKey = key;
-    const options = state.data ? Object.entries(state.data.options) : [];
-    this.sliders.replaceChildren(
-      ...options.map(([name, value]) => {
-        const [min, max, step] = LIMITS[name];
-        const out = html("output", { text: show(value) });
-        const input = html("input", {
-          type: "range",
-          min,
-          max,
-          step,
-          value,
-          name,
-          "aria-label": OPTION_NAMES[name],
-          oninput: (e) => {
-            const next = Number(e.target.value);
-            out.textContent = show(next);
-            const { preset, options: now } = this.store.state.data;
-            this.store.set({ ...presetState(preset, { ...now, [name]: next }), step: 0 });
-          },
-        });
-        // One undo for a whole pull of the slider.
-        for (const kind of ["pointerdown", "keydown"])
-          input.addEventListener(
-            kind,
-            (e) => (kind === "pointerdown" || e.key.startsWith("Arrow")) && this.store.remember(),
-          );
-        return html("label", {}, html("span", { text: OPTION_NAMES[name] }), input, out);
-      }),
-    );
+  // The sliders stay while they are pulled: only another preset makes new ones.
+  renderSliders({ data }) {
+    if (data?.preset !== this.preset) {
+      this.preset = data?.preset;
+      this.inputs = Object.fromEntries(Object.keys(data?.options ?? {}).map((name) => [name, this.slider(name)]));
+      const label = (name) =>
+        html("label", {}, html("span", { text: OPTION_NAMES[name] }), this.inputs[name], html("output"));
+      this.sliders.replaceChildren(...Object.keys(this.inputs).map(label));
+    }
+    for (const [name, value] of Object.entries(data?.options ?? {})) {
+      const input = this.inputs[name];
+      if (Number(input.value) !== value) input.value = value;
+      input.nextSibling.textContent = show(value);
+    }
+  }
+
+  slider(name) {
+    const [min, max, step] = LIMITS[name];
+    // One undo for a whole pull of the slider.
+    const remember = (e) => (e.type === "pointerdown" || e.key.startsWith("Arrow")) && this.store.remember();
+    return html("input", {
+      type: "range",
+      min,
+      max,
+      step,
+      name,
+      "aria-label": OPTION_NAMES[name],
+      onpointerdown: remember,
+      onkeydown: remember,
+      oninput: (e) => {
+        const { preset, options } = this.store.state.data;
+        this.store.set({ ...presetState(preset, { ...options, [name]: Number(e.target.value) }), step: 0 });
+      },
+    });
   }
 
   renderTools(state) {
