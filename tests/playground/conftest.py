@@ -72,12 +72,19 @@ class Visit:
         self.contexts: list[Any] = []
 
     def __call__(
-        self, link: str = "", *, width: int = 1280, height: int = 720, dark: bool = False, **options: Any
+        self,
+        link: str = "",
+        *,
+        width: int = 1280,
+        height: int = 720,
+        dark: bool = False,
+        still: bool = True,
+        **options: Any,
     ) -> Any:
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
+            reduced_motion="reduce" if still else "no-preference",
             **options,
         )
         context.set_default_timeout(5000)

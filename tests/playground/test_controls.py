@@ -59,6 +59,18 @@ def test_time_goes_by_hand(visit: Any) -> None:
     assert 25 <= int(page.input_value("#time")) <= 29
 
 
+def test_a_sliding_boundary_arrives_where_a_still_one_is(visit: Any) -> None:
+    paths = []
+    for still in (True, False):
+        page = visit(AND, still=still)
+        for _ in range(9):
+            page.get_by_role("button", name="One step", exact=True).click()
+        page.wait_for_timeout(300)
+        paths.append([page.locator(f"path.{name}").get_attribute("d") for name in ("boundary", "ghost", "band-edge")])
+    assert paths[0][0]
+    assert paths[0] == paths[1]
+
+
 def test_playing_and_its_speed(visit: Any) -> None:
     page = visit(AND)
     page.get_by_label("Steps a second").select_option("100")
@@ -99,6 +111,7 @@ def test_presets_and_their_sliders(visit: Any) -> None:
     assert page.get_by_role("slider", name="Margin").input_value() == "0.1"
     page.get_by_role("slider", name="Points").fill("500")
     assert page.locator(".plane .points path").count() == 500
+    assert "80 epochs are run: 40000 steps are the most" in page.inner_text("#learners")
     page.get_by_role("slider", name="Draw").fill("7")
     found = state(page)
     assert (found["n"], found["margin"], found["seed"]) == ("500", "0.1", "7")
@@ -143,6 +156,10 @@ def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
     page.get_by_role("button", name="Clear").click()
     assert points.count() == 0
     assert "No points yet." in page.inner_text(".verdict")
+    for name, sentence in [("Trace (CSV)", "so there is no trace."), ("Python lines", "Class 0 has no points yet")]:
+        page.locator("#save summary").click()
+        page.get_by_role("button", name=name).click()
+        assert sentence in page.inner_text("[role=alert]")
     page.get_by_role("button", name="Play").click()
     page.get_by_role("button", name="Undo").click()
     assert points.count() == 7

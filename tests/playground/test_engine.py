@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import random
+import re
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
+from rosenblatt.playground.page import FOLDER
 from rosenblatt.textbook import (
     Rule,
     highest_wrong,
@@ -191,8 +194,6 @@ def gates(bits: int) -> dict[str, Any]:
 
 def integer_sets() -> list[dict[str, Any]]:
     """Small sets of whole numbers, many of them just separable or just not."""
-    import random
-
     draw = random.Random(58)
     sets = []
     for _ in range(300):
@@ -271,3 +272,10 @@ def test_the_trace_as_csv_is_the_textbook_s(node: Any) -> None:
     for row, step in zip(rows, taken, strict=True):
         assert [float(row[k]) for k in ("w1", "w2", "b")] == step.after[0]
         assert (int(row["row"]), float(row["score"]), row["mistake"] == "1") == (step.row + 1, step.score, step.mistake)
+
+
+def test_the_engine_knows_no_page() -> None:
+    for path in (FOLDER / "engine").glob("*.js"):
+        text = path.read_text()
+        assert not re.search(r"\b(document|window|navigator|location)\b", text), path
+        assert all(name.startswith("./") for name in re.findall(r'from "([^"]+)"', text)), path

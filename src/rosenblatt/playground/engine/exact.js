@@ -14,7 +14,7 @@ function parts(value) {
 }
 
 // The floats as integers over one common power of two.
-export function integers(values) {
+function integers(values) {
   const all = values.map(parts);
   const least = Math.min(0, ...all.map(([, e]) => e));
   return all.map(([m, e]) => m << BigInt(e - least));

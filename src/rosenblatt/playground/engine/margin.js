@@ -6,7 +6,7 @@ import { gram } from "./kernel.js";
 import { dot } from "./vector.js";
 
 // The rows z of a linear problem, each with the row and the wrong class it came from.
-export function signedRows(problem, intercept) {
+function signedRows(problem, intercept) {
   const rows = [];
   problem.X.forEach((x, i) => {
     const full = intercept ? [...x, 1] : [...x];

@@ -19,7 +19,7 @@ export function show(value) {
   return text.replace(/^-0$/, "0").replace(/-/g, "−");
 }
 
-export const pair = (v) => `(${show(v[0])}, ${show(v[1])})`;
+const pair = (v) => `(${show(v[0])}, ${show(v[1])})`;
 
 const signed = (v) => (v < 0 ? ` − ${show(-v)}` : ` + ${show(v)}`);
 

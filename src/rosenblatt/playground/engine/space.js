@@ -18,7 +18,7 @@ export function marginOf(scores, label) {
   return scores.length === 1 ? label * scores[0] : scores[label] - scores[highestWrong(scores, label)];
 }
 
-export function countWrong(problem, tie, scoresAt) {
+function countWrong(problem, tie, scoresAt) {
   let wrong = 0;
   for (let i = 0; i < problem.X.length; i++) {
     const scores = scoresAt(i);

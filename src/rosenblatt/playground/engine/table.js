@@ -76,7 +76,7 @@ export function guessColumns({ header, rows }) {
 }
 
 // Labels in their order: as numbers where all are numbers, else as text.
-export function sortLabels(labels) {
+function sortLabels(labels) {
   const all = [...new Set(labels)];
   return all.every(isNumber) ? all.sort((a, b) => a - b) : all.sort();
 }

@@ -12,7 +12,7 @@ import { frameOf, makeView } from "./view.js";
 
 const OPTION_NAMES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
 
-export function swatch(c) {
+function swatch(c) {
   return svg(
     "svg",
     { viewBox: "-9 -9 18 18", class: "swatch", "aria-hidden": "true" },

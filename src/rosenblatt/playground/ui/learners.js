@@ -1,6 +1,6 @@
 // The learners: one to four of them, and the options of the one that is explained.
 
-import { PLAIN } from "../engine/learn.js";
+import { MOST_STEPS, PLAIN } from "../engine/learn.js";
 import { MOST_EPOCHS, MOST_LEARNERS, NUMBERS } from "../engine/state.js";
 import { html, tell } from "./node.js";
 import { learnerName } from "./plane.js";
@@ -52,14 +52,9 @@ export class Learners {
   }
 
   render(state) {
-    if (
-      state.learners === this.learners &&
-      state.active === this.active &&
-      state.names === this.names &&
-      state.epochs === this.epochs
-    )
-      return;
-    Object.assign(this, { learners: state.learners, active: state.active, names: state.names, epochs: state.epochs });
+    const shown = [state.learners, state.active, state.names, state.epochs, state.points.length];
+    if (this.shown?.every((part, j) => part === shown[j])) return;
+    this.shown = shown;
     this.renderTabs(state);
     this.renderForm(state);
   }
@@ -165,7 +160,7 @@ export class Learners {
     this.store.setLearner(change);
   }
 
-  renderForm({ names, epochs }) {
+  renderForm({ names, epochs, points }) {
     const focus = this.form.contains(document.activeElement) ? document.activeElement.name : "";
     const learner = this.store.learner;
     const linear = learner.kernel === "linear";
@@ -211,10 +206,13 @@ export class Learners {
             ),
           )
         : [];
+    const most = Math.max(1, Math.floor(MOST_STEPS / Math.max(1, points.length)));
+    const note = `${most} epochs are run: ${MOST_STEPS} steps are the most this page keeps.`;
     this.form.setAttribute("aria-label", learnerName(learner));
     this.form.replaceChildren(
       html("div", { class: "fields" }, ...fields, ...start),
       html("div", { class: "checks" }, ...checks),
+      epochs > most ? html("p", { class: "none", text: note }) : "",
     );
     if (focus) this.form.querySelector(`[name="${focus}"]`)?.focus();
   }

@@ -3,7 +3,7 @@
 import { writeScript } from "../engine/script.js";
 import { writeLink } from "../engine/state.js";
 import { writeTrace } from "../engine/table.js";
-import { html, set, svg, tell } from "./node.js";
+import { html, svg, tell } from "./node.js";
 import { learnerName } from "./plane.js";
 
 const PAINT = [
@@ -112,8 +112,14 @@ export class Save {
 
   async save(kind) {
     this.menu.open = false;
-    if (this.store.state.points.length === 0 && kind !== "svg" && kind !== "png") {
-      tell("There are no points yet, so there is nothing to save.", "error");
+    const { points, names } = this.store.state;
+    const missing = names.find((_, c) => !points.some((p) => p.c === c));
+    if (kind === "csv" && points.length === 0) {
+      tell("There are no points yet, so there is no trace.", "error");
+      return;
+    }
+    if (kind === "py" && missing !== undefined) {
+      tell(`Class ${missing} has no points yet: Python learns only classes that it has seen.`, "error");
       return;
     }
     if (kind === "svg") give("perceptron.svg", new Blob([picture(this.stage).text], { type: "image/svg+xml" }));

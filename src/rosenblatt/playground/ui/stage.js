@@ -24,7 +24,7 @@ export class Stage {
     });
     this.note = html("p", {
       class: "stretch",
-      text: "The two axes have different units, so w does not look square on its boundary.",
+      text: "The two axes have different units, so w does not look square on its boundary. Scaled columns are learned sooner.",
     });
     root.append(this.board, this.note);
     new ResizeObserver(() => this.resize()).observe(this.board);
