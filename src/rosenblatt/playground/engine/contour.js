@@ -1,22 +1,56 @@
 // Regions of the plane as paths: exact polygons for straight boundaries, marching squares for curved ones.
-// Everything here is in screen units, with two decimals at most.
+// Everything here is in screen units, written to a tenth. Where an edge changes sign is found by `cut`: on a straight line
+// between the two values, unless the caller knows better.
 
 const f = (v) => Math.round(v * 10) / 10;
 
+// Where the edge from p to q, with values vp and vq of different signs, has the value 0.
+function straight(p, q, vp, vq) {
+  const s = vp / (vp - vq);
+  return [p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1])];
+}
+
 // The part of a polygon where a·x + b·y + c >= 0.
 export function clip(polygon, a, b, c) {
+  return above(
+    polygon,
+    polygon.map(([x, y]) => a * x + b * y + c),
+  );
+}
+
+// The part of a polygon where the values, given at its corners, are >= 0.
+function above(corners, values, cut = straight) {
   const out = [];
-  polygon.forEach((p, i) => {
-    const q = polygon[(i + 1) % polygon.length];
-    const vp = a * p[0] + b * p[1] + c;
-    const vq = a * q[0] + b * q[1] + c;
-    if (vp >= 0) out.push(p);
-    if (vp >= 0 !== vq >= 0) {
-      const s = vp / (vp - vq);
-      out.push([p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1])]);
-    }
+  corners.forEach((p, i) => {
+    const j = (i + 1) % corners.length;
+    if (values[i] >= 0) out.push(p);
+    if (values[i] >= 0 !== values[j] >= 0) out.push(cut(p, corners[j], values[i], values[j]));
   });
   return out;
+}
+
+// The places on the edges of a polygon where the values at its corners change sign.
+function cuts(corners, values, cut = straight) {
+  const out = [];
+  corners.forEach((p, i) => {
+    const j = (i + 1) % corners.length;
+    if (values[i] >= 0 !== values[j] >= 0) out.push(cut(p, corners[j], values[i], values[j]));
+  });
+  return out;
+}
+
+function segments(places) {
+  let path = "";
+  for (let i = 0; i + 1 < places.length; i += 2) {
+    path += `M${f(places[i][0])} ${f(places[i][1])}L${f(places[i + 1][0])} ${f(places[i + 1][1])}`;
+  }
+  return path;
+}
+
+// The line a·x + b·y + c = 0 across a polygon.
+export function linePath([a, b, c], polygon) {
+  const values = polygon.map(([x, y]) => a * x + b * y + c);
+  return segments(cuts(polygon, values));
 }
 
 export function polygonPath(polygon) {
@@ -45,20 +79,6 @@ export function makeGrid(width, height, size) {
   return { columns, rows, size };
 }
 
-function cellPolygon(corners, values) {
-  const out = [];
-  for (let i = 0; i < 4; i++) {
-    const [p, q] = [corners[i], corners[(i + 1) % 4]];
-    const [vp, vq] = [values[i], values[(i + 1) % 4]];
-    if (vp >= 0) out.push(p);
-    if (vp >= 0 !== vq >= 0) {
-      const s = vp / (vp - vq);
-      out.push([p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1])]);
-    }
-  }
-  return out;
-}
-
 function eachCell({ columns, rows, size }, values, visit) {
   for (let r = 0; r + 1 < rows; r++) {
     for (let c = 0; c + 1 < columns; c++) {
@@ -70,7 +90,7 @@ function eachCell({ columns, rows, size }, values, visit) {
 }
 
 // The region where the values are >= 0.
-export function region(grid, values) {
+export function region(grid, values, cut = straight) {
   const { size } = grid;
   let path = "";
   let from = null;
@@ -92,7 +112,7 @@ export function region(grid, values) {
     flush();
     if (inside > 0) {
       path += polygonPath(
-        cellPolygon(
+        above(
           [
             [x, y],
             [x + size, y],
@@ -100,6 +120,7 @@ export function region(grid, values) {
             [x, y + size],
           ],
           four,
+          cut,
         ),
       );
     }
@@ -109,32 +130,40 @@ export function region(grid, values) {
 }
 
 // The line where the values are `level`.
-export function isoline(grid, values, level = 0) {
+export function isoline(grid, values, level = 0, cut = straight) {
   const { size } = grid;
   let path = "";
   eachCell(grid, values, (x, y, four) => {
-    const v = four.map((value) => value - level);
     const corners = [
       [x, y],
       [x + size, y],
       [x + size, y + size],
       [x, y + size],
     ];
-    const cuts = [];
-    for (let i = 0; i < 4; i++) {
-      const j = (i + 1) % 4;
-      if (v[i] >= 0 === v[j] >= 0) continue;
-      const s = v[i] / (v[i] - v[j]);
-      cuts.push([
-        corners[i][0] + s * (corners[j][0] - corners[i][0]),
-        corners[i][1] + s * (corners[j][1] - corners[i][1]),
-      ]);
-    }
-    for (let i = 0; i + 1 < cuts.length; i += 2) {
-      path += `M${f(cuts[i][0])} ${f(cuts[i][1])}L${f(cuts[i + 1][0])} ${f(cuts[i + 1][1])}`;
-    }
+    const shifted = four.map((value) => value - level);
+    path += segments(cuts(corners, shifted, cut));
   });
   return path;
+}
+
+// A cut for values that jump, like votes: halve the edge until the jump is found. Both sides of an edge share the answer.
+export function jumpCut(isAbove) {
+  const known = new Map();
+  return (p, q) => {
+    const [first, last] = p[0] < q[0] || (p[0] === q[0] && p[1] < q[1]) ? [p, q] : [q, p];
+    const key = `${first[0]} ${first[1]} ${last[0]} ${last[1]}`;
+    if (!known.has(key)) {
+      const side = isAbove(...first);
+      let [near, far] = [first, last];
+      for (let turn = 0; turn < 6; turn++) {
+        const middle = [(near[0] + far[0]) / 2, (near[1] + far[1]) / 2];
+        if (isAbove(...middle) === side) near = middle;
+        else far = middle;
+      }
+      known.set(key, far);
+    }
+    return known.get(key);
+  };
 }
 
 // For each class, how far its score leads the best other one: >= 0 where the class is the answer.

@@ -18,6 +18,16 @@ export function livedAt(trace, t) {
   return lived;
 }
 
+// The votes for +1 less those for -1 at any place, of a linear learner of two classes.
+export function voteAt(trace, t) {
+  const lived = livedAt(trace, t).map(({ update, count }) => [...trace.space.snapshots[update][0], count]);
+  return (x, y) => {
+    let total = 0;
+    for (const [w1, w2, b, count] of lived) total += w1 * x + w2 * y + b >= 0 ? count : -count;
+    return total;
+  };
+}
+
 // The update whose weights are in the pocket at step t.
 export function pocketAt(trace, t) {
   return t > 0 ? trace.pockets[Math.min(t, trace.length) - 1] : 0;

@@ -1,9 +1,19 @@
 // One learner's picture of the plane: regions, boundary, margin band, points, the row of the step, and the arrows.
 
-import { clip, isoline, leads, linearRegions, makeGrid, polygonPath, region } from "../engine/contour.js";
+import {
+  clip,
+  isoline,
+  jumpCut,
+  leads,
+  linearRegions,
+  linePath,
+  makeGrid,
+  polygonPath,
+  region,
+} from "../engine/contour.js";
 import { Field, judge } from "../engine/field.js";
-import { rowWeightsAt, weightsAt } from "../engine/keep.js";
-import { mistakesAt } from "../engine/learn.js";
+import { rowWeightsAt, voteAt, weightsAt } from "../engine/keep.js";
+import { mistakesAt, updatesAt } from "../engine/learn.js";
 import { classOf } from "../engine/problem.js";
 import { target } from "../engine/rule.js";
 import { show } from "../engine/sentence.js";
@@ -15,19 +25,12 @@ import { ticks } from "./view.js";
 const SPACES = { poly: "polynomial kernel", rbf: "RBF kernel" };
 const KEEPS = { last: "", average: "averaged ", vote: "voted ", pocket: "pocket " };
 const TWEEN = 160;
+const MOST_VOTERS = 1500;
 
 export function learnerName({ rule, keep, kernel }) {
   const base = SPACES[kernel] ?? { perceptron: "perceptron", margin: "margin perceptron" }[rule] ?? rule;
   const name = KEEPS[keep] + base;
   return name[0].toUpperCase() + name.slice(1);
-}
-
-// The line a·x + b·y + c = 0 across a rectangle, as a path.
-function linePath([a, b, c], box) {
-  const [p, q] = clip([...box], a, b, c).filter(
-    ([x, y]) => Math.abs(a * x + b * y + c) < 1e-6 * (Math.abs(a) + Math.abs(b)) * 1e3,
-  );
-  return p && q ? `M${p[0]} ${p[1]}L${q[0]} ${q[1]}` : "";
 }
 
 export class Plane {
@@ -279,10 +282,17 @@ export class Plane {
     this.bandEdge.setAttribute("d", linePath([a, b, c + wide], box) + linePath([a, b, c - wide], box));
   }
 
+  // Votes jump, so their boundary is searched for; with very many voters the grid alone must do.
+  voteCut() {
+    if (updatesAt(this.trace, this.t) > MOST_VOTERS) return undefined;
+    const votes = voteAt(this.trace, this.t);
+    return jumpCut((px, py) => votes(...this.view.toPlane(px, py)) >= 0);
+  }
+
   drawCurved() {
     const { trace, view } = this;
     const linear = trace.learner.kernel === "linear";
-    const size = linear ? 5 : view.width < 420 ? 8 : 10;
+    const size = view.width < 420 ? 8 : 10;
     if (!this.field) {
       this.grid = makeGrid(view.width, view.height, size);
       const sites = [];
@@ -296,9 +306,10 @@ export class Plane {
     const ahead = linear
       ? leads(scores)
       : leads(scores).map((values) => values.map((v, s) => v / (this.field.reach[s] || 1)));
-    this.paths("region", this.layers.regions, flat ? [] : ahead.map((values) => region(this.grid, values)));
+    const cut = linear && scores.length === 1 ? this.voteCut() : undefined;
+    this.paths("region", this.layers.regions, flat ? [] : ahead.map((values) => region(this.grid, values, cut)));
     const between = scores.length > 1 ? ahead : [ahead[1]];
-    this.boundary.setAttribute("d", flat ? "" : between.map((values) => isoline(this.grid, values)).join(""));
+    this.boundary.setAttribute("d", flat ? "" : between.map((values) => isoline(this.grid, values, 0, cut)).join(""));
     this.picture.classList.remove("joint");
     this.ghost.setAttribute("d", "");
     this.raw.setAttribute(
