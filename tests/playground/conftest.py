@@ -101,14 +101,25 @@ class Visit:
         if not request.url.startswith((self.address, "blob:", "data:")):
             self.complaints.append(f"asked {request.url}")
 
+    def leave(self) -> None:
+        for context in self.contexts:
+            context.close()
+        assert self.complaints == []
+
 
 @pytest.fixture
 def visit(browser: Any, address: str) -> Iterator[Visit]:
     visit = Visit(browser, address)
     yield visit
-    for context in visit.contexts:
-        context.close()
-    assert visit.complaints == []
+    visit.leave()
+
+
+@pytest.fixture(scope="module")
+def screen(browser: Any, address: str) -> Iterator[Any]:
+    """One page for many pictures: its size, theme and link are changed while it is open."""
+    visit = Visit(browser, address)
+    yield visit()
+    visit.leave()
 
 
 class Node:
@@ -147,7 +158,7 @@ class Chromium:
 def chromium(browser: Any, address: str) -> Iterator[Chromium]:
     visit = Visit(browser, address)
     yield Chromium(visit)
-    assert visit.complaints == []
+    visit.leave()
 
 
 @pytest.fixture(params=["node", "chromium"])

@@ -46,11 +46,14 @@ def call(page: Any, function: str) -> Any:
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_the_main_states(visit: Any, name: str, tmp_path: Path) -> None:
+def test_the_main_states(screen: Any, address: str, name: str, tmp_path: Path) -> None:
     """Names, contrast, nothing over anything else; and a picture, kept in docs where ``ROSENBLATT_PICTURES`` is set."""
     link, options = STATES[name]
-    page = visit(link, **options)
-    page.wait_for_timeout(200)
+    page = screen
+    page.set_viewport_size({"width": options.get("width", 1280), "height": options.get("height", 720)})
+    page.emulate_media(color_scheme="dark" if options.get("dark") else "light", reduced_motion="reduce")
+    page.goto(address + link)
+    page.wait_for_timeout(400)
     picture = tmp_path / f"playground-{name}.png"
     page.screenshot(path=picture)
     assert call(page, "faults") == []

@@ -63,7 +63,7 @@ def test_a_sliding_boundary_arrives_where_a_still_one_is(visit: Any) -> None:
     paths = []
     for still in (True, False):
         page = visit(AND, still=still)
-        for _ in range(9):
+        for _ in range(4):
             page.get_by_role("button", name="One step", exact=True).click()
         page.wait_for_timeout(300)
         paths.append([page.locator(f"path.{name}").get_attribute("d") for name in ("boundary", "ghost", "band-edge")])
