@@ -55,8 +55,8 @@ struct Generator {
 };
 
 inline void shuffle(std::uint32_t* items, std::int64_t count, Generator& generator) {
-  for (std::int64_t i = count - 1; i > 0; --i)
-    std::swap(items[i], items[generator.below(static_cast<std::uint32_t>(i + 1))]);
+  for (std::int64_t i = 0; i + 1 < count; ++i)
+    std::swap(items[i], items[i + generator.below(static_cast<std::uint32_t>(count - i))]);
 }
 
 }  // namespace rosenblatt

@@ -67,13 +67,20 @@ inline std::int64_t highest_wrong(const double* scores, std::int64_t K, std::int
   return wrong;
 }
 
-template <class Rows>
+// K weight rows and intercepts: to read, or also to change.
+template <class Rows, bool changeable = false>
 struct Linear {
   using T = typename Rows::Value;
-  T* weights;
-  double* intercept;
+  std::conditional_t<changeable, T, const T>* weights;
+  std::conditional_t<changeable, double, const double>* intercept;
   std::int64_t K;
   bool fit_intercept;
+
+  operator Linear<Rows, false>() const
+    requires changeable
+  {
+    return {weights, intercept, K, fit_intercept};
+  }
 
   // Scores of row i for all K weight rows; `raw` and `out` hold K values.
   void scores(const Rows& rows, std::int64_t i, T* raw, double* out) const {
@@ -85,7 +92,7 @@ struct Linear {
 // The mistakes of a model on the rows, each counted with its sample weight; it may stop once `limit` is reached.
 template <class Rows>
 double count_mistakes(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order,
-                      const Linear<Rows>& model, bool tie_positive, double limit, Poll& poll) {
+                      Linear<Rows> model, bool tie_positive, double limit, Poll& poll) {
   const double b = model.intercept[0];
   double found = 0;
   for_each_row(rows, order, 1, poll, [&](std::int64_t i) {
@@ -98,7 +105,7 @@ double count_mistakes(const Rows& rows, const std::int8_t* signs, const double* 
 
 template <class Rows>
 double count_mistakes_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order,
-                            const Linear<Rows>& model, double limit, Poll& poll) {
+                            Linear<Rows> model, double limit, Poll& poll) {
   std::vector<typename Rows::Value> raw(model.K);
   std::vector<double> scores(model.K);
   double found = 0;
@@ -118,14 +125,16 @@ double extended_squared_norm(const Rows& rows, std::int64_t i, bool fit_intercep
   return fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
 }
 
+// mistake_weight grows by the sample weight of every mistake.
 template <class Rows, class Rule, class Keep>
 void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order,
-                  Linear<Rows> model, const Rule& rule, Keep& keep, bool tie_positive, Counters& c, Poll& poll) {
+                  Linear<Rows, true> model, const Rule& rule, Keep& keep, bool tie_positive, Counters& c,
+                  double& mistake_weight, Poll& poll) {
   using T = typename Rows::Value;
   T* const w = model.weights;
   double b = model.intercept[0];
   const auto check = [&](double limit) {
-    return count_mistakes(rows, signs, sample_weight, order, model, tie_positive, limit, poll);
+    return count_mistakes<Rows>(rows, signs, sample_weight, order, model, tie_positive, limit, poll);
   };
   for_each_row(rows, order, 1, poll, [&](std::int64_t i) {
     const int sign = signs[i];
@@ -135,7 +144,8 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
     bool update = false;
     if (rule.wants(margin, mistake)) {
       const double q = extended_squared_norm<Rule>(rows, i, model.fit_intercept);
-      const double tau = q > 0 ? rule.step(margin, q, sample_weight ? sample_weight[i] : 1.0) : 0.0;
+      const double weight = sample_weight ? sample_weight[i] : 1.0;
+      const double tau = q > 0 ? rule.step(margin, q, weight) : 0.0;
       update = tau != 0;
       if (update) {
         const double step = tau * sign;
@@ -146,6 +156,7 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
       }
       c.updates += update;
       c.mistakes += mistake;
+      if (mistake) mistake_weight += weight;
     }
     c.survived = update ? 1 : c.survived + 1;
     ++c.seen;
@@ -155,13 +166,14 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
 
 template <class Rows, class Rule, class Keep>
 void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order,
-                 Linear<Rows> model, const Rule& rule, Keep& keep, Counters& c, Poll& poll) {
+                 Linear<Rows, true> model, const Rule& rule, Keep& keep, Counters& c, double& mistake_weight,
+                 Poll& poll) {
   using T = typename Rows::Value;
   const std::int64_t K = model.K;
   std::vector<T> raw(K);
   std::vector<double> scores(K);
   const auto check = [&](double limit) {
-    return count_mistakes_joint(rows, labels, sample_weight, order, model, limit, poll);
+    return count_mistakes_joint<Rows>(rows, labels, sample_weight, order, model, limit, poll);
   };
   for_each_row(rows, order, K, poll, [&](std::int64_t i) {
     const std::int64_t right = labels[i];
@@ -172,7 +184,8 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
     bool update = false;
     if (rule.wants(margin, mistake)) {
       const double q = 2 * extended_squared_norm<Rule>(rows, i, model.fit_intercept);
-      const double tau = q > 0 ? rule.step(margin, q, sample_weight ? sample_weight[i] : 1.0) : 0.0;
+      const double weight = sample_weight ? sample_weight[i] : 1.0;
+      const double tau = q > 0 ? rule.step(margin, q, weight) : 0.0;
       update = tau != 0;
       if (update) {
         keep.before_update(rows, i, tau, right, wrong, c);
@@ -185,6 +198,7 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
       }
       c.updates += update;
       c.mistakes += mistake;
+      if (mistake) mistake_weight += weight;
     }
     c.survived = update ? 1 : c.survived + 1;
     ++c.seen;

@@ -32,6 +32,7 @@ using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 
 // An array of float32 or float64, of any shape, laid out without gaps: the caller says how it is read.
 using Floats = nb::ndarray<nb::device::cpu>;
+using FloatsIn = nb::ndarray<nb::ro, nb::device::cpu>;
 
 using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float, std::int32_t>,
                              SparseRows<float, std::int64_t>, SparseRows<double, std::int32_t>,
@@ -50,13 +51,14 @@ struct Rows {
   }
 };
 
-template <class T>
-T* floats(const Floats& array, std::int64_t size, const char* name) {
+template <class T, class A>
+auto* floats(const A& array, std::int64_t size, const char* name) {
+  using Value = std::conditional_t<A::ReadOnly, const T, T>;
   if (array.dtype() != nb::dtype<T>())
     throw nb::type_error((std::string(name) + ": its dtype is not that of the rows").c_str());
   if (static_cast<std::int64_t>(array.size()) != size)
     throw nb::value_error((std::string(name) + ": its size does not fit the rows").c_str());
-  return static_cast<T*>(array.data());
+  return static_cast<Value*>(array.data());
 }
 
 template <class A>
@@ -119,6 +121,7 @@ void bind_generator(nb::module_& m);
 void bind_one(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);
+void bind_separate(nb::module_& m);
 void bind_train(nb::module_& m);
 
 }  // namespace rosenblatt

@@ -21,4 +21,5 @@ NB_MODULE(ENGINE_NAME, m) {
   rosenblatt::bind_train(m);
   rosenblatt::bind_predict(m);
   rosenblatt::bind_one(m);
+  rosenblatt::bind_separate(m);
 }

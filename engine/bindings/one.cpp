@@ -19,6 +19,7 @@ struct Problem {
   Array<double> weights, intercept;
   std::optional<Array<double>> sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes;
   Array<std::int64_t> counters;
+  Array<double> mistake_weight;
 };
 
 class OneRow {
@@ -35,15 +36,17 @@ class OneRow {
   void add(Array<double> weights, Array<double> intercept, std::optional<Array<double>> sums,
            std::optional<Array<double>> intercept_sums, std::optional<Array<double>> pocket,
            std::optional<Array<double>> pocket_intercept, std::optional<Array<double>> pocket_mistakes,
-           Array<std::int64_t> counters) {
+           Array<std::int64_t> counters, Array<double> mistake_weight) {
     const std::int64_t K = static_cast<std::int64_t>(intercept.size()), size = capacity_ * K;
     check_size(weights, size, "weights");
     check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
+    check_size(mistake_weight, 1, "mistake_weight");
     if (sums) check_size(*sums, size, "sums");
     if (intercept_sums) check_size(*intercept_sums, K, "intercept_sums");
     if (pocket) check_size(*pocket, size, "pocket");
     if (pocket_intercept) check_size(*pocket_intercept, K, "pocket_intercept");
-    problems_.push_back({weights, intercept, sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes, counters});
+    problems_.push_back({weights, intercept, sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes, counters,
+                         mistake_weight});
     raw_.resize(K);
     scores_.resize(std::max<std::size_t>(K, problems_.size()));
   }
@@ -155,14 +158,15 @@ class OneRow {
   void step(Problem& p, const Rule& rule, bool positive, std::int64_t code, Keep& keep) {
     Poll poll{&never, nullptr};
     auto& counters = *reinterpret_cast<Counters*>(p.counters.data());
-    const Linear<OneSparseRow> model{p.weights.data(), p.intercept.data(), static_cast<std::int64_t>(p.intercept.size()),
+    const Linear<OneSparseRow, true> model{p.weights.data(), p.intercept.data(), static_cast<std::int64_t>(p.intercept.size()),
                                      fit_intercept_};
     if (model.K == 1) {
       const std::int8_t sign = positive ? 1 : -1;
-      learn_binary(row(), &sign, nullptr, {nullptr, 1}, model, rule, keep, tie_positive_, counters, poll);
+      learn_binary(row(), &sign, nullptr, {nullptr, 1}, model, rule, keep, tie_positive_, counters,
+                   *p.mistake_weight.data(), poll);
     } else {
       const auto label = static_cast<std::int32_t>(code);
-      learn_joint(row(), &label, nullptr, {nullptr, 1}, model, rule, keep, counters, poll);
+      learn_joint(row(), &label, nullptr, {nullptr, 1}, model, rule, keep, counters, *p.mistake_weight.data(), poll);
     }
   }
 
@@ -210,7 +214,7 @@ void bind_one(nb::module_& m) {
       .def("add", &OneRow::add, nb::kw_only(), "weights"_a.noconvert(), "intercept"_a.noconvert(),
            "sums"_a.noconvert().none(), "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
            "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(), "counters"_a.noconvert(),
-           "Bind the arrays of a state, feature after feature.")
+           "mistake_weight"_a.noconvert(), "Bind the arrays of a state, feature after feature.")
       .def("learn", &OneRow::learn, "features"_a, "code"_a,
            "Learn one example; False, and nothing done, if the new features exceed the capacity.")
       .def("predict", &OneRow::predict, "features"_a, "The place of the predicted label among the sorted classes.")

@@ -7,7 +7,7 @@ namespace rosenblatt {
 namespace {
 
 // Scores of the rows (all, or those named), one column a weight row.
-Matrix<double> scores(const Rows& rows, const Floats& weights, Array<double> intercept,
+Matrix<double> scores(const Rows& rows, const FloatsIn& weights, Input<double> intercept,
                       std::optional<Input<std::uint32_t>> order_index) {
   const std::int64_t K = static_cast<std::int64_t>(intercept.size());
   const Order order = to_order(order_index, rows.count());
@@ -36,7 +36,7 @@ Matrix<double> scores(const Rows& rows, const Floats& weights, Array<double> int
 
 Matrix<double> votes(const Rows& rows, const Rows& support, Input<std::int64_t> which, Input<double> steps,
                      Input<std::int32_t> gains, Input<std::int32_t> loses, Input<std::int64_t> survived,
-                     std::int64_t survived_last, const Floats& start, Array<double> start_intercept,
+                     std::int64_t survived_last, const FloatsIn& start, Input<double> start_intercept,
                      bool fit_intercept) {
   const std::int64_t K = static_cast<std::int64_t>(start_intercept.size());
   const std::int64_t count = static_cast<std::int64_t>(which.size());

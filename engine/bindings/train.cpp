@@ -23,7 +23,9 @@ struct Labels {
   const std::int32_t* classes;  // more
 };
 
-Labels to_labels(const nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>& y, std::int64_t rows, std::int64_t K) {
+using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Labels to_labels(const AnyLabels& y, std::int64_t rows, std::int64_t K) {
   check_size(y, rows, "y");
   if (K == 1) {
     if (y.dtype() != nb::dtype<std::int8_t>()) throw nb::type_error("y: signs must be int8");
@@ -36,8 +38,6 @@ Labels to_labels(const nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>& 
   return {nullptr, classes};
 }
 
-using AnyLabels = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 // One pass over the rows. K weight rows: 1 with two classes, else one a class (class after class for dense rows,
 // feature after feature for sparse rows; the sums and the pocket likewise). Returns the list of updates for keep="vote".
 nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<double>> sample_weight,
@@ -46,7 +46,7 @@ nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<doubl
                  bool tie_positive, const std::string& keep, std::optional<Array<double>> sums,
                  std::optional<Array<double>> intercept_sums, std::optional<Floats> pocket,
                  std::optional<Array<double>> pocket_intercept, std::optional<Array<double>> pocket_mistakes,
-                 bool ratchet, Array<std::int64_t> counters,
+                 bool ratchet, Array<std::int64_t> counters, Array<double> mistake_weight,
                  std::optional<Array<std::uint8_t>> cancel) {
   const std::int64_t K = static_cast<std::int64_t>(intercept.size());
   const std::int64_t size = K * rows.features();
@@ -56,6 +56,7 @@ nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<doubl
   const double* s = sample_weight ? sample_weight->data() : nullptr;
   if (s) check_size(*sample_weight, rows.count(), "sample_weight");
   check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
+  check_size(mistake_weight, 1, "mistake_weight");
   auto& counted = *reinterpret_cast<Counters*>(counters.data());
   Interrupt interrupt(cancel);
   Vote vote;
@@ -64,15 +65,17 @@ nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<doubl
       [&](const auto& view) {
         using View = std::decay_t<decltype(view)>;
         using T = typename View::Value;
-        Linear<View> model{floats<T>(weights, size, "weights"), intercept.data(), K, fit_intercept};
+        Linear<View, true> model{floats<T>(weights, size, "weights"), intercept.data(), K, fit_intercept};
         const auto run = [&](auto& kept) {
           nb::gil_scoped_release release;
           std::visit(
               [&](const auto& r) {
                 if (K == 1)
-                  learn_binary(view, labels.signs, s, order, model, r, kept, tie_positive, counted, interrupt.poll());
+                  learn_binary(view, labels.signs, s, order, model, r, kept, tie_positive, counted,
+                               *mistake_weight.data(), interrupt.poll());
                 else
-                  learn_joint(view, labels.classes, s, order, model, r, kept, counted, interrupt.poll());
+                  learn_joint(view, labels.classes, s, order, model, r, kept, counted, *mistake_weight.data(),
+                              interrupt.poll());
               },
               rule);
         };
@@ -105,8 +108,8 @@ nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<doubl
 }
 
 double count_mistakes_of(const Rows& rows, const AnyLabels& y, std::optional<Input<double>> sample_weight,
-                         std::optional<Input<std::uint32_t>> order_index, const Floats& weights,
-                         Array<double> intercept, bool tie_positive) {
+                         std::optional<Input<std::uint32_t>> order_index, const FloatsIn& weights,
+                         Input<double> intercept, bool tie_positive) {
   const std::int64_t K = static_cast<std::int64_t>(intercept.size());
   const Labels labels = to_labels(y, rows.count(), K);
   const Order order = to_order(order_index, rows.count());
@@ -139,6 +142,7 @@ void bind_train(nb::module_& m) {
         "eta0"_a, "beta"_a, "C"_a, "tie_positive"_a, "keep"_a, "sums"_a.noconvert().none(),
         "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
         "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(), "ratchet"_a, "counters"_a.noconvert(),
+        "mistake_weight"_a.noconvert(),
         "cancel"_a.noconvert().none() = nb::none(), "One pass over the rows, in place; the updates if keep='vote'.");
   m.def("count_mistakes", &count_mistakes_of, "rows"_a, "y"_a.noconvert(), nb::kw_only(), "sample_weight"_a.noconvert().none(),
         "order"_a.noconvert().none(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "tie_positive"_a,

@@ -324,9 +324,9 @@ def kernel_score(
 class Rule:
     """How far to step: ``tau(margin, q)``.
 
-    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron).
-    ``PA``, ``PA-I``, ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset)
-    gets no step: it can be a mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
+    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``PA``, ``PA-I``,
+    ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset) gets no step: it can be a
+    mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
     """
 
     name: str = "perceptron"

@@ -167,7 +167,8 @@ def _not_a_number(values: NDArray[Any], names: tuple[str, ...] | None, name: str
             try:
                 float(value)
             except (ValueError, TypeError) as error:
-                sentence = f"{name} contains {value!r} in {_place(i, j, names)}, which is not a number"
+                shown = value.item() if isinstance(value, np.generic) else value
+                sentence = f"{name} contains {shown!r} in {_place(i, j, names)}, which is not a number"
                 # scikit-learn's contract: a value of the wrong type is a TypeError, a string a ValueError.
                 return DataError(sentence) if isinstance(error, ValueError) else TypeError(f"{sentence}: {error}")
     return DataError(f"{name} cannot be read as numbers")
@@ -195,7 +196,7 @@ def _check_finite(table: Table, name: str) -> None:
     place = _place(row, column, table.names)
     if np.isfinite(value):
         raise DataError(
-            f"{name} contains {value:g} in {place}: so large a {table.dtype} value overflows the scores; scale the column"
+            f"{name} contains {value:g} in {place}: so large a {table.dtype} value overflows; scale the column"
         )
     raise DataError(f"{name} contains {'NaN' if np.isnan(value) else 'infinity'} in {place}")
 

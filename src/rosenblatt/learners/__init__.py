@@ -1,14 +1,8 @@
 """The learners: named algorithms, each a rule, a keep and a space."""
 
 from rosenblatt.learners.history import History
-from rosenblatt.learners.linear import (
-    AveragedPerceptron,
-    PassiveAggressive,
-    PassiveAggressiveClassifier,
-    Perceptron,
-    PocketPerceptron,
-    VotedPerceptron,
-)
+from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
+from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 
 __all__ = [
     "AveragedPerceptron",

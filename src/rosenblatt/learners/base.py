@@ -202,7 +202,8 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_one", "_answers")}
+        kept = {name: value for name, value in super().__getstate__().items() if name != "_one"}
+        return {**kept, "_answers": []} if "_answers" in kept else kept
 
     # -- checking
 
@@ -369,14 +370,12 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._states = [outcome.state for outcome in outcomes]
         self.n_iter_ = len(history)
         self.history_ = self.history_.followed_by(history) if going_on else history
-        self.stop_reason_ = (
-            "max_iter" if "max_iter" in reasons else "no_change" if "no_change" in reasons else "converged"
-        )
+        self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
         self.converged_ = self.stop_reason_ == "converged"
         if self.stop_reason_ == "max_iter":
             warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {history.mistakes[-1]} mistakes in the "
-                "last epoch. That proves nothing about the data: give it more epochs, or ask whether they can be "
+                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {history.mistakes[-1]} mistakes in "
+                "the last epoch. That proves nothing about the data: give it more epochs, or ask whether they can be "
                 "separated at all",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -437,16 +436,16 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _answer(self) -> list[Linear | Voted]:
         """What scores rows: one model, or for a one-vs-rest vote one a class. Kept until more is learned."""
-        if "_answers" not in vars(self):
-            models = [state.answer() for state in self._trimmed()]
-            linear = [model for model in models if isinstance(model, Linear)]
-            if len(linear) == len(models) > 1:
-                stacked = np.vstack([model.weights for model in linear])
-                models = [Linear(stacked, np.concatenate([model.intercept for model in linear]))]
-            if "_vocabulary" in vars(self):  # a stream may go on at any time
-                return models
-            self._answers = models
-        return self._answers
+        if self._answers:
+            return self._answers
+        models = [state.answer() for state in self._trimmed()]
+        linear = [model for model in models if isinstance(model, Linear)]
+        if len(linear) == len(models) > 1:
+            stacked = np.vstack([model.weights for model in linear])
+            models = [Linear(stacked, np.concatenate([model.intercept for model in linear]))]
+        if "_vocabulary" not in vars(self):  # a stream may go on at any time
+            self._answers.extend(models)
+        return models
 
     def _linear(self) -> Linear:
         if not hasattr(self, "classes_"):

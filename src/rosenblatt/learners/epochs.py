@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -39,6 +40,13 @@ class Problem:
     def count(self) -> int:
         return self.table.count if self.rows is None else len(self.rows)
 
+    @cached_property
+    def total_weight(self) -> float:
+        return float(self.count) if self.sample_weight is None else float(self.present(self.sample_weight).sum())
+
+    def present(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values if self.rows is None else values[self.rows]
+
     def count_mistakes(self, state: State) -> float:
         return state.count_mistakes(
             self.table, self.y, tie_positive=self.tie_positive, sample_weight=self.sample_weight, order=self.rows
@@ -47,7 +55,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop, and in what order to go until then."""
+    """When to stop, and in what order to go until then.
+
+    The mistake rate is a share of the rows, each counted with its sample weight.
+    """
 
     max_iter: int
     tol: float | None
@@ -83,6 +94,7 @@ def run_epochs(
         state.pocket_mistakes[0] = problem.count_mistakes(state)
     stop_reason: StopReason = "max_iter"
     for _ in range(stopping.max_iter):
+        weight_before = float(state.mistake_weight[0])
         mistakes, updates = _run_epoch(state, problem, stopping.shuffle, places, history, cancel)
         if cancel[0]:
             break
@@ -97,7 +109,10 @@ def run_epochs(
                 state.take_into_pocket(0.0)
             best_state = state
             break
-        score = history.validation_score[-1] if stopping.validation is not None else -mistakes / problem.count
+        if stopping.validation is not None:
+            score = history.validation_score[-1]
+        else:
+            score = (weight_before - float(state.mistake_weight[0])) / problem.total_weight
         waited = 0 if stopping.tol is None or score - best > stopping.tol else waited + 1
         if score > best:
             best = score
@@ -150,7 +165,7 @@ def _run_epoch(
 def _mistakes_of_answer(state: State, problem: Problem) -> float:
     """How many of the rows the kept weights get wrong; a score of 0 is wrong, a tie too."""
     scores = state.answer().scores(problem.table, problem.rows)
-    y = problem.y if problem.rows is None else problem.y[problem.rows]
+    y = problem.present(problem.y)
     if scores.shape[1] == 1:
         return float(np.count_nonzero(y * scores[:, 0] <= 0))
     right = scores[np.arange(len(y)), y]

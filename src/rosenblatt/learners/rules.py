@@ -52,7 +52,7 @@ def check_number(
     name: str, value: object, *, above: float | None = None, least: float | None = None, most: float = math.inf
 ) -> float:
     """`value` as a float in its range, or a `ParameterError` that names it."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+    if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
         raise ParameterError(f"{name}={value!r}: must be a number")
     number = float(value)
     bad = math.isnan(number) or number > most or (math.isinf(number) and most != math.inf)

@@ -16,7 +16,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table
 from rosenblatt.learners.rules import Rule
 from rosenblatt.models.linear import Linear, arranged
-from rosenblatt.models.voted import Updates, Voted, stack_rows
+from rosenblatt.models.voted import Updates, Voted, stack_rows, with_columns
 
 KeepName = Literal["last", "average", "vote", "pocket"]
 KEEPS: tuple[KeepName, ...] = ("last", "average", "vote", "pocket")
@@ -37,6 +37,7 @@ class State:
     intercept: NDArray[np.float64]
     counters: NDArray[np.int64]
     generator: NDArray[np.uint64]
+    mistake_weight: NDArray[np.float64]  # one number: the sample weights of all mistakes
     sums: NDArray[np.float64] | None = None
     intercept_sums: NDArray[np.float64] | None = None
     pocket: NDArray[Any] | None = None
@@ -60,7 +61,7 @@ class State:
         counters = np.zeros(len(COUNTERS), np.int64)
         counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
         counters[COUNTERS.index("pocket_run")] = -1
-        state = cls(keep, fit_intercept, weights, intercept, counters, generator)
+        state = cls(keep, fit_intercept, weights, intercept, counters, generator, np.zeros(1))
         if keep == "average":
             state.sums = np.zeros(weights.shape)
             state.intercept_sums = np.zeros(len(intercept))
@@ -130,6 +131,7 @@ class State:
             pocket_mistakes=self.pocket_mistakes,
             ratchet=ratchet,
             counters=self.counters,
+            mistake_weight=self.mistake_weight,
             cancel=cancel,
         )
         if updates is not None:
@@ -161,15 +163,18 @@ class State:
     def answer(self) -> Linear | Voted:
         """The weights that the keep says are the answer."""
         if self.keep == "average":
-            assert self.sums is not None and self.intercept_sums is not None
+            assert self.sums is not None
+            assert self.intercept_sums is not None
             seen = max(self.counter("seen"), 1)
             mean = self.weights.astype(np.float64) - self.sums / seen
             return Linear(mean, self.intercept - self.intercept_sums / seen)
         if self.keep == "pocket":
-            assert self.pocket is not None and self.pocket_intercept is not None
+            assert self.pocket is not None
+            assert self.pocket_intercept is not None
             return Linear(self.pocket, self.pocket_intercept)
         if self.keep == "vote":
-            assert self.start is not None and self.log is not None
+            assert self.start is not None
+            assert self.log is not None
             return Voted(self.start, self.support, self.log, self.counter("survived"), self.fit_intercept)
         return Linear(self.weights, self.intercept)
 
@@ -191,6 +196,7 @@ class State:
             intercept=self.intercept.copy(),
             counters=self.counters.copy(),
             generator=self.generator.copy(),
+            mistake_weight=self.mistake_weight.copy(),
             sums=None if self.sums is None else self.sums.copy(order="K"),
             intercept_sums=None if self.intercept_sums is None else self.intercept_sums.copy(),
             pocket=None if self.pocket is None else self.pocket.copy(order="K"),
@@ -209,13 +215,10 @@ class State:
             wider[:, :shared] = array[:, :shared]
             return wider
 
-        weights = fitted(self.weights)
-        assert weights is not None
-        state = replace(self, weights=weights, sums=fitted(self.sums), pocket=fitted(self.pocket))
+        state = replace(self, weights=_must(fitted(self.weights)), sums=fitted(self.sums), pocket=fitted(self.pocket))
         if self.start is not None:
-            start = fitted(self.start.weights)
-            assert start is not None
-            state.start = Linear(start, self.start.intercept)
+            state.start = Linear(_must(fitted(self.start.weights)), self.start.intercept)
+            state.support = None if self.support is None else with_columns(self.support, features)
         return state
 
     def with_classes(self, mix: NDArray[np.float64]) -> State:
@@ -224,8 +227,7 @@ class State:
         def mixed(array: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if array is None else (mix @ array).astype(array.dtype)
 
-        weights, intercept = mixed(self.weights), mixed(self.intercept)
-        assert weights is not None and intercept is not None
+        weights, intercept = _must(mixed(self.weights)), _must(mixed(self.intercept))
         state = replace(
             self,
             weights=weights,

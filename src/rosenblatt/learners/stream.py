@@ -1,7 +1,7 @@
 """One example at a time: dicts of feature names and numbers, with features and labels that come as they come.
 
-Invariant: an example that raises leaves the learner as it was. `learn_one` on dicts and `partial_fit` on the same rows do
-the same arithmetic on the same states.
+Invariant: an example that raises leaves the learner as it was. `learn_one` on dicts and `partial_fit` on the same
+rows do the same arithmetic on the same states.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class OneByOne:
         self._codes = {label: code for code, label in enumerate(classes.tolist())}
         self._labels_in_order = classes.tolist()
         self._segment = self._counted()
-        self.__dict__.pop("_answers", None)
+        self._answers: list[Any] = []
         self._rebind(max(FIRST_CAPACITY, len(self._vocabulary)))
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
 
@@ -192,6 +192,7 @@ class OneByOne:
                 pocket_intercept=state.pocket_intercept,
                 pocket_mistakes=state.pocket_mistakes,
                 counters=state.counters,
+                mistake_weight=state.mistake_weight,
             )
         self._one = one
 
@@ -243,7 +244,7 @@ class OneByOne:
     def _forget_stream(self) -> None:
         """Before learning from a table: what the stream holds goes back into states and names."""
         self._close_segment()
-        self.__dict__.pop("_answers", None)
+        self._answers = []
         if "_vocabulary" in vars(self):
             names = getattr(self, "feature_names_in_", None)
             self._n_features = len(self._vocabulary)

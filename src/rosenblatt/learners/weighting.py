@@ -23,7 +23,7 @@ def row_weights(sample_weight: Any, class_weight: Any, labels: Labels) -> NDArra
     if weights is None or bool(np.all(weights == 1.0)):
         return None
     if not weights.any():
-        raise DataError("sample_weight is 0 for every row: there is nothing to learn from")
+        raise DataError("every sample_weight is zero: there is nothing to learn from")
     return weights
 
 

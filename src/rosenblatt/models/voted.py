@@ -20,7 +20,7 @@ from rosenblatt.models.linear import Linear, arranged
 
 @dataclass(frozen=True)
 class Updates:
-    """Updates in order: which stored row was added, how far, to which class, and how long the weights before it lived."""
+    """Updates in order: the stored row, how far, to which class, and how long the weights before it lived."""
 
     which: NDArray[np.int64]
     steps: NDArray[np.float64]
@@ -93,3 +93,15 @@ def stack_rows(above: Any, below: Any) -> Any:
     if sp.issparse(above) or sp.issparse(below):
         return sp.vstack([sp.csr_array(above), sp.csr_array(below)], format="csr")
     return np.vstack([above, below])
+
+
+def with_columns(rows: Any, columns: int) -> Any:
+    """The same rows over more columns, which are 0, or over fewer."""
+    if sp.issparse(rows):
+        resized = rows.copy()
+        resized.resize((rows.shape[0], columns))
+        return resized
+    wider = np.zeros((rows.shape[0], columns), rows.dtype)
+    shared = min(columns, rows.shape[1])
+    wider[:, :shared] = rows[:, :shared]
+    return wider

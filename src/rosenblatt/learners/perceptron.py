@@ -1,4 +1,4 @@
-"""The named linear algorithms: each a rule and a keep, nothing else.
+"""The perceptron by its four keeps: last, average, vote, pocket.
 
 Invariant: this file holds no learning. A class says its parameters, its rule and its keep.
 """
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import LinearLearner
-from rosenblatt.learners.rules import Rule, RuleName
+from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.state import KeepName
 
 
@@ -93,15 +93,15 @@ class Perceptron(_PerceptronKept):
     random_state : int, NumPy generator or None, default=0
         Where the shuffles and random starts come from; the same number gives the same bits on every machine.
     keep : {"last", "average", "vote", "pocket"}, default="last"
-        Which weights are the answer. The classes `AveragedPerceptron`, `VotedPerceptron` and `PocketPerceptron` are named
-        for the last three.
+        Which weights are the answer. The classes `AveragedPerceptron`, `VotedPerceptron` and `PocketPerceptron` are
+        named for the last three.
     tie : {"mistake", "positive"}, default="mistake"
         A score of exactly 0 is a mistake; "positive" reads it as a prediction of the larger class (the step function).
     init : {"zeros", "random"}, array or (array, array), default="zeros"
         The starting weights: zeros, uniform in [-1, 1), your own of the shape of `coef_`, or these and intercepts.
     n_init : int, default=1
-        Restarts, in different orders; the one whose answer makes the fewest training mistakes (or has the best validation
-        score) is kept.
+        Restarts, in different orders; the one whose answer makes the fewest training mistakes (or has the best
+        validation score) is kept.
     multiclass : {"joint", "ovr"}, default="joint"
         More than two classes: one problem with a weight row a class, or a binary problem a class.
     class_weight : dict, "balanced" or None, default=None
@@ -144,9 +144,9 @@ class Perceptron(_PerceptronKept):
 
     Notes
     -----
-    Guarantee: if a unit vector u separates the rows (extended by a constant 1 with an intercept) with margin gamma, and no
-    row is longer than R, at most ``(R/gamma)²`` mistakes are made, in any order, over any number of epochs. A row costs one
-    dot product, and one addition on a mistake.
+    Guarantee: if a unit vector u separates the rows (extended by a constant 1 with an intercept) with margin gamma,
+    and no row is longer than R, at most ``(R/gamma)²`` mistakes are made, in any order, over any number of epochs. A
+    row costs one dot product, and one addition on a mistake.
 
     References
     ----------
@@ -216,8 +216,8 @@ class Perceptron(_PerceptronKept):
         super()._check_parameters()
         if self.penalty is not None:
             raise ParameterError(
-                f"penalty={self.penalty!r} is not offered: write penalty=None, and keep='average' or early_stopping=True "
-                "against overfitting"
+                f"penalty={self.penalty!r} is not offered: write penalty=None, and keep='average' or "
+                "early_stopping=True against overfitting"
             )
 
 
@@ -234,8 +234,8 @@ class AveragedPerceptron(_PerceptronKept):
 
     Notes
     -----
-    The sums are float64 and kept lazily: only features of mistaken rows are touched. `converged_` speaks of the raw weights;
-    their mean need not separate the rows.
+    The sums are float64 and kept lazily: only features of mistaken rows are touched. `converged_` speaks of the raw
+    weights; their mean need not separate the rows.
 
     References
     ----------
@@ -256,8 +256,8 @@ class AveragedPerceptron(_PerceptronKept):
 class VotedPerceptron(_PerceptronKept):
     """Every weight vector that lived votes, with as many votes as it survived examples.
 
-    Choose it over `AveragedPerceptron` for its guarantee; in practice the two agree closely, and a vote costs a dot product
-    a stored row to predict. The parameters are those of `Perceptron`, without `keep`.
+    Choose it over `AveragedPerceptron` for its guarantee; in practice the two agree closely, and a vote costs a dot
+    product a stored row to predict. The parameters are those of `Perceptron`, without `keep`.
 
     Update::
 
@@ -266,9 +266,9 @@ class VotedPerceptron(_PerceptronKept):
 
     Notes
     -----
-    Leave-one-out guarantee: the expected error on a new row is at most twice the expected mistakes, divided by the number of
-    rows + 1. Stored: each row that was ever mistaken, once, and the list of updates. `decision_function` gives the share of the
-    votes for +1 less those for -1; with more classes each vector votes for its highest class.
+    Leave-one-out guarantee: the expected error on a new row is at most twice the expected mistakes, divided by the
+    number of rows + 1. Stored: each row that was ever mistaken, once, and the list of updates. `decision_function`
+    gives the share of the votes for +1 less those for -1; with more classes each vector votes for its highest class.
 
     References
     ----------
@@ -297,9 +297,9 @@ class PocketPerceptron(_PerceptronKept):
 
     Notes
     -----
-    Given time, the pocket finds an optimal hyperplane with probability 1 (with shuffling); there is no bound on that time. A
-    check costs a pass over the rows at most. A stream has no "all rows": `partial_fit` and `learn_one` replace the pocket
-    by the longer run alone, as in the algorithm without ratchet.
+    Given time, the pocket finds an optimal hyperplane with probability 1 (with shuffling); there is no bound on that
+    time. A check costs a pass over the rows at most. A stream has no "all rows": `partial_fit` and `learn_one`
+    replace the pocket by the longer run alone, as in the algorithm without ratchet.
 
     References
     ----------
@@ -308,182 +308,10 @@ class PocketPerceptron(_PerceptronKept):
     Examples
     --------
     >>> from rosenblatt import PocketPerceptron
-    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> X, y = [[2], [1], [-1], [-2], [3]], ["+", "+", "-", "-", "-"]  # the last label is wrong
     >>> learner = PocketPerceptron(max_iter=50).fit(X, y)
-    >>> learner.stop_reason_, int((learner.predict(X) != y).sum())
-    ('no_change', 1)
+    >>> learner.stop_reason_, learner.predict(X).tolist()
+    ('no_change', ['+', '+', '-', '-', '+'])
     """
 
     _keep: ClassVar[KeepName] = "pocket"
-
-
-class PassiveAggressive(LinearLearner):
-    """The smallest change of the weights that gives each row a margin of 1; with more classes, MIRA's update.
-
-    Steps also on correct answers within the margin, and as far as needed, so one epoch often does what the perceptron
-    needs several for. "PA" trusts every label; "PA-I" and "PA-II" limit the step by `C`, for data with noise.
-
-    Update::
-
-        l = max(0, 1 - y (w·x + b)),   q = ‖x‖² (+ 1 with an intercept)
-        PA: tau = l/q     PA-I: tau = min(C, l/q)     PA-II: tau = l/(q + 1/(2C))
-        w += tau y x,   b += tau y;   more classes: the right row gains, the highest wrong row loses, with 2q for q
-
-    Parameters
-    ----------
-    variant : {"PA", "PA-I", "PA-II"}, default="PA-I"
-        How the step is limited.
-    C : float, default=1.0
-        The limit: smaller is more cautious. "PA" does not use it.
-    keep : {"last", "average", "vote", "pocket"}, default="last"
-        Which weights are the answer; "average" is a good choice for noisy data.
-    fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
-validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
-        As for `Perceptron`. A sample weight s makes the limit ``s C``.
-
-    Notes
-    -----
-    PA-I makes at most ``max(R², 1/C)(‖u‖² + 2C sum l*)`` mistakes, for any u with losses l*. Converged means that an epoch
-    passed without a mistake and its last weights separate the rows.
-
-    References
-    ----------
-    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006), Online passive-aggressive algorithms, figure 1.
-    K. Crammer and Y. Singer (2003), Ultraconservative online algorithms for multiclass problems.
-
-    Examples
-    --------
-    >>> from rosenblatt import PassiveAggressive
-    >>> learner = PassiveAggressive(variant="PA", fit_intercept=False)
-    >>> learner.partial_fit([[2.0, 0.0]], ["yes"], classes=["no", "yes"]).coef_
-    array([[0.5, 0. ]])
-    """
-
-    def __init__(
-        self,
-        *,
-        variant: Literal["PA", "PA-I", "PA-II"] = "PA-I",
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        keep: KeepName = "last",
-        tie: Literal["mistake", "positive"] = "mistake",
-        init: Any = "zeros",
-        n_init: int = 1,
-        multiclass: Literal["joint", "ovr"] = "joint",
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.variant = variant
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.keep = keep
-        self.tie = tie
-        self.init = init
-        self.n_init = n_init
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _rule(self) -> Rule:
-        if self.variant not in ("PA", "PA-I", "PA-II"):
-            raise ParameterError(f"variant={self.variant!r}: must be 'PA', 'PA-I' or 'PA-II'")
-        return Rule(self.variant, C=self.C)
-
-
-class PassiveAggressiveClassifier(LinearLearner):
-    """scikit-learn's PassiveAggressiveClassifier by its own parameters, which left scikit-learn with 1.10.
-
-    ``loss="hinge"`` is PA-I, ``loss="squared_hinge"`` PA-II. New code is better written with `PassiveAggressive`.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        The limit of a step.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        PA-I or PA-II.
-    average : bool, default=False
-        Answer with the mean of the weights.
-    multiclass : {"joint", "ovr"}, default="ovr"
-        One binary problem a class, as scikit-learn does it.
-    fit_intercept, max_iter, tol, shuffle, random_state, class_weight, early_stopping, validation_fraction, \
-n_iter_no_change, warm_start, n_jobs, verbose
-        As for `Perceptron`; `tol` is a share of the rows, not a difference of losses.
-
-    Examples
-    --------
-    >>> from rosenblatt import PassiveAggressiveClassifier
-    >>> PassiveAggressiveClassifier(C=0.5, loss="squared_hinge").fit([[-1.0], [1.0]], [0, 1]).predict([[3.0]])
-    array([1])
-    """
-
-    init: str = "zeros"
-    n_init: int = 1
-    tie: Literal["mistake", "positive"] = "mistake"
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        loss: Literal["hinge", "squared_hinge"] = "hinge",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        average: bool = False,
-        multiclass: Literal["joint", "ovr"] = "ovr",
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
-        self.multiclass = multiclass
-
-    def _rule(self) -> Rule:
-        names: dict[str, RuleName] = {"hinge": "PA-I", "squared_hinge": "PA-II"}
-        if self.loss not in names:
-            raise ParameterError(f"loss={self.loss!r}: must be 'hinge' (PA-I) or 'squared_hinge' (PA-II)")
-        return Rule(names[self.loss], C=self.C)
-
-    def _kept(self) -> KeepName:
-        if self.average not in (False, True):
-            raise ParameterError(
-                f"average={self.average!r}: averaging starts with the first example; write average=True or average=False"
-            )
-        return "average" if self.average else "last"

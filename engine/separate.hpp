@@ -1,0 +1,114 @@
+// A separating hyperplane as soon as possible.
+//
+// The mistake bound holds for any order of the rows, so the order may be chosen: cycle over the rows that were ever mistaken
+// until they are all right, and look at all rows only to verify. Those few rows are kept side by side, so that
+// a cycle runs from the cache.
+//
+// On entry: weights and intercept to start from. On exit: weights that separate the rows if `converged`; the last pass over all
+// rows changed nothing then. Not converged proves nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "train.hpp"
+
+namespace rosenblatt {
+
+// Copies of some rows, side by side.
+template <class Rows>
+class Gathered;
+
+template <class T>
+class Gathered<DenseRows<T>> {
+ public:
+  void add(const DenseRows<T>& rows, std::int64_t i) {
+    values_.insert(values_.end(), rows.row(i), rows.row(i) + rows.features);
+    features_ = rows.features;
+    ++count_;
+  }
+  DenseRows<T> view() const { return {values_.data(), count_, features_, features_}; }
+
+ private:
+  std::vector<T> values_;
+  std::int64_t count_ = 0, features_ = 0;
+};
+
+template <class T, class Index>
+class Gathered<SparseRows<T, Index>> {
+ public:
+  void add(const SparseRows<T, Index>& rows, std::int64_t i) {
+    const Index begin = rows.starts[i], end = rows.starts[i + 1];
+    values_.insert(values_.end(), rows.values + begin, rows.values + end);
+    indices_.insert(indices_.end(), rows.indices + begin, rows.indices + end);
+    starts_.push_back(static_cast<Index>(values_.size()));
+    features_ = rows.features;
+  }
+  SparseRows<T, Index> view() const {
+    return {values_.data(), indices_.data(), starts_.data(), static_cast<std::int64_t>(starts_.size()) - 1, features_};
+  }
+
+ private:
+  std::vector<T> values_;
+  std::vector<Index> indices_, starts_{0};
+  std::int64_t features_ = 0;
+};
+
+struct Separation {
+  std::int64_t updates = 0;
+  std::int64_t passes = 0;  // over all rows
+  std::int64_t visits = 0;  // rows looked at, in all
+  std::int64_t support = 0;  // rows ever mistaken
+  bool converged = false;
+};
+
+template <class Rows>
+Separation separate(const Rows& rows, const std::int8_t* signs, Linear<Rows> model, std::int64_t max_updates,
+                    Poll& poll) {
+  using T = typename Rows::Value;
+  Separation found;
+  Gathered<Rows> mistaken;
+  std::vector<std::int8_t> mistaken_signs;
+  std::vector<bool> gathered(rows.count);
+  T* const w = model.weights;
+  double& b = model.intercept[0];
+
+  // The perceptron's step on row i of either the rows or the gathered ones; was it needed?
+  const auto corrected = [&](const Rows& from, std::int64_t i, int sign) {
+    if (sign * (static_cast<double>(from.dot(i, w)) + b) > 0) return false;
+    from.add_to(i, static_cast<T>(sign), w, 0, 1);
+    if (model.fit_intercept) b += sign;
+    ++found.updates;
+    return true;
+  };
+
+  bool hopeless = false;  // a row of zeros without an intercept stays at a score of 0
+  while (!hopeless && found.updates < max_updates) {
+    const std::int64_t before = found.updates;
+    for_each_row(rows, {nullptr, rows.count}, 1, poll, [&](std::int64_t i) {
+      if (!corrected(rows, i, signs[i]) || gathered[i]) return;
+      hopeless = hopeless || (!model.fit_intercept && rows.is_zero(i));
+      gathered[i] = true;
+      mistaken.add(rows, i);
+      mistaken_signs.push_back(signs[i]);
+    });
+    found.visits += rows.count;
+    ++found.passes;
+    if (poll.stopped) break;
+    if (found.updates == before) {
+      found.converged = true;
+      break;
+    }
+    const Rows few = mistaken.view();
+    bool moved = !hopeless;
+    while (moved && found.updates < max_updates && !poll()) {
+      moved = false;
+      for (std::int64_t i = 0; i < few.count; ++i) moved |= corrected(few, i, mistaken_signs[i]);
+      found.visits += few.count;
+    }
+  }
+  found.support = static_cast<std::int64_t>(mistaken_signs.size());
+  return found;
+}
+
+}  // namespace rosenblatt

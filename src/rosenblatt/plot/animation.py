@@ -1,0 +1,127 @@
+"""A trace in motion: a GIF, or a page with a slider.
+
+Invariant: each frame shows one step as the trace holds it: the weights after it, and the row that was met.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.errors import DataError, MissingExtraError, ParameterError
+from rosenblatt.plot.boundary import draw_rows, draw_weights, limits, plane
+from rosenblatt.plot.figure import INK, new_figure
+from rosenblatt.textbook import Step
+from rosenblatt.theory.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def animate(
+    trace: Trace, path: str | Path | None = None, *, only_updates: bool = False, seconds: float = 0.7
+) -> Figure:
+    """Draw a trace of two features step by step.
+
+    Parameters
+    ----------
+    trace : of rows with two features and two classes
+    path : where to write the animation: ``.gif``, or ``.html`` for a page of its own with a slider; None: nowhere
+    only_updates : show the steps that changed the weights and leave out the others; for long runs
+    seconds : how long each step is shown
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The last step.
+    """
+    plane(trace.X, trace.y)
+    frames = [step for step in trace.steps if step.update or not only_updates]
+    if not frames:
+        raise DataError("the trace has no steps to show")
+    figure = _still(trace, frames[-1])
+    if path is None:
+        return figure
+    suffix = Path(path).suffix.lower()
+    if suffix == ".html":
+        Path(path).write_text(render_html(trace, frames, seconds), encoding="utf-8")
+    elif suffix == ".gif":
+        _write_gif(trace, frames, Path(path), seconds)
+    else:
+        raise ParameterError(f"path={str(path)!r}: must end in .gif or .html")
+    return figure
+
+
+def tell(trace: Trace, step: Step) -> str:
+    """One step in a sentence."""
+    # Adding 0 turns a -0 into a 0.
+    where = f"epoch {step.epoch}, row {step.row}: score {step.score + 0.0:g}, margin {step.margin + 0.0:g}"
+    weights = f"w = ({step.after[0][0]:g}, {step.after[0][1]:g}), b = {step.after[0][2]:g}"
+    if step.update:
+        return f"{where} — {'a mistake' if step.mistake else 'within the margin'}: now {weights}"
+    return f"{where} — {'a mistake, no step' if step.mistake else 'right'}: {weights}"
+
+
+def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
+    """A page that needs nothing else: the numbers as JSON, the drawing in a little JavaScript."""
+    points, labels = plane(trace.X, trace.y)
+    low, high = limits(points)
+    data: dict[str, Any] = {
+        "points": points.tolist(),
+        "signs": labels.signs().tolist(),
+        "names": [str(name) for name in trace.classes],
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "milliseconds": round(1000 * seconds),
+        "steps": [
+            {"row": s.row, "before": s.before[0], "after": s.after[0], "update": s.update, "text": tell(trace, s)}
+            for s in frames
+        ],
+    }
+    page = resources.files(__package__).joinpath("animation.html").read_text(encoding="utf-8")
+    # "</" would end the script early if a label held it.
+    return page.replace("{{DATA}}", json.dumps(data).replace("</", "<\\/"))
+
+
+def _still(trace: Trace, step: Step) -> Figure:
+    points, labels = plane(trace.X, trace.y)
+    figure, (ax,) = new_figure()
+    draw_rows(ax, points, labels)
+    _draw_step(ax, trace, step)
+    return figure
+
+
+def _draw_step(ax: Any, trace: Trace, step: Step) -> list[Any]:
+    points, labels = plane(trace.X, trace.y)
+    w = np.array(step.after[0])
+    drawn = draw_weights(ax, points, labels.signs(), w[:-1], float(w[-1]))
+    drawn.append(ax.scatter(*points[step.row], marker="+", s=260, color=INK, linewidths=1.2, zorder=6))
+    ax.set_title(tell(trace, step), fontsize=8)
+    return drawn
+
+
+def _write_gif(trace: Trace, frames: list[Step], path: Path, seconds: float) -> None:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+    except ImportError:
+        raise MissingExtraError("pillow", "plot") from None
+    points, labels = plane(trace.X, trace.y)
+    figure, (ax,) = new_figure()
+    canvas: Any = FigureCanvasAgg(figure)
+    draw_rows(ax, points, labels)
+    images = []
+    for step in frames:
+        drawn = _draw_step(ax, trace, step)
+        canvas.draw()
+        figure.set_layout_engine("none")  # the first frame's layout serves all, and takes most of the time
+        images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB").quantize(64))
+        for artist in drawn:
+            artist.remove()
+    # The last step stays three times as long, before the film begins again.
+    durations = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0, disposal=1)

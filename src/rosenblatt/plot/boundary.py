@@ -1,0 +1,110 @@
+"""The plane of two features: rows, boundary, weight vector and margin band."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from rosenblatt.data.labels import Labels, encode_labels
+from rosenblatt.errors import DataError, LabelError
+from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+
+def boundary(X: Any, y: Any, w: ArrayLike, b: float = 0.0) -> Figure:
+    """Draw two features with the boundary ``w·x + b = 0``, the weight vector on it, and the margin band.
+
+    The band reaches to the closest row on either side and is drawn only if the weights separate the rows; rows on the
+    wrong side are ringed.
+
+    Parameters
+    ----------
+    X, y : rows of two features, labels of two classes
+    w, b : the weights and the offset, for example ``learner.coef_[0]`` and ``learner.intercept_[0]``
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    points, labels = plane(X, y)
+    weights, offset = np.asarray(w, dtype=np.float64).ravel(), float(b)
+    if weights.shape != (2,):
+        raise DataError(f"w has {weights.size} weights; two features have two")
+    figure, (ax,) = new_figure()
+    draw_rows(ax, points, labels)
+    draw_weights(ax, points, labels.signs(), weights, offset)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def plane(X: Any, y: Any) -> tuple[Floats, Labels]:
+    """Two features and two classes, or an error that says what there is instead."""
+    points = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise DataError(f"X has the shape {points.shape}; a plane has two features")
+    labels = encode_labels(y)
+    if len(labels.classes) != 2:
+        raise LabelError(f"y has {len(labels.classes)} classes; this picture is of two")
+    if len(labels.codes) != len(points):
+        raise DataError(f"X has {len(points)} rows and y has {len(labels.codes)} labels")
+    return points, labels
+
+
+def limits(points: Floats) -> tuple[Floats, Floats]:
+    """The corners of a square view with some room around the rows."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = 0.62 * max(float((high - low).max()), 1e-9)
+    middle = (low + high) / 2
+    return middle - half, middle + half
+
+
+def draw_rows(ax: Axes, points: Floats, labels: Labels) -> None:
+    """The rows, each class with its colour and shape."""
+    for code, (colour, marker) in enumerate(((NEGATIVE, "o"), (POSITIVE, "s"))):
+        chosen = points[labels.codes == code]
+        size = 60 if len(points) <= 30 else 18
+        name = f"{'−+'[code]}1: {labels.classes[code]}"
+        ax.scatter(chosen[:, 0], chosen[:, 1], c=colour, marker=marker, s=size, zorder=3, label=name, linewidths=0)
+    low, high = limits(points)
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+
+
+def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b: float) -> list[Any]:
+    """Sides, boundary, vector, band and rings; returns what was drawn, so that it can be taken away again."""
+    low, high = limits(points)
+    margins = signs * (points @ w + b)
+    wrong = points[margins <= 0]
+    ring: dict[str, Any] = {"s": 170, "facecolors": "none", "edgecolors": INK, "linewidths": 1.2, "zorder": 4}
+    drawn: list[Any] = []
+    if len(wrong):
+        drawn.append(ax.scatter(wrong[:, 0], wrong[:, 1], label="wrong, or on the line", **ring))
+    length = float(np.linalg.norm(w))
+    if length == 0:
+        return drawn
+    reach = 3 * float((high - low).max())
+    normal, tangent = w / length, np.array([-w[1], w[0]]) / length
+    foot = (low + high) / 2
+    foot = foot - normal * (foot @ w + b) / length
+    ends = np.stack([foot - reach * tangent, foot + reach * tangent])
+    for sign, colour in ((-1, NEGATIVE), (+1, POSITIVE)):
+        side = np.vstack([ends, ends[::-1] + sign * 2 * reach * normal])
+        drawn += ax.fill(*side.T, color=colour, alpha=0.08, zorder=0, linewidth=0)
+    drawn += ax.plot(*ends.T, color=INK, linewidth=1.6, zorder=2)
+    if margins.min() > 0:
+        gap = float(margins.min()) / length
+        band = np.vstack([ends + gap * normal, (ends - gap * normal)[::-1]])
+        drawn += ax.fill(*band.T, color=FAINT, alpha=0.45, zorder=1, label=f"margin {gap:.3g}")
+    # The arrow shows the direction; the length of w has no meaning in the plane of the features.
+    arrow = 0.16 * float((high - low).max()) * normal
+    style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    drawn.append(ax.annotate("", xy=tuple(foot + arrow), xytext=tuple(foot), arrowprops=style, zorder=5))
+    drawn.append(ax.annotate("$w$", xy=tuple(foot + 1.25 * arrow), ha="center", va="center", zorder=5))
+    return drawn

@@ -1,0 +1,117 @@
+"""Numbers against mistakes and epochs: the history, the ledger, and the four keeps side by side."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.errors import DataError
+from rosenblatt.learners.history import History
+from rosenblatt.learners.linear import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, SERIES, new_figure
+from rosenblatt.theory.ledger import Ledger
+from rosenblatt.theory.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def mistakes(run: History | Trace | Sequence[int]) -> Figure:
+    """Draw the mistakes of each epoch.
+
+    Parameters
+    ----------
+    run : ``learner.history_``, a trace, or the counts themselves
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    counts = run.mistakes if isinstance(run, History | Trace) else list(run)
+    figure, (ax,) = new_figure()
+    epochs = np.arange(1, len(counts) + 1)
+    if len(counts) <= 60:
+        ax.bar(epochs, counts, color=NEGATIVE)
+    else:
+        ax.fill_between(epochs, counts, step="mid", color=NEGATIVE, linewidth=0)
+    ax.set(xlabel="epoch", ylabel="mistakes", ylim=(0, None), title=f"{sum(counts):,} mistakes in {len(counts)} epochs")
+    ax.set_xlim(0.4, len(counts) + 0.6)
+    ax.locator_params(integer=True)
+    return figure
+
+
+def ledger(book: Ledger) -> Figure:
+    """Draw the proof: ``k gamma <= w·u <= ‖w‖ <= sqrt(k) R`` on the left, the bracket of the best margin on the right.
+
+    The two outer curves cross where the bound is: no run can get past that point.
+    """
+    if not book.lines:
+        raise DataError("the ledger has no lines: the run made no mistake")
+    figure, (left, right) = new_figure(2)
+    k = np.array([line.k for line in book])
+    # The outer curves go on to where they cross, unless that is far away.
+    beyond = np.linspace(1, book.bound if book.bound <= 5 * len(book) else len(book), 300)
+    most = np.sqrt(beyond * book.lines[0].most_squared_length)
+    left.plot(beyond, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
+    left.plot(k, np.sqrt([line.squared_length for line in book]), color=POSITIVE, label=r"$\|w\|$")
+    left.plot(k, [line.progress for line in book], color=NEGATIVE, label=r"$w\cdot u$")
+    left.plot(beyond, beyond * book.gamma, color=INK, linestyle=":", label=r"$k\gamma$")
+    left.fill_between(beyond, beyond * book.gamma, most, color=FAINT, alpha=0.25, linewidth=0)
+    left.set(xlabel="mistake $k$", ylabel="length", title=f"{len(book)} mistakes; the bound is {int(book.bound):,}")
+    left.legend(frameon=False)
+    right.plot(k, [line.bracket.upper for line in book], color=POSITIVE, label=r"$\|w\|/k$")
+    right.plot(k, [line.bracket.lower for line in book], color=NEGATIVE, label="margin of $w$")
+    right.axhline(book.gamma, color=INK, linewidth=1, linestyle=":", label=rf"$\gamma$ = {book.gamma:.4g}")
+    # Far below 0 the margin of w says nothing; the bracket is to be seen.
+    lowest = max(min(line.bracket.lower for line in book), -3 * book.gamma)
+    right.set(
+        xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, 6 * book.gamma)
+    )
+    right.legend(frameon=False)
+    for ax in (left, right):
+        ax.locator_params(axis="x", integer=True)
+    return figure
+
+
+def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 20, **parameters: Any) -> Figure:
+    """Draw the error of the four keeps, last, average, vote and pocket, after each epoch of the same run.
+
+    Parameters
+    ----------
+    X, y, X_test, y_test : rows and labels to learn from, and others to be judged by
+    epochs : how many
+    **parameters : of the learners, as `random_state` or `fit_intercept`
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Training error on the left, test error on the right.
+    """
+    kept = {
+        "last": Perceptron(**parameters),
+        "average": AveragedPerceptron(**parameters),
+        "vote": VotedPerceptron(**parameters),
+        "pocket": PocketPerceptron(**parameters),
+    }
+    figure, (left, right) = new_figure(2)
+    steps = range(1, epochs + 1)
+    for (name, learner), colour in zip(kept.items(), SERIES, strict=True):
+        learner.set_params(max_iter=1, warm_start=True, tol=None)
+        errors = []
+        for _ in steps:
+            with warnings.catch_warnings():
+                # One epoch at a time is the point, and no failure to converge.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                learner.fit(X, y)
+            errors.append((100 * (1 - learner.score(X, y)), 100 * (1 - learner.score(X_test, y_test))))
+        for ax, values in zip((left, right), zip(*errors, strict=True), strict=True):
+            ax.plot(steps, values, color=colour, label=name, marker="o" if epochs <= 30 else "", markersize=3)
+    for ax, title in ((left, "training rows"), (right, "test rows")):
+        ax.set(xlabel="epoch", ylabel="error, %", title=title, ylim=(0, None))
+        ax.locator_params(axis="x", integer=True)
+    right.legend(frameon=False)
+    return figure

@@ -1,0 +1,108 @@
+"""A learner's run, step by step, as the textbook makes it.
+
+Invariant: the steps are those of ``learner.fit(X, y)``: the same rule, order, start and stopping. They are made by
+``rosenblatt.textbook``, so they differ from the engine's only where a margin is within rounding of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rosenblatt import engine, textbook
+from rosenblatt.data.labels import Labels, encode_labels
+from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learners.base import LinearLearner
+from rosenblatt.learners.linear import Perceptron
+from rosenblatt.learners.start import seed_of, starting_weights
+from rosenblatt.learners.weighting import row_weights
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A learner and the data that it is about to learn."""
+
+    learner: LinearLearner
+    X: list[list[float]]
+    labels: Labels
+
+    @property
+    def classes(self) -> int:
+        return len(self.labels.classes)
+
+    @property
+    def rule(self) -> textbook.Rule:
+        rule = self.learner._rule()
+        return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C)
+
+    def steps(self) -> Iterator[textbook.Step]:
+        """Every step until a stopping rule holds."""
+        learner = self.learner
+        y = (self.labels.signs() if self.classes == 2 else self.labels.codes).tolist()
+        weights = row_weights(None, learner.class_weight, self.labels)
+        given = [1.0] * len(self.X) if weights is None else weights.tolist()
+        present = np.flatnonzero(given).astype(np.uint32)  # a row of weight 0 is as if absent
+        generator = engine.seed_generator(seed_of(learner.random_state), 0)
+        shape = (1 if self.classes == 2 else self.classes, len(self.X[0]))
+        start = starting_weights(learner.init, shape, np.dtype(np.float64), generator, learner.fit_intercept)
+        W = np.hstack([start[0], start[1][:, None]]).tolist()
+        fewest, waited = np.inf, 0
+        for epoch in range(1, int(learner.max_iter) + 1):
+            order = present.copy()
+            if learner.shuffle:
+                engine.shuffle(order, generator)
+            mistakes = updates = 0
+            for step in textbook.steps(
+                self.X,
+                y,
+                rule=self.rule,
+                orders=[order.tolist()],
+                classes=self.classes,
+                fit_intercept=bool(learner.fit_intercept),
+                tie=learner.tie,
+                weights=given,
+                start=W,
+            ):
+                W = step.after
+                mistakes += step.mistake
+                updates += step.update
+                yield replace(step, epoch=epoch)
+            if mistakes == 0 and (updates == 0 or not self._wrong(W, y, present)):
+                return
+            better = learner.tol is None or (fewest - mistakes) / len(present) > learner.tol
+            waited = 0 if better else waited + 1
+            fewest = min(fewest, mistakes)
+            if waited >= learner.n_iter_no_change:
+                return
+
+    def _wrong(self, W: list[list[float]], y: list[int], present: NDArray[np.uint32]) -> bool:
+        tie = self.learner.tie
+        return any(textbook.is_mistake(textbook.scores_of(W, self.X[i]), y[i], tie) for i in present.tolist())
+
+
+def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
+    """Check that the learner's run is one run over all rows, and get ready to make it again."""
+    learner = Perceptron(shuffle=False, tol=None) if learner is None else learner
+    name = type(learner).__name__
+    if not isinstance(learner, LinearLearner):
+        raise ParameterError(f"{name} is not one of the linear learners, whose steps the textbook knows")
+    if learner.n_init != 1:
+        raise ParameterError(f"n_init={learner.n_init}: one run can be followed, not several")
+    if learner.early_stopping or learner.warm_start:
+        raise ParameterError("early_stopping and warm_start: only a whole run over all rows can be followed")
+    table = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    if table.ndim != 2 or 0 in table.shape:
+        raise DataError(f"X must be a table of at least one row and one column, not of shape {table.shape}")
+    labels = encode_labels(y)
+    if len(labels.codes) != len(table):
+        raise DataError(f"X has {len(table)} rows and y has {len(labels.codes)} labels")
+    if len(labels.classes) < 2:
+        raise LabelError("y has one class only; two or more are needed")
+    if len(labels.classes) > 2 and learner.multiclass == "ovr":
+        raise ParameterError("multiclass='ovr' is one run a class: follow each by itself, with the labels y == class")
+    return Replay(learner, table.astype(np.float64).tolist(), labels)

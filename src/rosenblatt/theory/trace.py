@@ -1,0 +1,138 @@
+"""Every step of learning as data.
+
+Invariant: nothing is computed here; the steps are the textbook's and the renderings hold all of their numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from rosenblatt.learners.base import LinearLearner
+from rosenblatt.textbook import Step, Vector
+from rosenblatt.theory.columns import render_columns
+from rosenblatt.theory.replay import replay
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of one run, in order.
+
+    Attributes
+    ----------
+    steps : one `textbook.Step` an example met, its weight rows extended by the offset.
+    classes : the labels, sorted; with two, ``step.label`` is -1 or +1, else a place in this list.
+    X, y : the rows and their labels.
+    learner : how it was made.
+    """
+
+    steps: list[Step]
+    classes: list[Any]
+    X: list[Vector]
+    y: list[Any]
+    learner: str
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def mistakes(self) -> list[int]:
+        """Mistakes an epoch."""
+        counts = [0] * self.steps[-1].epoch
+        for step in self.steps:
+            counts[step.epoch - 1] += step.mistake
+        return counts
+
+    def records(self) -> list[dict[str, Any]]:
+        """A flat record a step: ``epoch, row, x, y, score, margin, mistake, tau, w, b`` before and after.
+
+        With more than two classes `w` is a list of weight rows, `b` of offsets, `wrong` the highest wrong class.
+        """
+        return [self._record(step) for step in self.steps]
+
+    def render_jsonl(self) -> str:
+        """One JSON object a line."""
+        return "".join(json.dumps(record) + "\n" for record in self.records())
+
+    def render_csv(self) -> str:
+        """A column a number: features and weights are numbered from 1, weight rows of more than two classes too."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        rows = [_flat(record) for record in self.records()]
+        writer.writerow(rows[0])
+        writer.writerows(row.values() for row in rows)
+        return out.getvalue()
+
+    def render_table(self, most: int | None = None) -> str:
+        """Columns to read, the first `most` steps or all."""
+        heads = ["step", "epoch", "row", "x", "y", "score", "margin", "mistake", "w after", "b after"]
+        lines = []
+        for number, record in enumerate(self.records()[:most], start=1):
+            fixed = [record[name] for name in ("epoch", "row", "x", "y", "score", "margin", "mistake")]
+            lines.append([number, *fixed, record["w_after"], record["b_after"]])
+        table = render_columns(heads, lines)
+        left = len(self.steps) - len(lines)
+        return f"{table}\n… {left} more steps" if left else table
+
+    def __str__(self) -> str:
+        return self.render_table()
+
+    def _record(self, step: Step) -> dict[str, Any]:
+        two = len(self.classes) == 2
+        record: dict[str, Any] = {"epoch": step.epoch, "row": step.row, "x": step.x, "y": self.y[step.row]}
+        if not two:
+            record["wrong"] = self.classes[step.wrong]
+        record |= {"score": step.score, "margin": step.margin, "mistake": step.mistake, "tau": step.tau}
+        for when, W in (("before", step.before), ("after", step.after)):
+            w, b = [row[:-1] for row in W], [row[-1] for row in W]
+            record |= {f"w_{when}": w[0] if two else w, f"b_{when}": b[0] if two else b}
+        return record
+
+
+def trace(X: Any, y: Any, learner: LinearLearner | None = None) -> Trace:
+    """Follow a learner through every step of its run.
+
+    For reading, teaching and pictures: it is made in plain Python and keeps every weight vector. Long runs on many
+    rows are better told by ``learner.history_`` or by :func:`ledger`, which keeps a line a mistake.
+
+    Parameters
+    ----------
+    X, y : rows and labels
+    learner : a linear learner, not yet fitted
+        Its parameters decide the rule, the order and the stopping. By default ``Perceptron(shuffle=False, tol=None)``:
+        the rows in the order given, until an epoch without a mistake or 1000 epochs.
+
+    Examples
+    --------
+    >>> from rosenblatt.theory import trace
+    >>> print(trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).render_table(5))
+    step  epoch  row       x  y  score  margin  mistake  w after  b after
+       1      1    0  (0, 0)  0      0       0      yes   (0, 0)       -1
+       2      1    1  (0, 1)  0     -1       1            (0, 0)       -1
+       3      1    2  (1, 0)  0     -1       1            (0, 0)       -1
+       4      1    3  (1, 1)  1     -1      -1      yes   (1, 1)        0
+       5      2    0  (0, 0)  0      0       0      yes   (1, 1)       -1
+    … 31 more steps
+    """
+    run = replay(X, y, learner)
+    labels = run.labels.classes.tolist()
+    return Trace(
+        list(run.steps()), labels, run.X, [labels[code] for code in run.labels.codes.tolist()], repr(run.learner)
+    )
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if not isinstance(value, list):
+            flat[name] = value
+            continue
+        for j, part in enumerate(value, start=1):
+            if isinstance(part, list):
+                flat |= {f"{name}_{j}_{i}": number for i, number in enumerate(part, start=1)}
+            else:
+                flat[f"{name}_{j}"] = part
+    return flat

@@ -1,0 +1,266 @@
+"""The engine equals the textbook, mistake for mistake and weight for weight.
+
+Small integers make every sum exact in float32 and float64, so the perceptron's weights must be equal, not close. The
+passive-aggressive steps are quotients: there the weights are close, and counts are compared unless a margin lies within
+rounding of the value that decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rosenblatt import engine, textbook
+from rosenblatt.data import as_table
+from rosenblatt.learners.rules import Rule
+from rosenblatt.learners.state import KEEPS, State
+from rosenblatt.models import predict_codes
+
+LAYOUTS = ("dense", "csr32", "csr64", "strided")
+
+
+@dataclass
+class Case:
+    X: list[list[float]]
+    y: list[int]  # -1/+1 with two classes, else 0..K-1
+    classes: int
+    orders: list[list[int]]
+    weights: list[float] | None
+    start: list[list[float]] | None
+    fit_intercept: bool
+    tie: str
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    classes = draw(st.integers(2, 4))
+    n, d = draw(st.integers(1, 9)), draw(st.integers(1, 40))
+    number = st.integers(-3, 3).map(float)
+    X = draw(st.lists(st.lists(number, min_size=d, max_size=d), min_size=n, max_size=n))
+    label = st.sampled_from([-1, 1]) if classes == 2 else st.integers(0, classes - 1)
+    y = draw(st.lists(label, min_size=n, max_size=n))
+    order = st.lists(st.integers(0, n - 1), max_size=12)  # rows may be left out or come twice
+    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=n, max_size=n))
+    rows = 1 if classes == 2 else classes
+    fit_intercept = draw(st.booleans())
+    start = draw(st.none() | st.lists(st.lists(number, min_size=d + 1, max_size=d + 1), min_size=rows, max_size=rows))
+    if start is not None and not fit_intercept:
+        start = [[*row[:-1], 0.0] for row in start]
+    return Case(
+        X,
+        y,
+        classes,
+        draw(st.lists(order, min_size=1, max_size=3)),
+        weights,
+        start,
+        fit_intercept,
+        draw(st.sampled_from(["mistake", "positive"])) if classes == 2 else "mistake",
+    )
+
+
+def lay_out(X: list[list[float]], layout: str, dtype: str) -> Any:
+    array = np.array(X, dtype=dtype)
+    if layout == "strided":
+        return np.hstack([array, np.full_like(array, 7)])[:, : array.shape[1]]
+    if layout == "dense":
+        return array
+    matrix = sp.csr_array(array)
+    index = np.int32 if layout == "csr32" else np.int64
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    return matrix
+
+
+def begin(case: Case, keep: Any, dtype: str) -> State:
+    rows, d = 1 if case.classes == 2 else case.classes, len(case.X[0])
+    start = np.array(case.start) if case.start is not None else np.zeros((rows, d + 1))
+    return State.begin(
+        np.ascontiguousarray(start[:, :-1], dtype=dtype),
+        start[:, -1].copy(),
+        keep=keep,
+        fit_intercept=case.fit_intercept,
+        generator=engine.seed_generator(0),
+    )
+
+
+def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tuple[State, list[int]]:
+    """Pass after pass as `fit` does it: rows of weight 0 left out, the pocket checked on all rows of the pass."""
+    state, table = begin(case, keep, dtype), as_table(lay_out(case.X, layout, dtype))
+    y = np.array(case.y, dtype=np.int8 if case.classes == 2 else np.int32)
+    weights = None if case.weights is None else np.array(case.weights)
+    mistakes = []
+    for order in case.orders:
+        before = state.counter("mistakes")
+        present = [i for i in order if case.weights is None or case.weights[i] != 0]
+        state.learn(
+            table,
+            y,
+            rule,
+            tie_positive=case.tie == "positive",
+            sample_weight=weights,
+            order=np.array(present, dtype=np.uint32),
+        )
+        mistakes.append(state.counter("mistakes") - before)
+    return state, mistakes
+
+
+def run_textbook(case: Case, rule: Rule) -> list[textbook.Step]:
+    return list(
+        textbook.steps(
+            case.X,
+            case.y,
+            rule=textbook.Rule(rule.name, rule.eta0, rule.beta, rule.C),
+            orders=case.orders,
+            classes=case.classes,
+            fit_intercept=case.fit_intercept,
+            tie=case.tie,
+            weights=case.weights,
+            start=case.start,
+        )
+    )
+
+
+def kept_by_textbook(case: Case, trace: list[textbook.Step], keep: str) -> Any:
+    rows, d = 1 if case.classes == 2 else case.classes, len(case.X[0])
+    W = case.start if case.start is not None else [[0.0] * (d + 1)] * rows
+    if keep == "average" and trace:
+        return np.mean([s.after for s in trace], axis=0)
+    return np.array(trace[-1].after if trace else W)
+
+
+def votes_by_textbook(case: Case, trace: list[textbook.Step]) -> list[list[float]]:
+    """Votes of every vector that lived, on the training rows; with more classes each votes for its highest class."""
+    lived: list[list[Any]] = [[trace[0].before, 0]]
+    for s in trace:
+        if s.update:
+            lived.append([s.after, 1])
+        else:
+            lived[-1][1] += 1
+    out = []
+    for x in case.X:
+        votes = [0.0] * len(lived[0][0])
+        for W, c in lived:
+            scores = textbook.scores_of(W, x)
+            if case.classes == 2:
+                votes[0] += c if scores[0] >= 0 else -c
+            else:
+                votes[scores.index(max(scores))] += c
+        out.append([v / len(trace) for v in votes])
+    return out
+
+
+@settings(max_examples=250)
+@given(cases(), st.sampled_from(KEEPS), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]), st.data())
+def test_perceptron(case: Case, keep: Any, layout: str, dtype: str, data: st.DataObject) -> None:
+    rule = Rule(eta0=data.draw(st.sampled_from([1.0, 0.5, 2.0])), beta=data.draw(st.sampled_from([0.0, 0.0, 1.5, 4.0])))
+    state, mistakes = run_engine(case, rule, keep, layout, dtype)
+    trace = run_textbook(case, rule)
+    by_epoch = [sum(s.mistake for s in trace if s.epoch == e) for e in range(1, len(case.orders) + 1)]
+    assert mistakes == by_epoch
+    assert state.counter("updates") == sum(s.update for s in trace)
+    assert state.counter("seen") == len(trace)
+    last = kept_by_textbook(case, trace, "last")
+    np.testing.assert_array_equal(state.weights, last[:, :-1])
+    np.testing.assert_array_equal(state.intercept, last[:, -1])
+    if keep == "average":
+        mean, answer = kept_by_textbook(case, trace, "average"), state.answer()
+        np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
+    if keep == "vote" and trace:
+        votes = state.answer().scores(as_table(lay_out(case.X, layout, dtype)))
+        np.testing.assert_array_equal(votes, votes_by_textbook(case, trace))
+
+
+def is_decided(step: textbook.Step, rounding: float) -> bool:
+    """Is no comparison of this step within rounding? (Weights that are still 0 make exact scores.)"""
+    if not any(any(row) for row in step.before):
+        return True
+    scores = textbook.scores_of(step.before, step.x)
+    rivals = [abs(s - scores[step.wrong]) for k, s in enumerate(scores) if k not in (step.label, step.wrong)]
+    close = [abs(step.margin), abs(step.margin - 1)] + (rivals if len(scores) > 1 else [])
+    return min(close) > rounding
+
+
+@settings(max_examples=250)
+@given(
+    cases(),
+    st.sampled_from(["PA", "PA-I", "PA-II"]),
+    st.sampled_from([0.25, 1.0, 3.0]),
+    st.sampled_from(["last", "average"]),
+    st.sampled_from(LAYOUTS),
+    st.sampled_from(["float32", "float64"]),
+)
+def test_passive_aggressive(case: Case, name: Any, C: float, keep: Any, layout: str, dtype: str) -> None:
+    rule = Rule(name, C=C)
+    trace = run_textbook(case, rule)
+    assume(all(is_decided(s, 1e-9 if dtype == "float64" else 1e-3) for s in trace))
+    state, mistakes = run_engine(case, rule, keep, layout, dtype)
+    by_epoch = [sum(s.mistake for s in trace if s.epoch == e) for e in range(1, len(case.orders) + 1)]
+    assert mistakes == by_epoch
+    tolerance = {"rtol": 1e-9, "atol": 1e-9} if dtype == "float64" else {"rtol": 1e-3, "atol": 1e-4}
+    expected, answer = kept_by_textbook(case, trace, keep), state.answer()
+    np.testing.assert_allclose(answer.weights, expected[:, :-1], **tolerance)
+    np.testing.assert_allclose(answer.intercept, expected[:, -1], **tolerance)
+
+
+@settings(max_examples=150)
+@given(cases(), st.sampled_from(LAYOUTS))
+def test_the_pocket_and_convergence_through_fit(case: Case, layout: str) -> None:
+    """`fit` without shuffling is `textbook.learn` over the rows in order: the pocket, the history, the reason."""
+    from rosenblatt.learners import PocketPerceptron
+
+    assume(len(set(case.y)) == case.classes)
+    if case.weights is not None:
+        assume(len({label for label, s in zip(case.y, case.weights, strict=True) if s}) == case.classes)
+    epochs, n, d = 6, len(case.X), len(case.X[0])
+    run = textbook.learn(
+        case.X,
+        case.y,
+        orders=[range(n)] * epochs,
+        classes=case.classes,
+        fit_intercept=case.fit_intercept,
+        tie=case.tie,
+        weights=case.weights,
+        start=case.start,
+    )
+    start = (
+        np.array(case.start) if case.start is not None else np.zeros((1 if case.classes == 2 else case.classes, d + 1))
+    )
+    learner = PocketPerceptron(
+        max_iter=epochs,
+        tol=None,
+        shuffle=False,
+        tie=case.tie,
+        fit_intercept=case.fit_intercept,
+        init=(start[:, :-1], start[:, -1]),
+    )
+    with pytest.warns() if not run.converged else _nothing():
+        learner.fit(lay_out(case.X, layout, "float64"), case.y, sample_weight=case.weights)
+    assert learner.converged_ == run.converged
+    assert learner.history_.mistakes == run.mistakes_per_epoch
+    assert learner.history_.updates == run.updates_per_epoch
+    np.testing.assert_array_equal(learner.coef_, [row[:-1] for row in run.pocket])
+    np.testing.assert_array_equal(learner.intercept_, [row[-1] for row in run.pocket])
+
+
+class _nothing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@given(cases(), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]))
+def test_scores_and_predictions(case: Case, layout: str, dtype: str) -> None:
+    state, _ = run_engine(case, Rule(), "last", layout, dtype)
+    table = as_table(lay_out(case.X, layout, dtype))
+    W = np.hstack([state.weights.astype(float), state.intercept[:, None]]).tolist()
+    expected = [textbook.scores_of(W, x) for x in case.X]
+    scores = state.answer().scores(table)
+    np.testing.assert_array_equal(scores, expected)
+    codes = [int(s[0] >= 0) if len(s) == 1 else s.index(max(s)) for s in expected]
+    np.testing.assert_array_equal(predict_codes(scores), codes)

@@ -1,0 +1,45 @@
+"""The package as a user meets it: its names, its imports, its instruction sets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import rosenblatt
+from rosenblatt import errors
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def test_exported_names() -> None:
+    for name in rosenblatt.__all__:
+        assert getattr(rosenblatt, name) is not None
+    assert set(rosenblatt._HOMES) < set(rosenblatt.__all__)
+    assert dir(rosenblatt) == sorted(rosenblatt.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(rosenblatt, "Perceptrom")
+
+
+def test_importing_the_package_does_not_import_scikit_learn() -> None:
+    code = "import sys, rosenblatt, rosenblatt.models, rosenblatt.cli.main; print('sklearn' in sys.modules)"
+    assert run(code).stdout.strip() == "False"
+
+
+def test_the_instruction_set_can_be_forced() -> None:
+    code = "from rosenblatt import engine; print(engine.ISA)"
+    assert run(code, ROSENBLATT_ISA="baseline").stdout.strip() == "baseline"
+    refused = run(code, ROSENBLATT_ISA="mmx")
+    assert "ROSENBLATT_ISA='mmx': must be baseline or avx2" in refused.stderr
+
+
+def test_every_error_is_one_of_ours() -> None:
+    for name in ("DataError", "LabelError", "ParameterError", "MissingExtraError"):
+        assert issubclass(getattr(errors, name), errors.RosenblattError)
+        assert name in (errors.__doc__ or "")

@@ -1,0 +1,341 @@
+"""Certificates: the verdicts, the proofs, and what happens to a forged one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from rosenblatt.errors import DataError, MissingExtraError
+from rosenblatt.theory import NotSeparable, Separable, Unknown, certify, from_dict
+from rosenblatt.theory.certificate import Interval, seal, sealed
+from rosenblatt.theory.rows import signed_rows
+
+SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
+AND, OR, XOR = [0, 0, 0, 1], [0, 1, 1, 1], [0, 1, 1, 0]
+
+
+def rank(rows):
+    """Of a small matrix of fractions, by plain elimination."""
+    rows, found = [list(r) for r in rows], 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((r for r in rows[found:] if r[column] != 0), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        rows.insert(found, pivot)
+        for r in rows[found + 1 :]:
+            factor = r[column] / pivot[column]
+            r[:] = [a - factor * b for a, b in zip(r, pivot, strict=True)]
+        found += 1
+    return found
+
+
+def separable_by_force(Z):
+    """Gordan by enumeration: 0 is in the hull just when some circuit of the z has weights of one sign."""
+    Z = [[Fraction(v) for v in z] for z in Z]
+    if any(not any(z) for z in Z):
+        return False
+    for size in range(2, min(len(Z), len(Z[0]) + 1) + 1):
+        for chosen in itertools.combinations(Z, size):
+            if rank(chosen) == size - 1 and all(rank(chosen[:i] + chosen[i + 1 :]) == size - 1 for i in range(size)):
+                # A circuit: the weights are unique up to scale, and Cramer's rule gives them.
+                weights = circuit(chosen)
+                if all(v > 0 for v in weights) or all(v < 0 for v in weights):
+                    return False
+    return True
+
+
+def circuit(chosen):
+    """The one combination of the vectors that is 0, by elimination on the columns that matter."""
+    first, *others = chosen
+    # Solve sum c_i others_i = -first by Gauss-Jordan.
+    table = [[o[j] for o in others] + [-first[j]] for j in range(len(first))]
+    for column in range(len(others)):
+        pivot = next(r for r in table[column:] if r[column] != 0)
+        table.remove(pivot)
+        pivot = [v / pivot[column] for v in pivot]
+        table = [[a - r[column] * b for a, b in zip(r, pivot, strict=True)] for r in table]
+        table.insert(column, pivot)
+    return [Fraction(1)] + [table[i][-1] for i in range(len(others))]
+
+
+def signed(X, y, fit_intercept):
+    return [
+        [(1 if label else -1) * v for v in [*x, *([1] if fit_intercept else [])]] for x, label in zip(X, y, strict=True)
+    ]
+
+
+@st.composite
+def small_data(draw, classes=2):
+    n, d = draw(st.integers(classes, 7)), draw(st.integers(1, 3))
+    X = draw(st.lists(st.lists(st.integers(-3, 3), min_size=d, max_size=d), min_size=n, max_size=n))
+    y = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n).filter(lambda y: len(set(y)) == classes))
+    return X, y
+
+
+@pytest.mark.parametrize("labels", [AND, OR])
+def test_and_and_or_are_separable(labels):
+    certificate = certify(SQUARE, labels)
+    assert isinstance(certificate, Separable)
+    assert certificate.check(SQUARE, labels)
+    # The nearest point of the hull of AND's signed rows is (2, 2, -3)/17, of OR's (2, 2, -1)/9.
+    squared = Fraction(1, 17) if labels is AND else Fraction(1, 9)
+    assert Fraction(certificate.gamma.lower) ** 2 <= squared <= Fraction(certificate.gamma.upper) ** 2
+    assert certificate.gamma.width < 1e-9
+    assert certificate.mistake_bound == math.floor(3 / squared)
+    assert certificate.radius == math.nextafter(math.sqrt(3), 2) or certificate.radius == math.sqrt(3)
+
+
+def test_xor_is_not_separable_and_the_combination_is_printed():
+    certificate = certify(SQUARE, XOR)
+    assert isinstance(certificate, NotSeparable)
+    assert certificate.rows == (0, 1, 2, 3)
+    assert certificate.weights == (1, 1, 1, 1)
+    assert certificate.fractions == (Fraction(1, 4),) * 4
+    assert certificate.check(SQUARE, XOR)
+    assert "1 x row 3" in str(certificate)
+
+
+@settings(deadline=None)
+@given(small_data(), st.data())
+def test_the_same_row_under_both_labels_is_never_separable(data, draw):
+    X, y = data
+    i = draw.draw(st.integers(0, len(X) - 1))
+    X, y = [*X, X[i]], [*y, 1 - y[i]]
+    certificate = certify(X, y)
+    assert isinstance(certificate, NotSeparable)
+    assert certificate.weights == (1, 1)
+    assert certificate.check(X, y)
+
+
+@settings(max_examples=200, deadline=None)
+@given(small_data(), st.booleans())
+def test_verdict_agrees_with_brute_force_and_passes_its_check(data, fit_intercept):
+    X, y = data
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    assert not isinstance(certificate, Unknown)
+    assert bool(certificate) == separable_by_force(signed(X, y, fit_intercept))
+    assert certificate.fault(X, y) is None
+    assert certificate.check(np.array(X, dtype=np.float32), np.array(y) > 0)
+    assert certificate.check(sparse.csr_matrix(X), [("no", "yes")[label] for label in y])
+    if isinstance(certificate, NotSeparable):
+        assert len(certificate.rows) <= len(X[0]) + (2 if fit_intercept else 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_data(classes=3), st.booleans())
+def test_three_classes_agree_with_brute_force_on_kesler_s_vectors(data, fit_intercept):
+    X, y = data
+    X, y = X[:4], y[:4]
+    if len(set(y)) < 3:
+        return
+    vectors = []
+    for x, label in zip(X, y, strict=True):
+        row = [*x, *([1] if fit_intercept else [])]
+        for wrong in {0, 1, 2} - {label}:
+            z = [[0] * len(row) for _ in range(3)]
+            z[label], z[wrong] = row, [-v for v in row]
+            vectors.append([v for part in z for v in part])
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    assert bool(certificate) == separable_by_force(vectors)
+    assert certificate.fault(X, y) is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(small_data(), st.booleans(), st.data())
+def test_flipping_any_label_or_weight_makes_the_check_fail(data, fit_intercept, draw):
+    X, y = data
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    for i in range(len(y)):
+        assert not certificate.check(X, [*y[:i], 1 - y[i], *y[i + 1 :]])
+    for i, weight in enumerate(certificate.weights):
+        for forged in (-weight, weight + 1, 2 * weight):
+            weights = (*certificate.weights[:i], forged, *certificate.weights[i + 1 :])
+            assert not replace(certificate, weights=weights).check(X, y)
+    moved = [list(x) for x in X]
+    row, column = draw.draw(st.integers(0, len(X) - 1)), draw.draw(st.integers(0, len(X[0]) - 1))
+    moved[row][column] += 1
+    assert not certificate.check(moved, y)
+
+
+@settings(max_examples=100, deadline=None)
+@given(small_data(), st.booleans())
+def test_a_forger_who_seals_again_is_refused_by_the_proof(data, fit_intercept):
+    X, y = data
+    rows = signed_rows(X, y, fit_intercept)
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    if isinstance(certificate, NotSeparable):
+        for i, weight in enumerate(certificate.weights):
+            weights = (*certificate.weights[:i], weight + 1, *certificate.weights[i + 1 :])
+            # Even of a row of zeros without an offset: it stands alone, and its weight is 1.
+            assert not sealed(replace(certificate, weights=weights), rows).check(X, y)
+        return
+    flipped = sealed(replace(certificate, w=-certificate.w, b=-certificate.b), rows)
+    assert "margin of 0 or less" in flipped.fault(X, y)
+    lower, upper = certificate.gamma
+    for forged in (
+        {"gamma": Interval(math.nextafter(lower, 1e9), upper)},
+        {"gamma": Interval(lower, math.nextafter(upper, 0))},
+        {"gamma": Interval(math.nextafter(lower, 0), upper)},
+        {"radius": math.nextafter(certificate.radius, 0)},
+        {"radius": math.nextafter(certificate.radius, 1e9)},
+        {"mistake_bound": certificate.mistake_bound - 1},
+        {"mistake_bound": certificate.mistake_bound + 1},
+        {"rows": (*certificate.rows[:-1], len(X))},
+        {"weights": (*certificate.weights[:-1], -certificate.weights[-1])},
+        {"w": certificate.w[:-1]},
+    ):
+        assert not sealed(replace(certificate, **forged), rows).check(X, y)
+    for i in range(len(y)):
+        others = [*y[:i], 1 - y[i], *y[i + 1 :]]
+        if len(set(others)) == 2:
+            other = signed_rows(X, others, fit_intercept)
+            assert not replace(certificate, seal=seal(certificate, other)).check(X, others)
+
+
+def test_a_resealed_not_separable_certificate_is_refused_on_data_it_does_not_prove():
+    certificate = certify(SQUARE, XOR)
+    other = replace(certificate, seal=seal(certificate, signed_rows(SQUARE, AND, True)))
+    assert other.fault(SQUARE, AND) == "the combination is not 0"
+    doubled = sealed(replace(certificate, weights=(2, 2, 2, 2)), signed_rows(SQUARE, XOR, True))
+    assert doubled.fault(SQUARE, XOR) == "the weights have a common divisor"
+
+
+@settings(max_examples=60, deadline=None)
+@given(small_data(), st.booleans())
+def test_a_certificate_survives_json(data, fit_intercept):
+    X, y = data
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    again = from_dict(json.loads(json.dumps(certificate.as_dict())))
+    assert again.as_dict() == certificate.as_dict()
+    assert again.check(X, y)
+
+
+def test_what_is_separable_only_beyond_the_precision_of_floats_is_settled_exactly():
+    # In decimals the middle row is the mean of the others; in binary 0.1 + 0.3 is not twice 0.2.
+    X, y = [[0.1, 1.0], [0.3, 3.0], [0.2, 2.0]], [0, 0, 1]
+    assert Fraction(0.1) + Fraction(0.3) != 2 * Fraction(0.2)
+    certificate = certify(X, y)
+    assert isinstance(certificate, Separable)
+    assert certificate.check(X, y)
+    assert certificate.gamma.upper < 1e-16
+    assert certificate.gamma.width < 1e-6
+    assert from_dict(json.loads(json.dumps(certificate.as_dict()))).check(X, y)
+    exact = [[1.0, 1.0], [3.0, 3.0], [2.0, 2.0]]
+    assert certify(exact, y).weights == (1, 1, 2)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_any_finite_floats_get_a_proved_verdict(draw):
+    n, d = draw.draw(st.integers(2, 6)), draw.draw(st.integers(1, 3))
+    value = st.floats(allow_nan=False, allow_infinity=False)
+    X = draw.draw(st.lists(st.lists(value, min_size=d, max_size=d), min_size=n, max_size=n))
+    y = [0, 1, *draw.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    fit_intercept = draw.draw(st.booleans())
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    assert certificate.fault(X, y) is None
+    assert not isinstance(
+        certify(X, y, fit_intercept=fit_intercept, budget=0.0), NotSeparable if certificate else Separable
+    )
+
+
+def test_rows_with_far_more_columns_than_needed_are_decided_through_their_gram_matrix():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 20_000), density=0.002, rng=rng, format="csr")
+    y = rng.integers(0, 2, 300)
+    certificate = certify(X, y)
+    assert isinstance(certificate, Separable)
+    assert certificate.check(X, y)
+    assert certificate.gamma.width < 1e-3
+
+
+def test_without_python_flint_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    assert certify(SQUARE, AND)
+    with pytest.raises(MissingExtraError, match=r"pip install 'rosenblatt\[theory\]'"):
+        certify(SQUARE, XOR)
+
+
+def test_a_check_never_raises_on_other_data():
+    certificate = certify([[1.0], [2.0]], [0, 1])
+    for X, y in (
+        ([[1.0], [2.0]], [0, 0]),
+        ([[1.0], [math.nan]], [0, 1]),
+        ([[1.0]], [0, 1]),
+        ([[1.0, 2.0], [2.0, 3.0]], [0, 1]),
+    ):
+        assert not certificate.check(X, y)
+
+
+def test_weights_that_are_no_numbers_are_refused():
+    certificate = certify(SQUARE, AND)
+    rows = signed_rows(SQUARE, AND, True)
+    for forged in ({"w": np.array([math.nan, 1.0])}, {"b": math.inf}, {"weights": ("a", "b", "c")}):
+        assert not sealed(replace(certificate, **forged), rows).check(SQUARE, AND)
+
+
+def test_when_the_budget_is_gone_a_plane_may_still_prove_separability():
+    certificate = certify(SQUARE, AND, budget=0.0)
+    assert isinstance(certificate, Separable)
+    assert certificate.check(SQUARE, AND)
+    assert certificate.gamma.lower < 1 / math.sqrt(17) < certificate.gamma.upper
+
+
+def test_without_a_budget_the_answer_is_unknown_with_what_is_known():
+    certificate = certify(SQUARE, XOR, budget=0.0)
+    assert isinstance(certificate, Unknown)
+    assert certificate.gamma.lower == 0
+    assert certificate.gamma.upper >= 0
+    with pytest.raises(ValueError, match="unknown"):
+        bool(certificate)
+    assert from_dict(certificate.as_dict()).as_dict() == certificate.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        ([[1.0], [math.nan]], [0, 1], "row 1, column 0, which is not a finite number"),
+        (np.array([[0], [2**53 + 1]]), [0, 1], "row 1, column 0, which is not exact as a float64"),
+        (np.array([[0], [2**63 - 1]]), [0, 1], "row 1, column 0, which is not exact as a float64"),
+        ([[1.0], [2.0]], [0, 0], "one class only"),
+        ([[1.0], [2.0]], [0, 1, 1], "2 rows and y has the shape \\(3,\\)"),
+        ([1.0, 2.0], [0, 1], "X must be a table"),
+        ([["a"], ["b"]], [0, 1], "must hold numbers"),
+    ],
+)
+def test_bad_input_is_named(X, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        certify(X, y)
+
+
+@pytest.mark.parametrize("labels", [AND, XOR, [0, 1, 2, 2]])
+def test_junk_in_any_field_is_refused_even_if_sealed_again(labels):
+    values = certify(SQUARE, labels).as_dict()
+    rows = signed_rows(SQUARE, labels, True)
+    for name in values.keys() - {"kind", "seal"}:
+        for junk in (None, "x", "0x1/0x0", [], {}, -1, 1.5, True, [1, 2, 3], ["x"], [None], [[1.0]], [0.1, 0.2]):
+            if junk == values[name]:
+                continue
+            try:
+                forged = sealed(from_dict({**values, name: junk}), rows)
+            except DataError:
+                continue
+            assert not forged.check(SQUARE, labels), (name, junk)
+
+
+def test_values_that_are_no_certificate_are_refused():
+    with pytest.raises(ValueError, match="not a certificate"):
+        from_dict({"kind": "separable"})
+    with pytest.raises(ValueError, match="not a certificate"):
+        from_dict({})
