@@ -217,7 +217,7 @@ def test_every_option_of_a_learner(visit: Any) -> None:
             form.get_by_label(name).fill("3")
             form.get_by_label(name).press("Enter")
         page.get_by_role("button", name="To convergence").click()
-        assert page.locator(".rings circle").count() > 0
+        assert page.locator(".rings path").count() > 0
     form.get_by_label("Epochs").fill("7")
     form.get_by_label("Epochs").press("Enter")
     assert state(page)["epochs"] == "7"

@@ -1,56 +1,44 @@
-// Regions of the plane as paths: exact polygons for straight boundaries, marching squares for curved ones.
-// Everything here is in screen units, written to a tenth. Where an edge changes sign is found by `cut`: on a straight line
-// between the two values, unless the caller knows better.
+// Regions of the plane as paths: exact polygons for straight boundaries, marching squares for curved ones. Everything
+// is in screen units, written to a tenth. Where an edge changes sign is found by `cut`: on a straight line between the
+// two values, unless the caller knows better.
 
 const f = (v) => Math.round(v * 10) / 10;
 
-// Where the edge from p to q, with values vp and vq of different signs, has the value 0.
+export const boxOf = (x, y, width, height) => [[x, y], [x + width, y], [x + width, y + height], [x, y + height]];
+
 function straight(p, q, vp, vq) {
   const s = vp / (vp - vq);
   return [p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1])];
 }
 
+// Split a polygon by the values at its corners: the part where they are >= 0, and the places where they change sign.
+function split(corners, values, cut = straight) {
+  const part = [];
+  const places = [];
+  corners.forEach((p, i) => {
+    const j = (i + 1) % corners.length;
+    if (values[i] >= 0) part.push(p);
+    if (values[i] >= 0 === values[j] >= 0) return;
+    const place = cut(p, corners[j], values[i], values[j]);
+    part.push(place);
+    places.push(place);
+  });
+  return { part, places };
+}
+
+const splitBy = ([a, b, c], polygon) => split(polygon, polygon.map(([x, y]) => a * x + b * y + c));
+
 // The part of a polygon where a·x + b·y + c >= 0.
-export function clip(polygon, a, b, c) {
-  return above(
-    polygon,
-    polygon.map(([x, y]) => a * x + b * y + c),
-  );
-}
+export const clip = (polygon, line) => splitBy(line, polygon).part;
 
-// The part of a polygon where the values, given at its corners, are >= 0.
-function above(corners, values, cut = straight) {
-  const out = [];
-  corners.forEach((p, i) => {
-    const j = (i + 1) % corners.length;
-    if (values[i] >= 0) out.push(p);
-    if (values[i] >= 0 !== values[j] >= 0) out.push(cut(p, corners[j], values[i], values[j]));
-  });
-  return out;
-}
-
-// The places on the edges of a polygon where the values at its corners change sign.
-function cuts(corners, values, cut = straight) {
-  const out = [];
-  corners.forEach((p, i) => {
-    const j = (i + 1) % corners.length;
-    if (values[i] >= 0 !== values[j] >= 0) out.push(cut(p, corners[j], values[i], values[j]));
-  });
-  return out;
-}
+// The line a·x + b·y + c = 0 across a polygon.
+export const linePath = (line, polygon) => segments(splitBy(line, polygon).places);
 
 function segments(places) {
   let path = "";
-  for (let i = 0; i + 1 < places.length; i += 2) {
+  for (let i = 0; i + 1 < places.length; i += 2)
     path += `M${f(places[i][0])} ${f(places[i][1])}L${f(places[i + 1][0])} ${f(places[i + 1][1])}`;
-  }
   return path;
-}
-
-// The line a·x + b·y + c = 0 across a polygon.
-export function linePath([a, b, c], polygon) {
-  const values = polygon.map(([x, y]) => a * x + b * y + c);
-  return segments(cuts(polygon, values));
 }
 
 export function polygonPath(polygon) {
@@ -59,91 +47,34 @@ export function polygonPath(polygon) {
 
 // Regions of linear weights W inside the polygon: two of them for one weight row (negative, positive), else one a class.
 export function linearRegions(W, polygon) {
-  if (W.length === 1) {
-    const [a, b, c] = W[0];
-    return [clip(polygon, -a, -b, -c), clip(polygon, a, b, c)].map(polygonPath);
-  }
+  if (W.length === 1) return [clip(polygon, W[0].map((v) => -v)), clip(polygon, W[0])].map(polygonPath);
   return W.map((w, k) => {
-    let part = polygon;
-    W.forEach((v, j) => {
-      if (j !== k && part.length) part = clip(part, w[0] - v[0], w[1] - v[1], w[2] - v[2]);
-    });
-    return polygonPath(part);
+    const others = W.filter((_, j) => j !== k);
+    return polygonPath(others.reduce((part, other) => clip(part, w.map((v, j) => v - other[j])), polygon));
   });
 }
 
-// The grid of a picture: columns x rows places, `size` apart, in screen units.
-export function makeGrid(width, height, size) {
-  const columns = Math.ceil(width / size) + 1;
-  const rows = Math.ceil(height / size) + 1;
-  return { columns, rows, size };
-}
-
-function eachCell({ columns, rows, size }, values, visit) {
+// Marching squares over columns x rows places, `size` apart: the region where the values are >= 0, and its edge.
+export function contour({ columns, rows, size }, values, cut) {
+  let [region, edge] = ["", ""];
   for (let r = 0; r + 1 < rows; r++) {
-    for (let c = 0; c + 1 < columns; c++) {
-      const i = r * columns + c;
+    let from = -1;
+    for (let c = 0; c < columns; c++) {
+      const [x, y, i] = [c * size, r * size, r * columns + c];
       const four = [values[i], values[i + 1], values[i + columns + 1], values[i + columns]];
-      visit(c * size, r * size, four, r);
+      const inside = c + 1 < columns ? (four[0] >= 0) + (four[1] >= 0) + (four[2] >= 0) + (four[3] >= 0) : 0;
+      // Whole cells side by side are one rectangle.
+      if (inside === 4 && from < 0) from = x;
+      if (inside === 4) continue;
+      if (from >= 0) region += `M${from} ${y}H${x}V${y + size}H${from}Z`;
+      from = -1;
+      if (inside === 0) continue;
+      const { part, places } = split(boxOf(x, y, size, size), four, cut);
+      region += polygonPath(part);
+      edge += segments(places);
     }
   }
-}
-
-// The region where the values are >= 0.
-export function region(grid, values, cut = straight) {
-  const { size } = grid;
-  let path = "";
-  let from = null;
-  let to = 0;
-  let row = 0;
-  const flush = () => {
-    if (from !== null) path += `M${f(from)} ${f(row * size)}H${f(to)}V${f((row + 1) * size)}H${f(from)}Z`;
-    from = null;
-  };
-  eachCell(grid, values, (x, y, four, r) => {
-    if (r !== row) flush();
-    row = r;
-    const inside = (four[0] >= 0) + (four[1] >= 0) + (four[2] >= 0) + (four[3] >= 0);
-    if (inside === 4) {
-      if (from === null) from = x;
-      to = x + size;
-      return;
-    }
-    flush();
-    if (inside > 0) {
-      path += polygonPath(
-        above(
-          [
-            [x, y],
-            [x + size, y],
-            [x + size, y + size],
-            [x, y + size],
-          ],
-          four,
-          cut,
-        ),
-      );
-    }
-  });
-  flush();
-  return path;
-}
-
-// The line where the values are `level`.
-export function isoline(grid, values, level = 0, cut = straight) {
-  const { size } = grid;
-  let path = "";
-  eachCell(grid, values, (x, y, four) => {
-    const corners = [
-      [x, y],
-      [x + size, y],
-      [x + size, y + size],
-      [x, y + size],
-    ];
-    const shifted = four.map((value) => value - level);
-    path += segments(cuts(corners, shifted, cut));
-  });
-  return path;
+  return { region, edge };
 }
 
 // A cut for values that jump, like votes: halve the edge until the jump is found. Both sides of an edge share the answer.
@@ -151,7 +82,7 @@ export function jumpCut(isAbove) {
   const known = new Map();
   return (p, q) => {
     const [first, last] = p[0] < q[0] || (p[0] === q[0] && p[1] < q[1]) ? [p, q] : [q, p];
-    const key = `${first[0]} ${first[1]} ${last[0]} ${last[1]}`;
+    const key = [...first, ...last].join(" ");
     if (!known.has(key)) {
       const side = isAbove(...first);
       let [near, far] = [first, last];
@@ -166,14 +97,8 @@ export function jumpCut(isAbove) {
   };
 }
 
-// For each class, how far its score leads the best other one: >= 0 where the class is the answer.
-export function leads(scores) {
-  if (scores.length === 1) return [scores[0].map((v) => (v >= 0 ? -v || -1e-300 : -v)), scores[0]];
-  return scores.map((own, k) =>
-    own.map((v, s) => {
-      let other = -Infinity;
-      for (let j = 0; j < scores.length; j++) if (j !== k && scores[j][s] > other) other = scores[j][s];
-      return v - other;
-    }),
-  );
+// How far the score of class k leads the best other one: >= 0 where the class is the answer.
+export function lead(scores, k) {
+  const others = scores.filter((_, j) => j !== k);
+  return scores[k].map((v, s) => v - Math.max(...others.map((other) => other[s])));
 }

@@ -9,22 +9,18 @@ import { marginOf } from "./space.js";
 
 export class Field {
   constructor(trace, sites) {
-    this.trace = trace;
-    this.sites = sites;
-    this.linear = trace.learner.kernel === "linear";
-    this.kernel = this.linear ? null : kernelOf(trace.learner);
-    this.kernelRows = new Map();
+    Object.assign(this, { trace, sites, linear: trace.learner.kernel === "linear", kernelRows: new Map() });
+    if (!this.linear) this.kernel = kernelOf(trace.learner);
     this.rewind();
   }
 
   blank() {
-    const classes = this.trace.problem.classes;
+    const { classes } = this.trace.problem;
     return Array.from({ length: classes === 2 ? 1 : classes }, () => new Float64Array(this.sites.length));
   }
 
   rewind() {
-    this.t = 0;
-    this.updates = 0;
+    this.t = this.updates = 0;
     this.now = this.blank();
     this.sum = this.blank();
     this.votes = this.blank();
@@ -33,91 +29,80 @@ export class Field {
   }
 
   paint(scores, W) {
-    W.forEach((w, k) => {
+    W.forEach(([w1, w2, b], k) => {
       const out = scores[k];
-      for (let s = 0; s < out.length; s++) out[s] = w[0] * this.sites[s][0] + w[1] * this.sites[s][1] + w[2];
+      for (let s = 0; s < out.length; s++) out[s] = w1 * this.sites[s][0] + w2 * this.sites[s][1] + b;
     });
+    return scores;
   }
 
   kernelRow(i) {
-    let row = this.kernelRows.get(i);
-    if (!row) {
+    if (!this.kernelRows.has(i)) {
       const x = this.trace.problem.X[i];
-      row = Float64Array.from(this.sites, (site) => this.kernel(x, site));
-      this.kernelRows.set(i, row);
+      this.kernelRows.set(i, Float64Array.from(this.sites, (site) => this.kernel(x, site)));
     }
-    return row;
+    return this.kernelRows.get(i);
   }
 
-  add(scores, k, weight, i) {
+  add(out, weight, i, size = (v) => v) {
     const row = this.kernelRow(i);
-    const out = scores[k];
-    for (let s = 0; s < out.length; s++) out[s] += weight * row[s];
+    for (let s = 0; s < out.length; s++) out[s] += weight * size(row[s]);
   }
 
   // The current vector lived through `count` more examples.
   live(count) {
     this.t += count;
     const { now, sum, votes } = this;
+    const many = now.length > 1;
     now.forEach((scores, k) => {
       for (let s = 0; s < scores.length; s++) sum[k][s] += count * scores[s];
     });
-    for (let s = 0; s < this.sites.length; s++) {
-      if (now.length === 1) votes[0][s] += now[0][s] >= 0 ? count : -count;
-      else votes[predict(now.map((scores) => scores[s]))][s] += count;
+    for (let s = 0; s < this.sites.length; s++)
+      if (many) votes[predict(now.map((scores) => scores[s]))][s] += count;
+      else votes[0][s] += now[0][s] >= 0 ? count : -count;
+  }
+
+  update() {
+    const { snapshots, moves } = this.trace.space;
+    this.updates += 1;
+    if (this.linear) this.paint(this.now, snapshots[this.updates]);
+    else {
+      const { row, parts, tau } = moves[this.updates - 1];
+      this.add(this.reach, tau, row, Math.abs);
+      for (const [k, by] of parts) this.add(this.now[k], by, row);
     }
+    this.live(1);
   }
 
   advance(t) {
-    const { updateSteps, space } = this.trace;
     if (t < this.t) this.rewind();
     while (this.t < t) {
-      const next = updateSteps[this.updates] ?? Infinity;
+      const next = this.trace.updateSteps[this.updates] ?? Infinity;
       if (next > this.t + 1) this.live(Math.min(t, next - 1) - this.t);
-      else {
-        this.updates += 1;
-        if (this.linear) this.paint(this.now, space.snapshots[this.updates]);
-        else {
-          const { row, label, wrong, tau } = space.moves[this.updates - 1];
-          const near = this.kernelRow(row);
-          for (let s = 0; s < near.length; s++) this.reach[s] += tau * Math.abs(near[s]);
-          if (wrong < 0) this.add(this.now, 0, tau * label, row);
-          else {
-            this.add(this.now, label, tau, row);
-            this.add(this.now, wrong, -tau, row);
-          }
-        }
-        this.live(1);
-      }
+      else this.update();
     }
-  }
-
-  fromRows(A) {
-    const scores = this.blank();
-    A.forEach((weights, k) => weights.forEach((weight, i) => weight && this.add(scores, k, weight, i)));
-    return scores;
   }
 
   // A list of scores a class: do not change or keep what it returns.
   scoresAt(t, keep) {
     const end = Math.min(t, this.trace.length);
-    if (this.linear && keep !== "vote") {
-      const scores = this.blank();
-      this.paint(scores, weightsAt(this.trace, end, keep));
-      return scores;
-    }
+    if (this.linear && keep !== "vote") return this.paint(this.blank(), weightsAt(this.trace, end, keep));
     this.advance(end);
-    if (keep === "pocket") {
-      const pocket = pocketAt(this.trace, end);
-      if (this.pocket !== pocket) {
-        this.pocket = pocket;
-        this.pocketScores = this.fromRows(rowWeightsAt(this.trace, end, "pocket"));
-      }
-      return this.pocketScores;
-    }
+    if (keep === "pocket") return this.pocketScores(end);
     if (end === 0 || keep === "last") return this.now;
-    if (keep === "vote") return this.votes;
-    return this.sum.map((scores) => scores.map((v) => v / end));
+    return keep === "vote" ? this.votes : this.sum.map((scores) => scores.map((v) => v / end));
+  }
+
+  pocketScores(end) {
+    const pocket = pocketAt(this.trace, end);
+    if (this.pocket !== pocket) {
+      this.pocket = pocket;
+      this.kept = this.blank();
+      rowWeightsAt(this.trace, end, "pocket").forEach((weights, k) =>
+        weights.forEach((weight, i) => weight && this.add(this.kept[k], weight, i)),
+      );
+    }
+    return this.kept;
   }
 }
 

@@ -8,14 +8,8 @@ export const KEEPS = ["last", "average", "vote", "pocket"];
 // Every weight vector that lived up to step t, named by its update, with the number of examples it survived.
 export function livedAt(trace, t) {
   const end = Math.min(t, trace.length);
-  const updates = updatesAt(trace, end);
-  const lived = [];
-  for (let u = 0; u <= updates; u++) {
-    const from = u === 0 ? 1 : trace.updateSteps[u - 1];
-    const to = u === updates ? end + 1 : trace.updateSteps[u];
-    lived.push({ update: u, count: to - from });
-  }
-  return lived;
+  const births = [1, ...trace.updateSteps.slice(0, updatesAt(trace, end)), end + 1];
+  return births.slice(1).map((next, update) => ({ update, count: next - births[update] }));
 }
 
 // The votes for +1 less those for -1 at any place, of a linear learner of two classes.
@@ -38,25 +32,15 @@ export function weightsAt(trace, t, keep) {
   const end = Math.min(t, trace.length);
   const { snapshots, totals } = trace.space;
   if (keep === "average" && end > 0) return totals[end - 1].map((row) => row.map((v) => v / end));
-  if (keep === "pocket") return snapshots[pocketAt(trace, end)];
-  return snapshots[updatesAt(trace, end)];
+  return snapshots[keep === "pocket" ? pocketAt(trace, end) : updatesAt(trace, end)];
 }
 
 // Kernel weights of rows, signed: score_k(x) = sum_i A[k][i] K(x_i, x).
 export function rowWeightsAt(trace, t, keep) {
   const end = Math.min(t, trace.length);
-  const n = trace.problem.X.length;
-  const A = Array.from({ length: trace.space.A.length }, () => new Float64Array(n));
+  const A = trace.space.A.map((row) => new Float64Array(row.length));
   const updates = keep === "pocket" ? pocketAt(trace, end) : updatesAt(trace, end);
-  for (let u = 0; u < updates; u++) {
-    const { row, label, wrong, tau } = trace.space.moves[u];
-    const part = keep === "average" ? (tau * (end - trace.updateSteps[u] + 1)) / end : tau;
-    if (wrong < 0) A[0][row] += part * label;
-    else {
-      A[label][row] += part;
-      A[wrong][row] -= part;
-    }
-  }
+  for (const { row, parts } of trace.space.moves.slice(0, updates)) for (const [k, by] of parts) A[k][row] += by;
   return A;
 }
 

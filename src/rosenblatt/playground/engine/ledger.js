@@ -5,9 +5,11 @@
 
 import { target } from "./rule.js";
 
+const applies = (learner, margin) => margin?.low > 0 && !learner.start;
+
 // The most mistakes the learner can make, or null where nothing is promised.
 export function mistakeBound(learner, margin) {
-  if (!margin || margin.low <= 0 || learner.start) return null;
+  if (!applies(learner, margin)) return null;
   const { R2, low } = margin;
   const { rule, C, eta0 } = learner;
   const size = {
@@ -20,17 +22,12 @@ export function mistakeBound(learner, margin) {
   return size / (low * low);
 }
 
-// A line an update: k, step, row, wu, lower, norm, upper, cos, and high, the proof's own upper side of gamma.
+// A line an update: k, row, wu, lower, norm, upper, cos, and high, the proof's own upper side of gamma.
 // Null where the proof does not apply.
 export function ledger(trace, margin) {
-  if (!margin || margin.low <= 0 || trace.learner.start) return null;
-  const gamma = margin.low;
-  const lines = [{ k: 0, step: 0, row: -1, wu: 0, lower: 0, norm: 0, upper: 0, cos: 0, high: Infinity }];
-  let wu = 0;
-  let squared = 0;
-  let taus = 0;
-  let limit = 0;
-  trace.updateSteps.forEach((step, j) => {
+  if (!applies(trace.learner, margin)) return null;
+  let [wu, squared, taus, limit] = [0, 0, 0, 0];
+  const lines = trace.updateSteps.map((step, j) => {
     const s = step - 1;
     const [row, tau, m, q] = [trace.rows[s], trace.taus[s], trace.margins[s], trace.qs[s]];
     wu += tau * margin.dots(row, trace.wrongs[s]);
@@ -38,19 +35,10 @@ export function ledger(trace, margin) {
     taus += tau;
     limit += tau * tau * margin.R2 + 2 * tau * Math.max(0, m);
     const norm = Math.sqrt(Math.max(0, squared));
-    lines.push({
-      k: j + 1,
-      step,
-      row,
-      wu,
-      lower: gamma * taus,
-      norm,
-      upper: Math.sqrt(limit),
-      cos: norm > 0 ? wu / norm : 0,
-      high: norm / taus,
-    });
+    const [lower, upper] = [margin.low * taus, Math.sqrt(limit)];
+    return { k: j + 1, row, wu, lower, norm, upper, cos: norm > 0 ? wu / norm : 0, high: norm / taus };
   });
-  return lines;
+  return [{ k: 0, row: -1, wu: 0, lower: 0, norm: 0, upper: 0, cos: 0, high: Infinity }, ...lines];
 }
 
 // Do both inequalities hold in every line, up to rounding?

@@ -5,39 +5,31 @@
 import { gram } from "./kernel.js";
 import { dot } from "./vector.js";
 
-// The rows z of a linear problem, each with the row and the wrong class it came from.
-function signedRows(problem, intercept) {
-  const rows = [];
-  problem.X.forEach((x, i) => {
-    const full = intercept ? [...x, 1] : [...x];
-    const label = problem.y[i];
-    if (problem.classes === 2) {
-      rows.push({ row: i, wrong: -1, z: full.map((v) => label * v) });
-      return;
-    }
-    for (let k = 0; k < problem.classes; k++) {
-      if (k === label) continue;
-      const z = new Array(problem.classes * full.length).fill(0);
-      full.forEach((v, j) => {
-        z[label * full.length + j] = v;
-        z[k * full.length + j] = -v;
-      });
-      rows.push({ row: i, wrong: k, z });
-    }
+// Every row with each of its wrong classes; with two classes there is none to name.
+function units({ X, y, classes }) {
+  if (classes === 2) return X.map((_, row) => ({ row, wrong: -1 }));
+  const all = Array.from({ length: classes }, (_, k) => k);
+  return X.flatMap((_, row) => all.filter((k) => k !== y[row]).map((wrong) => ({ row, wrong })));
+}
+
+function signedRow({ X, y, classes }, intercept, { row, wrong }) {
+  const x = intercept ? [...X[row], 1] : X[row];
+  if (classes === 2) return x.map((v) => y[row] * v);
+  const z = new Array(classes * x.length).fill(0);
+  x.forEach((v, j) => {
+    z[y[row] * x.length + j] = v;
+    z[wrong * x.length + j] = -v;
   });
-  return rows;
+  return z;
 }
 
-// Where the z of a row and a wrong class stands among all of them.
-function placeOf({ classes, y }) {
-  if (classes === 2) return (row) => row;
-  return (row, wrong) => row * (classes - 1) + (wrong > y[row] ? wrong - 1 : wrong);
-}
-
-function combine(Z, support, weights) {
-  const point = new Array(Z[0].length).fill(0);
-  support.forEach((s, j) => Z[s].forEach((v, d) => (point[d] += weights[j] * v)));
-  return point;
+// { low, high, R2, dots }: low <= gamma <= high, R2 is the largest squared norm of a z, and dots(row, wrong) is u·z for
+// the best direction u = w/‖w‖, from all w·z. Low is 0 if no margin was found; less than `least` is rounding.
+function summary({ classes, y }, wz, high, R2, least) {
+  const u = high > 0 ? 1 / high : 0;
+  const place = (row, wrong) => (classes === 2 ? row : row * (classes - 1) + wrong - (wrong > y[row]));
+  const low = u * wz.reduce((a, b) => Math.min(a, b));
+  return { low: low > least ? low : 0, high, R2, dots: (row, wrong) => u * wz[place(row, wrong)] };
 }
 
 // Weights of sum 1 whose combination of the rows in `support` is nearest to 0; they may be negative.
@@ -65,20 +57,16 @@ function affine(Z, support) {
 }
 
 // Wolfe's method (1976): exact up to rounding after finitely many steps.
-export function nearest(Z) {
-  const size = Math.max(...Z.map((z) => dot(z, z)));
-  let first = 0;
-  Z.forEach((z, i) => dot(z, z) < dot(Z[first], Z[first]) && (first = i));
-  let support = [first];
+function nearest(Z) {
+  const sizes = Z.map((z) => dot(z, z));
+  const size = Math.max(...sizes);
+  let support = [sizes.indexOf(Math.min(...sizes))];
   let weights = [1];
-  let point = Z[first];
+  let point = Z[support[0]];
   for (let turn = 0; turn < 500; turn++) {
-    let worst = 0;
-    let least = Infinity;
-    Z.forEach((z, i) => {
-      const p = dot(point, z);
-      if (p < least) [least, worst] = [p, i];
-    });
+    const products = Z.map((z) => dot(point, z));
+    const least = Math.min(...products);
+    const worst = products.indexOf(least);
     if (least >= dot(point, point) - 1e-14 * size || support.includes(worst)) break;
     support = [...support, worst];
     weights = [...weights, 0];
@@ -105,25 +93,20 @@ export function nearest(Z) {
       weights = weights.map((v) => v / total);
       if (support.length === 1) break;
     }
-    point = combine(Z, support, weights);
+    point = Z[0].map((_, d) => support.reduce((sum, s, j) => sum + weights[j] * Z[s][d], 0));
   }
   return { point, support, weights, size };
 }
 
-// The margin of a problem in the space of a learner: { low, high, R2, dots }, where low <= gamma <= high, R2 is the
-// largest squared norm of a z, and dots(row, wrong) is u·z for the best direction u. Low is 0 if it was not found.
+// The margin of a problem in the space of a learner, as a summary; a linear one also has what a certificate needs.
 export function bestMargin(problem, learner) {
   if (problem.X.length === 0) return null;
   if (learner.kernel !== "linear") return kernelMargin(problem, learner);
-  const rows = signedRows(problem, learner.intercept);
+  const rows = units(problem).map((unit) => ({ ...unit, z: signedRow(problem, learner.intercept, unit) }));
   const Z = rows.map((r) => r.z);
   const { point, support, weights, size } = nearest(Z);
-  const length = Math.sqrt(dot(point, point));
-  const dots = Z.map((z) => (length > 0 ? dot(point, z) / length : 0));
-  const low = Math.min(...dots);
-  const place = placeOf(problem);
-  const at = (row, wrong) => dots[place(row, wrong)];
-  return { low: Math.max(0, low), high: length, R2: size, dots: at, point, support, weights, rows };
+  const products = Z.map((z) => dot(point, z));
+  return { ...summary(problem, products, Math.sqrt(dot(point, point)), size, 0), point, support, weights, rows };
 }
 
 // The method of Mitchell, Demyanov and Malozemov (1974) on the table of kernel values: it moves weight from the row
@@ -131,24 +114,21 @@ export function bestMargin(problem, learner) {
 function kernelMargin(problem, learner) {
   const { X, y, classes } = problem;
   const table = gram(X, learner);
-  const units = [];
-  X.forEach((_, row) => {
-    if (classes === 2) units.push({ row, wrong: -1 });
-    else for (let k = 0; k < classes; k++) if (k !== y[row]) units.push({ row, wrong: k });
-  });
-  const n = units.length;
+  const all = units(problem);
+  const n = all.length;
   const at = (i, j) => {
-    const [a, b] = [units[i], units[j]];
+    const [a, b] = [all[i], all[j]];
     const [p, q] = [y[a.row], y[b.row]];
     const sign = classes === 2 ? p * q : (p === q) - (p === b.wrong) - (a.wrong === q) + (a.wrong === b.wrong);
     return sign * table[a.row * X.length + b.row];
   };
+  const sizes = all.map((_, i) => at(i, i));
+  const R2 = Math.max(...sizes);
+  let squared = Math.min(...sizes);
+  const first = sizes.indexOf(squared);
   const weights = new Float64Array(n);
-  let first = 0;
-  for (let i = 1; i < n; i++) if (at(i, i) < at(first, first)) first = i;
   weights[first] = 1;
-  const dots = Float64Array.from({ length: n }, (_, i) => at(first, i));
-  let squared = at(first, first);
+  const dots = Float64Array.from(all, (_, i) => at(first, i));
   for (let turn = 0; turn < 6000; turn++) {
     let back = 0;
     let out = -1;
@@ -157,9 +137,8 @@ function kernelMargin(problem, learner) {
       if (weights[i] > 0 && (out < 0 || dots[i] > dots[out])) out = i;
     }
     const gap = dots[out] - dots[back];
-    if (squared <= 0 || squared - dots[back] <= 1e-6 * squared || gap <= 0) break;
-    const curve = at(out, out) + at(back, back) - 2 * at(out, back);
-    if (curve <= 0) break;
+    const curve = sizes[out] + sizes[back] - 2 * at(out, back);
+    if (squared <= 0 || squared - dots[back] <= 1e-6 * squared || gap <= 0 || curve <= 0) break;
     const move = Math.min(weights[out], gap / curve);
     weights[out] -= move;
     if (weights[out] < 1e-15) weights[out] = 0;
@@ -167,20 +146,5 @@ function kernelMargin(problem, learner) {
     squared += move * move * curve - 2 * move * gap;
     for (let i = 0; i < n; i++) dots[i] += move * (at(back, i) - at(out, i));
   }
-  const length = Math.sqrt(Math.max(0, squared));
-  let R2 = 0;
-  let low = Infinity;
-  for (let i = 0; i < n; i++) {
-    R2 = Math.max(R2, at(i, i));
-    low = Math.min(low, length > 0 ? dots[i] / length : 0);
-  }
-  const place = placeOf(problem);
-  // Less than this is rounding, not a margin.
-  if (low <= 1e-4 * Math.sqrt(R2)) low = 0;
-  return {
-    low: Math.max(0, low),
-    high: length,
-    R2,
-    dots: (row, wrong) => (length > 0 ? dots[place(row, wrong)] / length : 0),
-  };
+  return summary(problem, dots, Math.sqrt(Math.max(0, squared)), R2, 1e-4 * Math.sqrt(R2));
 }

@@ -2,135 +2,91 @@
 
 import { makeRandom } from "./random.js";
 
+const { PI, cos, sin } = Math;
 const round = (v) => Math.round(v * 1000) / 1000;
 const point = (x, y, c) => ({ x: round(x), y: round(y), c });
-const TWO = ["-1", "+1"];
 
-function gate(table) {
-  return () => ({ points: table.map(([x, y, c]) => point(x, y, c)), names: ["0", "1"] });
-}
+// The four corners with the answers of a gate.
+const gate = (answers) => () => [0, 1, 2, 3].map((i) => point(i >> 1, i & 1, Number(answers[i])));
+
+// n points in a random order, each made by place(i, random).
+const cloud = (place) => (options) => {
+  const random = makeRandom(options.seed);
+  const make = place(options, random);
+  return random.shuffled(Array.from({ length: options.n }, (_, i) => point(...make(i))));
+};
 
 // Two round clouds whose nearest points stand exactly `margin` apart from the line between them.
-function blobs({ n, margin, seed }) {
-  const { uniform, normal, shuffled } = makeRandom(seed);
+const blobs = cloud(({ margin }, { uniform, normal }) => {
   const angle = (uniform() - 0.5) * 1.6;
-  const [ux, uy] = [Math.cos(angle), Math.sin(angle)];
-  const rows = [];
-  for (let i = 0; i < n; i++) {
-    const side = i % 2 === 0 ? 1 : -1;
-    const across = margin + Math.abs(normal()) * 0.8;
+  const [ux, uy] = [cos(angle), sin(angle)];
+  return (i) => {
+    const side = i % 2 ? -1 : 1;
+    const across = side * (margin + Math.abs(normal()) * 0.8);
     const along = normal() * 1.2;
-    rows.push(point(side * across * ux - along * uy, side * across * uy + along * ux, side === 1 ? 1 : 0));
-  }
-  return { points: shuffled(rows), names: TWO };
-}
+    return [across * ux - along * uy, across * uy + along * ux, side === 1 ? 1 : 0];
+  };
+});
 
-function moons({ n, noise, seed }) {
-  const { uniform, normal, shuffled } = makeRandom(seed);
-  const rows = [];
-  for (let i = 0; i < n; i++) {
-    const angle = Math.PI * uniform();
-    const upper = i % 2 === 0;
-    const x = upper ? Math.cos(angle) : 1 - Math.cos(angle);
-    const y = upper ? Math.sin(angle) : 0.5 - Math.sin(angle);
-    rows.push(point((x - 0.5) * 1.8 + normal() * noise, (y - 0.25) * 1.8 + normal() * noise, upper ? 0 : 1));
-  }
-  return { points: shuffled(rows), names: TWO };
-}
+const moons = cloud(({ noise }, { uniform, normal }) => (i) => {
+  const angle = PI * uniform();
+  const x = i % 2 ? 1 - cos(angle) : cos(angle);
+  const y = i % 2 ? 0.5 - sin(angle) : sin(angle);
+  return [(x - 0.5) * 1.8 + normal() * noise, (y - 0.25) * 1.8 + normal() * noise, i % 2];
+});
 
-function circles({ n, noise, seed }) {
-  const { uniform, normal, shuffled } = makeRandom(seed);
-  const rows = [];
-  for (let i = 0; i < n; i++) {
-    const angle = 2 * Math.PI * uniform();
-    const inner = i % 2 === 0;
-    const radius = (inner ? 0.8 : 2) + normal() * noise;
-    rows.push(point(radius * Math.cos(angle), radius * Math.sin(angle), inner ? 1 : 0));
-  }
-  return { points: shuffled(rows), names: TWO };
-}
+const circles = cloud(({ noise }, { uniform, normal }) => (i) => {
+  const angle = 2 * PI * uniform();
+  const radius = (i % 2 ? 2 : 0.8) + normal() * noise;
+  return [radius * cos(angle), radius * sin(angle), 1 - (i % 2)];
+});
 
-function three({ n, margin, seed }) {
-  const { normal, shuffled } = makeRandom(seed);
-  const rows = [];
-  for (let i = 0; i < n; i++) {
-    const c = i % 3;
-    const angle = Math.PI / 2 + (2 * Math.PI * c) / 3;
-    const away = 1 + margin;
-    rows.push(point(away * Math.cos(angle) + normal() * 0.45, away * Math.sin(angle) + normal() * 0.45, c));
-  }
-  return { points: shuffled(rows), names: ["A", "B", "C"] };
-}
+const three = cloud(({ margin }, { normal }) => (i) => {
+  const angle = PI / 2 + (2 * PI * (i % 3)) / 3;
+  const away = 1 + margin;
+  return [away * cos(angle) + normal() * 0.45, away * sin(angle) + normal() * 0.45, i % 3];
+});
 
 // Two clouds that overlap: no line is right about all of them.
-function noise({ n, noise, seed }) {
-  const { normal, shuffled } = makeRandom(seed);
-  const rows = [];
-  for (let i = 0; i < n; i++) {
-    const side = i % 2 === 0 ? 1 : -1;
-    const spread = 0.45 + noise * 2;
-    rows.push(point(side * 0.9 + normal() * spread, side * 0.6 + normal() * spread, side === 1 ? 1 : 0));
-  }
-  return { points: shuffled(rows), names: TWO };
-}
+const noise = cloud(({ noise }, { normal }) => (i) => {
+  const side = i % 2 ? -1 : 1;
+  const spread = 0.45 + noise * 2;
+  return [side * 0.9 + normal() * spread, side * 0.6 + normal() * spread, 1 - (i % 2)];
+});
 
 // A stream: the row number is the time, and the line that labels the points turns by half a circle.
 function drift({ n, seed }) {
   const { uniform } = makeRandom(seed);
   const rows = [];
   while (rows.length < n) {
-    const angle = (Math.PI * rows.length) / n;
+    const angle = (PI * rows.length) / n;
     const [x, y] = [(uniform() - 0.5) * 4.4, (uniform() - 0.5) * 4.4];
-    const a = x * Math.cos(angle) + y * Math.sin(angle);
+    const a = x * cos(angle) + y * sin(angle);
     if (Math.abs(a) > 0.25) rows.push(point(x, y, a > 0 ? 1 : 0));
   }
-  return { points: rows, names: TWO };
+  return rows;
 }
 
-// Every preset: its name, the sliders it has with their defaults, and how to make its points.
+// Every preset: its title, the names of its classes, how to make its points, and its sliders with their defaults.
+const preset = (title, names, make, options = {}) => ({ title, names, make, options });
+const TWO = ["-1", "+1"];
+const BITS = ["0", "1"];
 export const PRESETS = {
-  and: {
-    title: "AND",
-    options: {},
-    make: gate([
-      [0, 0, 0],
-      [0, 1, 0],
-      [1, 0, 0],
-      [1, 1, 1],
-    ]),
-  },
-  or: {
-    title: "OR",
-    options: {},
-    make: gate([
-      [0, 0, 0],
-      [0, 1, 1],
-      [1, 0, 1],
-      [1, 1, 1],
-    ]),
-  },
-  xor: {
-    title: "XOR",
-    options: {},
-    make: gate([
-      [0, 0, 0],
-      [0, 1, 1],
-      [1, 0, 1],
-      [1, 1, 0],
-    ]),
-  },
-  blobs: { title: "Blobs", options: { n: 30, margin: 0.3, seed: 38 }, make: blobs },
-  moons: { title: "Moons", options: { n: 80, noise: 0.1, seed: 1 }, make: moons },
-  circles: { title: "Circles", options: { n: 80, noise: 0.12, seed: 1 }, make: circles },
-  three: { title: "Three classes", options: { n: 60, margin: 0.6, seed: 1 }, make: three },
-  noise: { title: "Noise", options: { n: 80, noise: 0.2, seed: 1 }, make: noise },
-  drift: { title: "Drift", options: { n: 200, seed: 1 }, make: drift },
+  and: preset("AND", BITS, gate("0001")),
+  or: preset("OR", BITS, gate("0111")),
+  xor: preset("XOR", BITS, gate("0110")),
+  blobs: preset("Blobs", TWO, blobs, { n: 30, margin: 0.3, seed: 38 }),
+  moons: preset("Moons", TWO, moons, { n: 80, noise: 0.1, seed: 1 }),
+  circles: preset("Circles", TWO, circles, { n: 80, noise: 0.12, seed: 1 }),
+  three: preset("Three classes", ["A", "B", "C"], three, { n: 60, margin: 0.6, seed: 1 }),
+  noise: preset("Noise", TWO, noise, { n: 80, noise: 0.2, seed: 1 }),
+  drift: preset("Drift", TWO, drift, { n: 200, seed: 1 }),
 };
 
 // The limits of the sliders: [least, most, step].
 export const LIMITS = { n: [4, 500, 2], margin: [0.02, 1.5, 0.02], noise: [0, 0.5, 0.01], seed: [1, 99, 1] };
 
-export function makePreset(name, options = {}) {
-  const preset = PRESETS[name];
-  return preset.make({ ...preset.options, ...options });
+export function makePreset(name, given = {}) {
+  const { make, names, options } = PRESETS[name];
+  return { points: make({ ...options, ...given }), names };
 }

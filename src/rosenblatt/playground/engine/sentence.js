@@ -19,6 +19,8 @@ export function show(value) {
   return text.replace(/^-0$/, "0").replace(/-/g, "−");
 }
 
+export const plural = (count, noun) => `${show(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 const pair = (v) => `(${show(v[0])}, ${show(v[1])})`;
 
 const signed = (v) => (v < 0 ? ` − ${show(-v)}` : ` + ${show(v)}`);

@@ -6,35 +6,29 @@ import { gram } from "./kernel.js";
 import { isMistake } from "./rule.js";
 import { dot, highestWrong, plus } from "./vector.js";
 
-export function scoresOf(W, x) {
-  return W.map((w) => {
-    let total = 0;
-    for (let j = 0; j < x.length; j++) total += w[j] * x[j];
-    return total + w[x.length];
-  });
-}
+// The scores of weights whose offset is last: w·x first, then + b, as in textbook.py.
+export const scoresOf = (W, x) => W.map((w) => dot(w, x) + w[x.length]);
 
 export function marginOf(scores, label) {
   return scores.length === 1 ? label * scores[0] : scores[label] - scores[highestWrong(scores, label)];
 }
 
-function countWrong(problem, tie, scoresAt) {
-  let wrong = 0;
-  for (let i = 0; i < problem.X.length; i++) {
+// Which class rows move by how much: the only one by ±tau, else the right one up and the highest wrong one down.
+export const moves = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]]);
+
+function countWrong({ X, y, classes }, tie, scoresAt) {
+  return X.filter((_, i) => {
     const scores = scoresAt(i);
-    wrong += isMistake(marginOf(scores, problem.y[i]), scores[0], problem.y[i], problem.classes, tie);
-  }
-  return wrong;
+    return isMistake(marginOf(scores, y[i]), scores[0], y[i], classes, tie);
+  }).length;
 }
 
 export class Linear {
-  constructor(problem, learner) {
+  constructor(problem, { tie, intercept, start }) {
     const rows = problem.classes === 2 ? 1 : problem.classes;
-    this.problem = problem;
-    this.tie = learner.tie;
-    this.offset = learner.intercept ? 1 : 0;
+    Object.assign(this, { problem, tie, offset: intercept ? 1 : 0 });
     this.extended = problem.X.map((x) => [...x, this.offset]);
-    this.W = Array.from({ length: rows }, () => (rows === 1 && learner.start ? [...learner.start] : [0, 0, 0]));
+    this.W = Array.from({ length: rows }, () => (rows === 1 && start ? [...start] : [0, 0, 0]));
     this.snapshots = [this.W];
     this.total = this.W.map(() => [0, 0, 0]);
     this.totals = [];
@@ -50,13 +44,8 @@ export class Linear {
   }
 
   step(i, label, wrong, tau) {
-    const x = this.extended[i];
-    if (wrong < 0) this.W = [plus(this.W[0], tau * label, x)];
-    else {
-      this.W = [...this.W];
-      this.W[label] = plus(this.W[label], tau, x);
-      this.W[wrong] = plus(this.W[wrong], -tau, x);
-    }
+    this.W = [...this.W];
+    for (const [k, by] of moves(label, wrong, tau)) this.W[k] = plus(this.W[k], by, this.extended[i]);
     this.snapshots.push(this.W);
   }
 
@@ -73,45 +62,31 @@ export class Linear {
 export class Dual {
   constructor(problem, learner) {
     const n = problem.X.length;
-    const rows = problem.classes === 2 ? 1 : problem.classes;
-    this.problem = problem;
-    this.tie = learner.tie;
-    this.table = gram(problem.X, learner);
-    this.A = Array.from({ length: rows }, () => new Float64Array(n));
+    Object.assign(this, { problem, n, tie: learner.tie, table: gram(problem.X, learner), moves: [] });
+    this.A = Array.from({ length: problem.classes === 2 ? 1 : problem.classes }, () => new Float64Array(n));
     // The scores of all rows, one kernel row an update: cheap enough to ask how many rows are wrong.
     this.all = this.A.map(() => new Float64Array(n));
-    this.moves = [];
   }
 
   // The sum over the rows that were ever mistaken, in their order: textbook.py's kernel_score.
   scores(i) {
-    const { X, y } = this.problem;
-    const n = X.length;
     return this.A.map((alpha) => {
       let total = 0;
-      for (let j = 0; j < n; j++) {
-        if (alpha[j] !== 0) total += alpha[j] * (this.A.length === 1 ? y[j] : 1) * this.table[j * n + i];
-      }
+      for (let j = 0; j < this.n; j++) if (alpha[j] !== 0) total += alpha[j] * this.table[j * this.n + i];
       return total;
     });
   }
 
   q(i) {
-    return this.table[i * this.problem.X.length + i];
+    return this.table[i * this.n + i];
   }
 
   step(i, label, wrong, tau) {
-    const n = this.problem.X.length;
-    const add = (k, alpha, score) => {
-      this.A[k][i] += alpha;
-      for (let j = 0; j < n; j++) this.all[k][j] += score * this.table[i * n + j];
-    };
-    if (wrong < 0) add(0, tau, tau * label);
-    else {
-      add(label, tau, tau);
-      add(wrong, -tau, -tau);
+    for (const [k, by] of moves(label, wrong, tau)) {
+      this.A[k][i] += by;
+      for (let j = 0; j < this.n; j++) this.all[k][j] += by * this.table[i * this.n + j];
     }
-    this.moves.push({ row: i, label, wrong, tau });
+    this.moves.push({ row: i, parts: moves(label, wrong, tau), tau });
   }
 
   tally() {}

@@ -2,7 +2,7 @@
 
 import { MOST_STEPS, PLAIN } from "../engine/learn.js";
 import { MOST_EPOCHS, MOST_LEARNERS, NUMBERS } from "../engine/state.js";
-import { html, tell } from "./node.js";
+import { check, field, find, html, select, tell } from "./node.js";
 import { learnerName } from "./plane.js";
 
 const CHOICES = {
@@ -24,132 +24,66 @@ const TITLES = {
 const NEXT = [{ keep: "average" }, { rule: "PA-I" }, { kernel: "rbf" }];
 
 export class Learners {
-  constructor(root, store) {
-    Object.assign(this, { root, store });
-    this.tabs = html("div", { class: "tabs", role: "tablist", "aria-label": "Learners" });
-    this.form = html("div", { class: "form", id: "learner-form", role: "tabpanel" });
-    root.append(html("div", { class: "head" }, html("h2", { text: "Learner" }), this.tabs), this.form);
+  calm = true;
+
+  constructor(store) {
+    this.store = store;
   }
 
-  add() {
-    const { learners } = this.store.state;
-    if (learners.length >= MOST_LEARNERS) return;
-    const learner = { ...PLAIN, ...NEXT[learners.length - 1] };
-    this.store.set({ learners: [...learners, learner], active: learners.length }, true);
-    this.tabs.querySelector("[aria-selected=true]").focus();
+  // Change which learners there are or which is active, and keep the keyboard on its tab.
+  turn(change, remember) {
+    this.store.set(change, remember);
+    find("tabs").querySelector("[aria-selected=true]").focus();
   }
 
-  remove(j) {
-    const { learners, active } = this.store.state;
-    this.store.set(
-      {
-        learners: learners.filter((_, i) => i !== j),
-        active: Math.max(0, active > j || active === learners.length - 1 ? active - 1 : active),
-      },
-      true,
-    );
-    this.tabs.querySelector("[aria-selected=true]").focus();
-  }
-
-  render(state) {
-    const shown = [state.learners, state.active, state.names, state.epochs, state.points.length];
+  render({ learners, active, names, epochs, points }) {
+    const shown = [learners, active, names, epochs, points.length];
     if (this.shown?.every((part, j) => part === shown[j])) return;
     this.shown = shown;
-    this.renderTabs(state);
-    this.renderForm(state);
+    this.renderTabs(learners, active);
+    this.renderForm(this.store.learner, names.length === 2, epochs, points.length);
   }
 
-  renderTabs({ learners, active }) {
-    const focused = this.tabs.contains(document.activeElement);
+  renderTabs(learners, active) {
+    const focused = find("tabs").contains(document.activeElement);
     const tabs = learners.map((learner, j) =>
-      html("button", {
-        role: "tab",
-        "aria-selected": j === active,
-        "aria-controls": "learner-form",
-        tabindex: j === active ? 0 : -1,
-        title: learnerName(learner),
-        "aria-label": `Learner ${j + 1}: ${learnerName(learner)}`,
-        text: String(j + 1),
-        onclick: () => this.store.set({ active: j }),
-        onkeydown: (e) => {
-          const to = { ArrowLeft: j - 1, ArrowRight: j + 1 }[e.key];
-          if (to === undefined || !learners[to]) return;
-          e.preventDefault();
-          e.stopPropagation();
-          this.store.set({ active: to });
-          this.tabs.querySelector("[aria-selected=true]").focus();
-        },
-      }),
-    );
-    this.tabs.replaceChildren(...tabs);
-    this.more?.remove();
-    this.more = html(
-      "span",
-      { class: "more" },
-      learners.length > 1
-        ? html("button", {
-            "aria-label": `Remove learner ${active + 1}`,
-            title: "Remove this learner",
-            text: "−",
-            onclick: () => this.remove(active),
-          })
-        : null,
-      learners.length < MOST_LEARNERS
-        ? html("button", {
-            id: "compare",
-            title: "Compare with another learner on the same points",
-            text: "+ compare",
-            onclick: () => this.add(),
-          })
-        : null,
-    );
-    this.tabs.after(this.more);
-    if (focused) this.tabs.querySelector("[aria-selected=true]")?.focus();
-  }
-
-  select(name, value, off = []) {
-    const [title, options] = CHOICES[name];
-    return html(
-      "label",
-      {},
-      html("span", { text: title }),
       html(
-        "select",
-        { name, onchange: (e) => this.choose(name, e.target.value) },
-        ...Object.entries(options).map(([key, text]) =>
-          html("option", { value: key, selected: key === value, disabled: off.includes(key), text }),
-        ),
+        "button",
+        {
+          role: "tab",
+          "aria-selected": j === active,
+          "aria-controls": "form",
+          tabindex: j === active ? 0 : -1,
+          title: learnerName(learner),
+          "aria-label": `Learner ${j + 1}: ${learnerName(learner)}`,
+          onclick: () => this.store.set({ active: j }),
+          onkeydown: (e) => {
+            const to = { ArrowLeft: j - 1, ArrowRight: j + 1 }[e.key];
+            if (!learners[to]) return;
+            e.preventDefault();
+            e.stopPropagation();
+            this.turn({ active: to });
+          },
+        },
+        j + 1,
       ),
     );
+    find("tabs").replaceChildren(...tabs);
+    const remove = () => this.turn({ learners: learners.filter((_, j) => j !== active) }, true);
+    const add = () =>
+      this.turn({ learners: [...learners, { ...PLAIN, ...NEXT[tabs.length - 1] }], active: tabs.length }, true);
+    const button = (name, text, title, onclick) => html("button", { "aria-label": name, title, onclick }, text);
+    const more = [];
+    if (tabs.length > 1) more.push(button(`Remove learner ${active + 1}`, "−", "Remove this learner", remove));
+    if (tabs.length < MOST_LEARNERS)
+      more.push(button(null, "+ compare", "Compare with another learner on the same points", add));
+    find("more").replaceChildren(...more);
+    if (focused) tabs[active].focus();
   }
 
-  number(name, value, least, most, step, change) {
-    return html(
-      "label",
-      {},
-      html("span", { text: TITLES[name] ?? name }),
-      html("input", {
-        type: "number",
-        name,
-        value,
-        min: least,
-        max: most,
-        step,
-        onchange: (e) => {
-          const next = Number(e.target.value);
-          const whole = step === 1 && !Number.isInteger(next);
-          if (e.target.value === "" || !Number.isFinite(next) || next < least || next > most || whole) {
-            tell(
-              `${TITLES[name] ?? name} must be a ${step === 1 ? "whole " : ""}number from ${least} to ${most}.`,
-              "error",
-            );
-            e.target.value = value;
-            return;
-          }
-          change(next);
-        },
-      }),
-    );
+  choice(name, value) {
+    const [title, options] = CHOICES[name];
+    return field(title, select(options, value, { name, onchange: (e) => this.choose(name, e.target.value) }));
   }
 
   choose(name, value) {
@@ -157,67 +91,55 @@ export class Learners {
     // A kernel learner is the kernel perceptron: other rules belong to the linear space.
     if (name === "kernel" && value !== "linear")
       Object.assign(change, { rule: "perceptron", start: null, eta0: 1, tie: "mistake", intercept: true });
-    this.store.setLearner(change);
+    this.change(change);
   }
 
-  renderForm({ names, epochs, points }) {
-    const focus = this.form.contains(document.activeElement) ? document.activeElement.name : "";
-    const learner = this.store.learner;
-    const linear = learner.kernel === "linear";
-    const binary = names.length === 2;
-    const option = (name, step) =>
-      this.number(name, learner[name], ...NUMBERS[name], step, (v) => this.store.setLearner({ [name]: v }));
-    const check = (name, text, checked, change) =>
-      html(
-        "label",
-        { class: "check" },
-        html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }),
-        text,
-      );
-    const fields = [
-      this.select("rule", learner.rule, linear ? [] : ["margin", "PA", "PA-I", "PA-II"]),
-      this.select("keep", learner.keep),
-      this.select("kernel", learner.kernel),
-    ];
-    if (linear && !learner.rule.startsWith("PA")) fields.push(option("eta0", "any"));
-    if (learner.rule === "margin") fields.push(option("beta", "any"));
-    if (learner.rule === "PA-I" || learner.rule === "PA-II") fields.push(option("C", "any"));
-    if (learner.kernel === "poly") fields.push(option("degree", 1), option("coef0", "any"));
-    if (!linear) fields.push(option("gamma", "any"));
-    if (linear && binary) fields.push(this.select("tie", learner.tie));
-    fields.push(this.number("epochs", epochs, 1, MOST_EPOCHS, 1, (v) => this.store.set({ epochs: v }, true)));
-    const checks = linear
-      ? [check("intercept", "offset b", learner.intercept, (on) => this.store.setLearner({ intercept: on }))]
-      : [];
-    if (linear && binary)
-      checks.push(
-        check("own", "own start", learner.start !== null, (on) =>
-          this.store.set({ learners: this.withStart(on ? [1, 0.5, 0] : null), step: 0 }, true),
-        ),
-      );
-    const start =
-      linear && binary && learner.start
-        ? ["w₁", "w₂", "b"].map((name, j) =>
-            this.number(name, learner.start[j], -1e6, 1e6, "any", (v) =>
-              this.store.set(
-                { learners: this.withStart(learner.start.map((old, i) => (i === j ? v : old))), step: 0 },
-                true,
-              ),
-            ),
-          )
-        : [];
-    const most = Math.max(1, Math.floor(MOST_STEPS / Math.max(1, points.length)));
+  change(change, more = {}) {
+    this.store.set({ learners: this.store.changed(change), ...more }, true);
+  }
+
+  number(name, value, [min, max], change, step = "any") {
+    const title = TITLES[name] ?? name;
+    const onchange = ({ target }) => {
+      if (target.value !== "" && target.validity.valid) return change(Number(target.value));
+      tell(`${title} must be a ${step === 1 ? "whole " : ""}number from ${min} to ${max}.`, "error");
+      target.value = value;
+    };
+    return field(title, html("input", { type: "number", name, value, min, max, step, onchange }));
+  }
+
+  renderForm(learner, binary, epochs, count) {
+    const form = find("form");
+    const focus = form.contains(document.activeElement) ? document.activeElement.name : "";
+    const { rule, kernel, keep, tie, start, intercept } = learner;
+    const linear = kernel === "linear";
+    const option = (name, step) => this.number(name, learner[name], NUMBERS[name], (v) => this.change({ [name]: v }), step);
+    const fields = [this.choice("rule", rule), this.choice("keep", keep), this.choice("kernel", kernel)];
+    if (!linear) for (const other of fields[0].querySelectorAll("option:not([value=perceptron])")) other.disabled = true;
+    if (linear && !rule.startsWith("PA")) fields.push(option("eta0"));
+    if (rule === "margin") fields.push(option("beta"));
+    if (rule === "PA-I" || rule === "PA-II") fields.push(option("C"));
+    if (kernel === "poly") fields.push(option("degree", 1), option("coef0"));
+    if (!linear) fields.push(option("gamma"));
+    if (linear && binary) fields.push(this.choice("tie", tie));
+    fields.push(this.number("epochs", epochs, [1, MOST_EPOCHS], (v) => this.store.set({ epochs: v }, true), 1));
+    const checks = linear ? [check("intercept", "offset b", intercept, (on) => this.change({ intercept: on }))] : [];
+    if (linear && binary) {
+      const begin = (weights) => this.change({ start: weights }, { step: 0 });
+      checks.push(check("own", "own start", start !== null, (on) => begin(on ? [1, 0.5, 0] : null)));
+      start?.forEach((value, j) => {
+        const change = (v) => begin(start.map((old, i) => (i === j ? v : old)));
+        fields.push(this.number(["w₁", "w₂", "b"][j], value, [-1e6, 1e6], change));
+      });
+    }
+    const most = Math.max(1, Math.floor(MOST_STEPS / Math.max(1, count)));
     const note = `${most} epochs are run: ${MOST_STEPS} steps are the most this page keeps.`;
-    this.form.setAttribute("aria-label", learnerName(learner));
-    this.form.replaceChildren(
-      html("div", { class: "fields" }, ...fields, ...start),
-      html("div", { class: "checks" }, ...checks),
-      epochs > most ? html("p", { class: "none", text: note }) : "",
+    form.setAttribute("aria-label", learnerName(learner));
+    form.replaceChildren(
+      html("div.fields", fields),
+      html("div.checks", checks),
+      epochs > most ? html("p.none", note) : "",
     );
-    if (focus) this.form.querySelector(`[name="${focus}"]`)?.focus();
-  }
-
-  withStart(start) {
-    return this.store.state.learners.map((l, j) => (j === this.store.state.active ? { ...l, start } : l));
+    if (focus) form.querySelector(`[name="${focus}"]`)?.focus();
   }
 }

@@ -1,44 +1,74 @@
-// Making elements: one function for HTML, one for SVG.
+// Making and changing elements: html("p.sum", { title }, "text", child) and the same for SVG.
 
-function fill(node, attributes, children) {
+export const find = (id) => document.getElementById(id);
+
+// Attributes that are null are left out, functions named on… listen, and what is already so is not touched.
+export function set(node, attributes) {
   for (const [key, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || (value === false && !key.startsWith("aria-"))) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (key === "text") node.textContent = value;
-    else node.setAttribute(key, value === true && !key.startsWith("aria-") ? "" : value);
+    else if (typeof value === "boolean" && !key.startsWith("aria-")) node.toggleAttribute(key, value);
+    else if (value !== null && node.getAttribute(key) !== String(value)) node.setAttribute(key, value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;
 }
 
-export function html(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
+const maker = (create) => (name, ...inside) => {
+  const [tag, ...classes] = name.split(".");
+  const node = create(tag);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
+  if (inside[0]?.constructor === Object) set(node, inside.shift());
+  node.append(...inside.flat().filter((child) => child !== null));
+  return node;
+};
 
-export function svg(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-}
+export const html = maker((tag) => document.createElement(tag));
+export const svg = maker((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
 
-export function set(node, attributes) {
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidden": "true" }, ...inside);
+
+export const check = (name, text, checked, change) =>
+  html("label.check", html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }), text);
+
+// A label over a control, or beside it.
+export const field = (title, ...controls) => html("label", html("span", title), ...controls);
+
+// A choice between the entries of { value: text }.
+export const select = (options, value, attributes) =>
+  html(
+    "select",
+    attributes,
+    Object.entries(options).map(([key, text]) => html("option", { value: key, selected: key === String(value) }, text)),
+  );
+
+// Make the children of a layer these [tag, attributes, text], reusing the nodes there: far cheaper than new ones.
+export function patch(layer, list) {
+  list.forEach(([tag, attributes, text = ""], j) => {
+    let node = layer.children[j];
+    if (node?.tagName !== tag) {
+      node?.remove();
+      node = svg(tag);
+      layer.insertBefore(node, layer.children[j] ?? null);
+    }
+    set(node, attributes);
+    if (node.textContent !== text) node.textContent = text;
+  });
+  while (layer.children.length > list.length) layer.lastChild.remove();
 }
 
 // Say something to a screen reader.
 export function announce(text) {
-  document.getElementById("status").textContent = text;
+  find("status").textContent = text;
 }
 
 let timer = 0;
 
 // Show one sentence to everyone; it leaves by itself unless it is an error.
 export function tell(text, kind = "note") {
-  const box = document.getElementById("message");
+  const box = find("message");
+  const close = () => (box.hidden = true);
   clearTimeout(timer);
   box.className = kind;
-  box.replaceChildren(
-    html("span", { text }),
-    html("button", { "aria-label": "Close the message", text: "×", onclick: () => (box.hidden = true) }),
-  );
+  box.replaceChildren(html("span", text), html("button", { "aria-label": "Close the message", onclick: close }, "×"));
   box.hidden = false;
-  if (kind !== "error") timer = setTimeout(() => (box.hidden = true), 5000);
+  if (kind !== "error") timer = setTimeout(close, 5000);
 }

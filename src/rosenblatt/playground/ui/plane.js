@@ -1,100 +1,82 @@
 // One learner's picture of the plane: regions, boundary, margin band, points, the row of the step, and the arrows.
 
-import {
-  clip,
-  isoline,
-  jumpCut,
-  leads,
-  linearRegions,
-  linePath,
-  makeGrid,
-  polygonPath,
-  region,
-} from "../engine/contour.js";
+import { boxOf, clip, contour, jumpCut, lead, linearRegions, linePath, polygonPath } from "../engine/contour.js";
 import { Field, judge } from "../engine/field.js";
 import { rowWeightsAt, voteAt, weightsAt } from "../engine/keep.js";
 import { mistakesAt, updatesAt } from "../engine/learn.js";
 import { classOf } from "../engine/problem.js";
 import { target } from "../engine/rule.js";
-import { show } from "../engine/sentence.js";
+import { plural, show } from "../engine/sentence.js";
 import { Arrows } from "./arrows.js";
-import { html, set, svg } from "./node.js";
+import { html, patch, set, svg } from "./node.js";
 import { shapePath } from "./shape.js";
-import { ticks } from "./view.js";
+import { snap, ticks } from "./view.js";
 
-const SPACES = { poly: "polynomial kernel", rbf: "RBF kernel" };
+const NAMES = { poly: "polynomial kernel", rbf: "RBF kernel", margin: "margin perceptron" };
 const KEEPS = { last: "", average: "averaged ", vote: "voted ", pocket: "pocket " };
 const TWEEN = 160;
 const MOST_VOTERS = 1500;
 
 export function learnerName({ rule, keep, kernel }) {
-  const base = SPACES[kernel] ?? { perceptron: "perceptron", margin: "margin perceptron" }[rule] ?? rule;
-  const name = KEEPS[keep] + base;
+  const name = KEEPS[keep] + (NAMES[kernel] ?? NAMES[rule] ?? rule);
   return name[0].toUpperCase() + name.slice(1);
 }
 
 export class Plane {
+  // Three sheets, so that what moves does not make the browser paint all points again. Wrong rows are drawn over the
+  // points, which therefore stay as they are while a run plays.
   constructor(index) {
     this.index = index;
-    // Three sheets, so that a moving boundary does not make the browser paint all points again.
-    const sheets = [["regions", "grid", "band", "proof", "lines"], ["points"], ["marks", "arrows", "cursor"]];
     this.layers = {};
-    this.sheets = sheets.map((names) => {
-      for (const name of names) this.layers[name] = svg("g", { class: name });
-      return svg("svg", { "aria-hidden": "true" }, ...names.map((name) => this.layers[name]));
-    });
-    this.picture = html("div", { class: "plane", role: "img" }, ...this.sheets);
-    for (const name of ["ghost", "raw", "boundary"]) {
-      this[name] = this.layers.lines.appendChild(svg("path", { class: name }));
-    }
-    this.bandFill = this.layers.band.appendChild(svg("path", { class: "band-fill" }));
-    this.bandEdge = this.layers.band.appendChild(svg("path", { class: "band-edge" }));
-    this.halo = this.layers.marks.appendChild(
-      svg("g", { class: "halo" }, svg("circle", { r: 12 }), svg("path", { d: "M9-9l7-7M16-9l-7-7" })),
-    );
+    const layer = (name) => (this.layers[name] = svg(`g.${name}`));
+    const sheets = ["regions grid band proof lines", "points", "wrongs rings marks arrows cursor"];
+    this.sheets = sheets.map((names) => svg("svg", { "aria-hidden": "true" }, names.split(" ").map(layer)));
+    this.picture = html("div.plane", { role: "img" }, this.sheets);
+    this.halo = svg("g", svg("circle", { r: 12 }), svg("path", { d: "M9-9l7-7M16-9l-7-7" }));
+    this.layers.marks.append(this.halo);
     this.arrows = new Arrows(this.layers.arrows);
     this.title = html("strong");
-    this.count = html("span", { class: "count" });
-    this.node = html("figure", { class: "card" }, html("figcaption", {}, this.title, this.count), this.picture);
-    this.marks = [];
+    this.count = html("span.count");
+    this.node = html("figure.card", html("figcaption", this.title, this.count), this.picture);
   }
 
-  render(store, view, axes) {
+  render(store, view) {
     const { state, derived } = store;
     const trace = derived.traces[this.index];
-    if (view !== this.view) this.reframe(view, axes);
-    if (trace !== this.trace || this.fieldView !== view) {
-      this.field = null;
-      this.judge = trace.problem.X.length ? new Field(trace, trace.problem.X) : null;
-      this.fieldView = view;
+    const { problem, learner } = trace;
+    const reframed = view !== this.view;
+    if (reframed) this.reframe(view, state.axes);
+    if (reframed || problem !== this.problem) this.placePoints(problem);
+    if (reframed || trace !== this.trace) {
+      this.field = this.rung = null;
+      this.judge = problem.X.length ? new Field(trace, problem.X) : null;
     }
-    if (this.problem !== trace.problem || this.pointView !== view) this.placePoints(trace.problem);
     const t = Math.min(state.step, trace.length);
     const jump = this.trace !== trace || Math.abs(t - this.t) !== 1 || state.speed > 5;
-    this.trace = trace;
-    this.t = t;
-    this.fade = state.data?.preset === "drift";
-    this.verdict = this.judge ? judge(this.judge, t, trace.learner.keep) : { wrong: [], least: Infinity };
-    this.captions(t);
-    this.markPoints(t);
-    this.markRow(t);
-    this.drawProof(state.proof ? store.margin(trace.learner) : null);
+    Object.assign(this, { trace, problem, t, hurried: store.hurried });
+    this.verdict = this.judge ? judge(this.judge, t, learner.keep) : { wrong: [], least: Infinity };
+    if (!store.resting) this.captions();
+    this.markWrong();
+    if (state.data?.preset === "drift") this.fade();
+    this.markRings();
+    this.markRow();
+    this.drawProof(state.proof ? store.margin(learner) : null);
     this.arrows.draw(trace, t, view, state.step === 0 && state.active === this.index);
     this.move(jump);
   }
 
-  captions(t) {
-    const { trace } = this;
+  captions() {
+    const { trace, t } = this;
     const name = learnerName(trace.learner);
     const wrong = this.verdict.wrong.length;
-    const mistakes = mistakesAt(trace, t);
-    const end = t === trace.length && trace.length > 0;
-    const state = !end ? "" : !trace.converged ? "" : this.view.width < 420 ? " ✓" : " · converged";
+    const mistakes = plural(mistakesAt(trace, t), "mistake");
+    const done = trace.converged && t === trace.length;
+    const end = !done ? "" : this.view.width < 420 ? " ✓" : " · converged";
     this.title.textContent = name;
-    this.count.textContent = `${mistakes} mistake${mistakes === 1 ? "" : "s"} · ${wrong} wrong${state}`;
-    this.count.classList.toggle("done", end && trace.converged);
-    const said = `${name}: ${trace.problem.X.length} points, step ${t}, ${mistakes} mistakes so far, ${wrong} rows wrong now`;
-    if (this.picture.getAttribute("aria-label") !== said) this.picture.setAttribute("aria-label", said);
+    this.count.textContent = `${mistakes} · ${wrong} wrong${end}`;
+    this.count.classList.toggle("done", done);
+    const said = `${name}: ${this.problem.X.length} points, step ${t}, ${mistakes} so far, ${wrong} rows wrong now`;
+    set(this.picture, { "aria-label": said });
   }
 
   reframe(view, axes) {
@@ -102,140 +84,112 @@ export class Plane {
     const { width, height } = view;
     this.picture.style.height = `${height}px`;
     for (const sheet of this.sheets) set(sheet, { viewBox: `0 0 ${width} ${height}`, width, height });
-    this.box = [
-      [0, 0],
-      [width, 0],
-      [width, height],
-      [0, height],
-    ];
+    this.box = boxOf(0, 0, width, height);
     const [x0, y1] = view.toPlane(0, 0);
     const [x1, y0] = view.toPlane(width, height);
     const nodes = [];
     for (const x of ticks(x0, x1, width / 80)) {
       const [px] = view.toScreen(x, 0);
-      nodes.push(svg("path", { d: `M${px} 0V${height}`, class: x === 0 ? "axis" : "" }));
-      if (px > 16 && px < width - 16)
-        nodes.push(svg("text", { x: px, y: height - 5, "text-anchor": "middle", text: show(x) }));
+      nodes.push(svg(x ? "path" : "path.axis", { d: `M${px} 0V${height}` }));
+      if (px > 16 && px < width - 16) nodes.push(svg("text.middle", { x: px, y: height - 5 }, show(x)));
     }
     for (const y of ticks(y0, y1, height / 80)) {
       const [, py] = view.toScreen(0, y);
-      nodes.push(svg("path", { d: `M0 ${py}H${width}`, class: y === 0 ? "axis" : "" }));
-      if (py > 10 && py < height - 18) nodes.push(svg("text", { x: 5, y: py + 4, text: show(y) }));
+      nodes.push(svg(y ? "path" : "path.axis", { d: `M0 ${py}H${width}` }));
+      if (py > 10 && py < height - 18) nodes.push(svg("text", { x: 5, y: py + 4 }, show(y)));
     }
-    if (axes) {
-      nodes.push(svg("text", { x: width - 6, y: height - 18, "text-anchor": "end", class: "name", text: axes[0] }));
-      nodes.push(svg("text", { x: 6, y: 14, class: "name", text: axes[1] }));
-    }
+    if (axes)
+      nodes.push(
+        svg("text.name.right", { x: width - 6, y: height - 18 }, axes[0]),
+        svg("text.name", { x: 6, y: 14 }, axes[1]),
+      );
     this.layers.grid.replaceChildren(...nodes);
   }
 
-  placePoints(problem) {
+  placePoints({ X, ...problem }) {
     const { view } = this;
-    const size = (problem.X.length > 200 ? 4.5 : problem.X.length > 60 ? 5.8 : 7) * (view.width < 360 ? 0.8 : 1);
-    if (this.problem?.X.length !== problem.X.length) {
-      this.marks = problem.X.map((_, i) => svg("path", { "data-row": i }));
-      this.layers.points.replaceChildren(...this.marks);
-    }
-    problem.X.forEach((x, i) => {
-      const c = classOf(problem, i);
-      const [px, py] = view.toScreen(...x);
-      set(this.marks[i], {
-        d: shapePath(c, size),
-        transform: `translate(${px.toFixed(1)} ${py.toFixed(1)})`,
-        class: `point class${c}`,
-      });
-    });
-    this.problem = problem;
-    this.pointView = view;
-    this.size = size;
-    this.wrong = new Set();
-    this.weights = null;
-  }
-
-  // Rows the answer gets wrong are hollow; kernel rows in the sum have a ring; in a stream old rows fade.
-  markPoints(t) {
-    const wrong = new Set(this.verdict.wrong);
-    for (const i of this.wrong) if (!wrong.has(i)) this.marks[i]?.classList.remove("wrong");
-    for (const i of wrong) if (!this.wrong.has(i)) this.marks[i].classList.add("wrong");
-    this.wrong = wrong;
-    const now = t > 0 ? this.trace.rows[t - 1] : 0;
-    if (this.fade) {
-      const n = this.marks.length;
-      this.marks.forEach((mark, i) => {
-        const age = (now - i + n) % n;
-        mark.classList.toggle("aged", age > n / 8 && age <= n / 3);
-        mark.classList.toggle("older", age > n / 3);
-      });
-    }
-    const dual = this.trace.learner.kernel !== "linear";
-    if (!dual && !this.rings) return;
-    const A = dual ? rowWeightsAt(this.trace, t, "last") : null;
-    this.rings?.remove();
-    this.rings = dual ? svg("g", { class: "rings" }) : null;
-    if (!dual) return;
-    this.trace.problem.X.forEach((x, i) => {
-      const weight = Math.max(...A.map((row) => Math.abs(row[i])));
-      if (weight === 0) return;
-      const [cx, cy] = this.view.toScreen(...x);
-      this.rings.append(
-        svg("circle", { cx, cy, r: this.size + 2.5, "stroke-width": Math.min(5, 1 + Math.sqrt(weight)) }),
-      );
-    });
-    this.layers.marks.prepend(this.rings);
-  }
-
-  markRow(t) {
-    const on = t > 0 && t <= this.trace.length;
-    this.halo.setAttribute("visibility", on ? "visible" : "hidden");
-    if (!on) return;
-    const [x, y] = this.view.toScreen(...this.trace.problem.X[this.trace.rows[t - 1]]);
-    this.halo.setAttribute("transform", `translate(${x} ${y})`);
-    this.halo.setAttribute(
-      "class",
-      this.trace.mistakes[t - 1] ? "halo mistake" : this.trace.taus[t - 1] ? "halo close" : "halo",
+    this.size = (X.length > 200 ? 4.5 : X.length > 60 ? 5.8 : 7) * (view.width < 360 ? 0.8 : 1);
+    this.places = X.map((x) => view.toScreen(...x).map((v) => snap(v, 0.1)));
+    this.classes = X.map((_, i) => classOf(problem, i));
+    patch(
+      this.layers.points,
+      this.classes.map((c, i) => [
+        "path",
+        {
+          "data-row": i,
+          class: `point class${c}`,
+          d: shapePath(c, this.size),
+          transform: `translate(${this.places[i].join(" ")})`,
+        },
+      ]),
     );
+  }
+
+  // Rows the answer gets wrong are hollow.
+  markWrong() {
+    const paths = this.problem.names.map(() => "");
+    for (const i of this.verdict.wrong) paths[this.classes[i]] += shapePath(this.classes[i], this.size, ...this.places[i]);
+    patch(this.layers.wrongs, paths.map((d, c) => ["path", { class: `wrong class${c}`, d }]));
+  }
+
+  // In a stream old rows fade.
+  fade() {
+    const n = this.classes.length;
+    const now = this.trace.rows[this.t - 1] ?? 0;
+    [...this.layers.points.children].forEach((mark, i) => {
+      const age = ((now - i + n) % n) / n;
+      set(mark, { class: `point class${this.classes[i]}${age > 1 / 3 ? " older" : age > 1 / 8 ? " aged" : ""}` });
+    });
+  }
+
+  // Rows in the sum of a kernel learner have a ring, the wider the more they count.
+  markRings() {
+    const { trace, t } = this;
+    const dual = trace.learner.kernel !== "linear";
+    const rung = dual ? updatesAt(trace, t) : 0;
+    if (rung === this.rung) return;
+    this.rung = rung;
+    const paths = ["", "", "", "", ""];
+    const weights = dual ? rowWeightsAt(trace, t, "last") : [];
+    this.places.forEach((place, i) => {
+      const weight = Math.max(0, ...weights.map((row) => Math.abs(row[i])));
+      if (weight) paths[Math.min(4, Math.round(Math.sqrt(weight)))] += shapePath(1, this.size + 2.5, ...place);
+    });
+    patch(this.layers.rings, dual ? paths.map((d, j) => ["path", { d, "stroke-width": j + 1 }]) : []);
+  }
+
+  markRow() {
+    const { trace, t } = this;
+    const place = this.places[trace.rows[t - 1]];
+    set(this.halo, { visibility: place ? "visible" : "hidden", class: trace.mistakes[t - 1] ? "halo mistake" : "halo" });
+    if (place) set(this.halo, { transform: `translate(${place.join(" ")})` });
   }
 
   // Why no line can do it: the rows of the certificate, joined within each class. The two shapes meet.
   drawProof(margin) {
-    const certificate = margin?.certificate;
-    const layer = this.layers.proof;
-    if (certificate?.verdict !== "not separable" || this.trace.problem.classes > 2) {
-      layer.replaceChildren();
-      return;
-    }
-    const nodes = [0, 1].map((c) => {
-      const rows = certificate.parts.filter((p) => classOf(this.trace.problem, p.row) === c);
-      const corners = rows.map((p) => this.view.toScreen(...this.trace.problem.X[p.row]));
-      return svg("path", {
-        d: corners.length ? `M${corners.map((p) => p.join(" ")).join("L")}Z` : "",
-        class: `hull class${c}`,
-      });
-    });
-    layer.replaceChildren(...nodes);
+    const shown = margin?.certificate?.verdict === "not separable" && this.problem.classes === 2;
+    const hull = (c) => {
+      const rows = margin.certificate.parts.map((p) => p.row).filter((row) => this.classes[row] === c);
+      return ["path", { class: `hull class${c}`, d: rows.length ? `M${rows.map((i) => this.places[i].join(" ")).join("L")}Z` : "" }];
+    };
+    patch(this.layers.proof, shown ? [hull(0), hull(1)] : []);
   }
 
   // Draw the answer, sliding from the weights shown before where the change is one step.
   move(jump) {
-    const { trace, t } = this;
+    const { learner } = this.trace;
     cancelAnimationFrame(this.frame);
-    if (trace.learner.kernel !== "linear" || trace.learner.keep === "vote") {
+    if (learner.kernel !== "linear" || learner.keep === "vote") {
       this.weights = null;
       this.drawCurved();
       return;
     }
-    const goal = weightsAt(trace, t, trace.learner.keep);
-    const from = this.weights;
-    const still =
-      jump || !from || from.length !== goal.length || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (still) {
-      this.weights = goal;
-      this.drawStraight(goal);
-      return;
-    }
+    const goal = weightsAt(this.trace, this.t, learner.keep);
+    const still = jump || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const from = !still && this.weights?.length === goal.length ? this.weights : goal;
     const begin = performance.now();
     const slide = (now) => {
-      const s = Math.min(1, Math.max(0, (now - begin) / TWEEN));
+      const s = from === goal ? 1 : Math.min(1, Math.max(0, (now - begin) / TWEEN));
       const ease = 1 - (1 - s) ** 3;
       this.weights = s === 1 ? goal : goal.map((w, k) => w.map((v, j) => from[k][j] + ease * (v - from[k][j])));
       this.drawStraight(this.weights);
@@ -244,89 +198,81 @@ export class Plane {
     slide(begin);
   }
 
-  // Weights of the plane as weights of the screen.
+  // The line of weights of the plane, as weights of the screen.
   onScreen([a, b, c]) {
     const { sx, sy, toScreen } = this.view;
     const [ox, oy] = toScreen(0, 0);
     return [a / sx, -b / sy, c - (a / sx) * ox + (b / sy) * oy];
   }
 
-  paths(name, layer, list) {
-    while (layer.childElementCount > list.length) layer.lastElementChild.remove();
-    while (layer.childElementCount < list.length)
-      layer.append(svg("path", { class: `${name} class${layer.childElementCount}` }));
-    list.forEach((d, k) => layer.children[k].setAttribute("d", d));
+  lineAt(t) {
+    return linePath(this.onScreen(weightsAt(this.trace, t, "last")[0]), this.box);
+  }
+
+  put({ regions, band = "", edges = "", ghost = "", raw = "", boundary = "" }) {
+    const path = (name) => (d, k) => ["path", { class: `${name} class${k}`, d }];
+    patch(this.layers.regions, regions.map(path("region")));
+    patch(this.layers.band, [["path", { class: "band-fill", d: band }], ["path", { class: "band-edge", d: edges }]]);
+    patch(this.layers.lines, Object.entries({ ghost, raw, boundary }).map(([name, d]) => ["path", { class: name, d }]));
   }
 
   drawStraight(W) {
-    const { trace, box } = this;
-    const screen = W.map((w) => this.onScreen(w));
-    const flat = W.every((w) => w[0] === 0 && w[1] === 0 && w[2] === 0);
-    this.paths("region", this.layers.regions, flat ? [] : linearRegions(screen, box));
+    const { trace, box, t } = this;
+    const { learner } = trace;
     const binary = W.length === 1;
-    this.boundary.setAttribute("d", binary ? linePath(screen[0], box) : "");
     this.picture.classList.toggle("joint", !binary);
-    const raw =
-      trace.learner.keep !== "last" && binary ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), box) : "";
-    this.raw.setAttribute("d", raw);
-    const moved = this.t > 0 && trace.taus[this.t - 1] !== 0 && trace.learner.keep === "last" && binary;
-    this.ghost.setAttribute("d", moved ? linePath(this.onScreen(weightsAt(trace, this.t - 1, "last")[0]), box) : "");
-    const wide = target(trace.learner) || (this.verdict.wrong.length ? 0 : this.verdict.least);
-    if (!binary || !(wide > 0) || !Number.isFinite(wide) || flat) {
-      this.bandFill.setAttribute("d", "");
-      this.bandEdge.setAttribute("d", "");
-      return;
+    if (W.flat().every((v) => v === 0)) return this.put({ regions: [] });
+    const screen = W.map((w) => this.onScreen(w));
+    const drawn = { regions: linearRegions(screen, box) };
+    if (binary) {
+      const [a, b, c] = screen[0];
+      const wide = target(learner) || (this.verdict.wrong.length ? 0 : this.verdict.least);
+      drawn.boundary = linePath(screen[0], box);
+      if (learner.keep !== "last") drawn.raw = this.lineAt(t);
+      else if (trace.taus[t - 1]) drawn.ghost = this.lineAt(t - 1);
+      if (wide > 0 && wide < Infinity) {
+        drawn.band = polygonPath(clip(clip(box, [a, b, c + wide]), [-a, -b, wide - c]));
+        drawn.edges = linePath([a, b, c + wide], box) + linePath([a, b, c - wide], box);
+      }
     }
-    const [a, b, c] = screen[0];
-    this.bandFill.setAttribute("d", polygonPath(clip(clip(box, a, b, c + wide), -a, -b, wide - c)));
-    this.bandEdge.setAttribute("d", linePath([a, b, c + wide], box) + linePath([a, b, c - wide], box));
+    this.put(drawn);
   }
 
-  // Votes jump, so their boundary is searched for; with very many voters the grid alone must do.
+  // Votes jump, so their boundary is searched for, unless it moves too fast to be looked at or voters are very many.
   voteCut() {
-    if (updatesAt(this.trace, this.t) > MOST_VOTERS) return undefined;
+    if (this.hurried || updatesAt(this.trace, this.t) > MOST_VOTERS) return undefined;
     const votes = voteAt(this.trace, this.t);
     return jumpCut((px, py) => votes(...this.view.toPlane(px, py)) >= 0);
   }
 
   drawCurved() {
-    const { trace, view } = this;
-    const linear = trace.learner.kernel === "linear";
-    const size = view.width < 420 ? 8 : 10;
-    if (!this.field) {
-      this.grid = makeGrid(view.width, view.height, size);
-      const sites = [];
-      for (let r = 0; r < this.grid.rows; r++) {
-        for (let c = 0; c < this.grid.columns; c++) sites.push(view.toPlane(c * size, r * size));
-      }
-      this.field = new Field(trace, sites);
-    }
-    const scores = this.field.scoresAt(this.t, trace.learner.keep);
-    const flat = this.t === 0 || scores.every((s) => s.every((v) => v === 0));
-    const ahead = linear
-      ? leads(scores)
-      : leads(scores).map((values) => values.map((v, s) => v / (this.field.reach[s] || 1)));
-    const cut = linear && scores.length === 1 ? this.voteCut() : undefined;
-    this.paths("region", this.layers.regions, flat ? [] : ahead.map((values) => region(this.grid, values, cut)));
-    const between = scores.length > 1 ? ahead : [ahead[1]];
-    this.boundary.setAttribute("d", flat ? "" : between.map((values) => isoline(this.grid, values, 0, cut)).join(""));
+    const { trace, view, verdict, t } = this;
     this.picture.classList.remove("joint");
-    this.ghost.setAttribute("d", "");
-    this.raw.setAttribute(
-      "d",
-      linear && scores.length === 1 ? linePath(this.onScreen(weightsAt(trace, this.t, "last")[0]), this.box) : "",
-    );
-    this.bandFill.setAttribute("d", "");
-    const least = this.verdict.least;
-    const band =
-      trace.learner.keep !== "vote" &&
-      scores.length === 1 &&
-      !this.verdict.wrong.length &&
-      Number.isFinite(least) &&
-      !flat;
-    this.bandEdge.setAttribute(
-      "d",
-      band ? isoline(this.grid, scores[0], least) + isoline(this.grid, scores[0], -least) : "",
-    );
+    if (!this.field) {
+      const size = view.width < 420 ? 8 : 10;
+      const [columns, rows] = [view.width, view.height].map((length) => Math.ceil(length / size) + 1);
+      const site = (_, s) => view.toPlane((s % columns) * size, Math.floor(s / columns) * size);
+      this.grid = { columns, rows, size };
+      this.field = new Field(trace, Array.from({ length: columns * rows }, site));
+    }
+    const linear = trace.learner.kernel === "linear";
+    const scores = this.field.scoresAt(t, trace.learner.keep);
+    if (t === 0 || scores.every((s) => s.every((v) => v === 0))) return this.put({ regions: [] });
+    const { reach } = this.field;
+    const even = (values) => (linear ? values : values.map((v, s) => v / (reach[s] || 1)));
+    if (scores.length > 1) {
+      const parts = scores.map((_, k) => contour(this.grid, even(lead(scores, k))));
+      this.put({ regions: parts.map((p) => p.region), boundary: parts.map((p) => p.edge).join("") });
+      return;
+    }
+    const { region, edge } = contour(this.grid, even(scores[0]), linear ? this.voteCut() : undefined);
+    // The negative side is the rest of the picture: what is inside both outlines is left out.
+    const drawn = { regions: [polygonPath(this.box) + region, region], boundary: edge };
+    if (linear) drawn.raw = this.lineAt(t);
+    else if (trace.learner.keep !== "vote" && !verdict.wrong.length && verdict.least < Infinity) {
+      const level = (least) => contour(this.grid, scores[0].map((v) => v - least)).edge;
+      drawn.edges = level(verdict.least) + level(-verdict.least);
+    }
+    this.put(drawn);
   }
 }

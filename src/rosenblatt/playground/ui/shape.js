@@ -1,50 +1,18 @@
 // A class is a colour and a shape, so that colour is never the only sign.
 
-const star = Array.from({ length: 10 }, (_, i) => {
-  const [r, a] = [i % 2 ? 0.5 : 1.2, -Math.PI / 2 + (i * Math.PI) / 5];
-  return [r * Math.cos(a), r * Math.sin(a)];
-});
-
 // Corners of a shape of size 1, a class each; the second is a circle. With two classes the square is the negative one.
 const CORNERS = [
-  [
-    [-0.88, -0.88],
-    [0.88, -0.88],
-    [0.88, 0.88],
-    [-0.88, 0.88],
-  ],
-  null,
-  [
-    [0, -1.2],
-    [1.1, 0.78],
-    [-1.1, 0.78],
-  ],
-  [
-    [0, -1.25],
-    [1.05, 0],
-    [0, 1.25],
-    [-1.05, 0],
-  ],
-  [
-    [-0.38, -1.1],
-    [0.38, -1.1],
-    [0.38, -0.38],
-    [1.1, -0.38],
-    [1.1, 0.38],
-    [0.38, 0.38],
-    [0.38, 1.1],
-    [-0.38, 1.1],
-    [-0.38, 0.38],
-    [-1.1, 0.38],
-    [-1.1, -0.38],
-    [-0.38, -0.38],
-  ],
-  star,
-];
+  "-.88 -.88 .88 -.88 .88 .88 -.88 .88",
+  "",
+  "0 -1.2 1.1 .78 -1.1 .78",
+  "0 -1.25 1.05 0 0 1.25 -1.05 0",
+  "-.38 -1.1 .38 -1.1 .38 -.38 1.1 -.38 1.1 .38 .38 .38 .38 1.1 -.38 1.1 -.38 .38 -1.1 .38 -1.1 -.38 -.38 -.38",
+  "0 -1.2 .29 -.4 1.14 -.37 .48 .15 .71 .97 0 .5 -.71 .97 -.48 .15 -1.14 -.37 -.29 -.4",
+].map((text) => text.split(" ").map(Number));
 
-export function shapePath(c, size = 1) {
-  const f = (v) => Number((v * size).toFixed(2));
-  const r = f(1);
-  if (!CORNERS[c]) return `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
-  return `M${CORNERS[c].map(([x, y]) => `${f(x)} ${f(y)}`).join("L")}Z`;
+// The shape of a class as a path around (x, y).
+export function shapePath(c, size, x = 0, y = 0) {
+  const f = (v) => Math.round(v * 100) / 100;
+  if (c === 1) return `M${f(x - size)} ${f(y)}a${size} ${size} 0 1 1 ${2 * size} 0a${size} ${size} 0 1 1 ${-2 * size} 0Z`;
+  return `M${CORNERS[c].map((v, j) => f(v * size + (j % 2 ? y : x))).join(" ")}Z`;
 }

@@ -6,30 +6,31 @@ import { ledger, mistakeBound } from "../engine/ledger.js";
 import { bestMargin } from "../engine/margin.js";
 import { makeProblem } from "../engine/problem.js";
 
-const spaceKey = (l) =>
-  l.kernel === "linear" ? `linear ${l.intercept}` : [l.kernel, l.degree, l.coef0, l.gamma].join(" ");
 const MOST_UNDO = 200;
+// How often text and charts follow a run that plays fast, in milliseconds: nobody reads sixty sentences a second.
+const CALM = 100;
 
 export class Store {
+  views = [];
+  past = [];
+  future = [];
+  margins = new Map();
+  playing = false;
+  shown = 0;
+
   constructor(state) {
     this.state = state;
-    this.views = [];
-    this.past = [];
-    this.future = [];
-    this.margins = new Map();
     this.derive();
   }
 
   derive() {
     const { points, names, learners, epochs } = this.state;
     const old = this.derived;
-    const same = old && old.points === points && old.names === names;
+    const same = old?.points === points && old.names === names;
     const problem = same ? old.problem : makeProblem(points, names);
     if (!same) this.margins.clear();
-    const traces = learners.map((learner) => {
-      const known = same && old.epochs === epochs && old.traces.find((t) => t.learner === learner);
-      return known || learn(problem, learner, epochs);
-    });
+    const known = same && old.epochs === epochs ? old.traces : [];
+    const traces = learners.map((l) => known.find((t) => t.learner === l) ?? learn(problem, l, epochs));
     const last = Math.max(...traces.map((t) => t.length));
     this.derived = { points, names, epochs, problem, traces, last };
     if (this.state.step > last) this.state = { ...this.state, step: last };
@@ -37,10 +38,11 @@ export class Store {
 
   // The best margin in a learner's space, with its certificate where the space is linear: computed when asked for.
   margin(learner) {
-    const key = spaceKey(learner);
+    const { kernel, intercept, degree, coef0, gamma } = learner;
+    const key = [kernel, ...(kernel === "linear" ? [intercept] : [degree, coef0, gamma])].join(" ");
     if (!this.margins.has(key)) {
       const margin = bestMargin(this.derived.problem, learner);
-      if (margin && learner.kernel === "linear") margin.certificate = certify(margin);
+      if (margin && kernel === "linear") margin.certificate = certify(margin);
       this.margins.set(key, margin);
     }
     return this.margins.get(key);
@@ -63,44 +65,54 @@ export class Store {
     return this.derived.traces[this.state.active];
   }
 
+  // Is a run played faster than an eye can follow single steps?
+  get hurried() {
+    return this.playing && this.state.speed > 10;
+  }
+
   // Change the state. With `remember`, undo comes back to what was before.
   set(change, remember = false) {
     if (remember) this.remember();
     this.state = { ...this.state, ...change };
-    if (this.state.active >= this.state.learners.length) this.state.active = this.state.learners.length - 1;
+    this.state.active = Math.min(this.state.active, this.state.learners.length - 1);
     this.derive();
     this.show();
   }
 
-  setLearner(change) {
-    const learners = this.state.learners.map((l, j) => (j === this.state.active ? { ...l, ...change } : l));
-    this.set({ learners }, true);
+  // The learners with a change to the active one.
+  changed(change) {
+    return this.state.learners.map((l, j) => (j === this.state.active ? { ...l, ...change } : l));
+  }
+
+  get moment() {
+    const { data, points, names, learners, epochs } = this.state;
+    return { data, points, names, learners, epochs };
   }
 
   remember() {
-    const { data, points, names, learners, epochs } = this.state;
-    this.past.push({ data, points, names, learners, epochs });
+    this.past.push(this.moment);
     if (this.past.length > MOST_UNDO) this.past.shift();
     this.future = [];
   }
 
   travel(from, to) {
-    if (from.length === 0) return false;
-    const { data, points, names, learners, epochs } = this.state;
-    to.push({ data, points, names, learners, epochs });
+    if (from.length === 0) return;
+    to.push(this.moment);
     this.set(from.pop());
-    return true;
   }
 
   undo() {
-    return this.travel(this.past, this.future);
+    this.travel(this.past, this.future);
   }
 
   redo() {
-    return this.travel(this.future, this.past);
+    this.travel(this.future, this.past);
   }
 
   show() {
-    for (const view of this.views) view.render(this.state, this.derived);
+    const now = performance.now();
+    this.resting = this.hurried && now - this.shown < CALM;
+    if (!this.resting) this.shown = now;
+    for (const view of this.views) if (!this.resting || !view.calm) view.render(this.state, this.derived);
   }
 }

@@ -1,28 +1,27 @@
-// Dark or light: the system's choice until the reader makes one.
+// Dark or light: the system's choice until the reader makes one. Storage may be forbidden: then a choice lasts a visit.
 
 import { announce } from "./node.js";
 
 export function startTheme(button) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const root = document.documentElement;
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const { dataset } = document.documentElement;
+  const isDark = () => (dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
   const name = () => button.setAttribute("aria-label", isDark() ? "Light theme" : "Dark theme");
-  try {
-    const kept = localStorage.getItem("theme");
-    if (kept === "dark" || kept === "light") root.dataset.theme = kept;
-  } catch {
-    // Storage may be forbidden: the theme is then chosen anew on each visit.
-  }
-  dark.addEventListener("change", name);
-  button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
+  const attempt = (act) => {
     try {
-      localStorage.setItem("theme", root.dataset.theme);
+      return act();
     } catch {
-      // As above.
+      return null;
     }
+  };
+  const kept = attempt(() => localStorage.getItem("theme"));
+  if (kept === "dark" || kept === "light") dataset.theme = kept;
+  dark.onchange = name;
+  button.onclick = () => {
+    dataset.theme = isDark() ? "light" : "dark";
+    attempt(() => localStorage.setItem("theme", dataset.theme));
     name();
-    announce(`${root.dataset.theme} theme`);
-  });
+    announce(`${dataset.theme} theme`);
+  };
   name();
 }

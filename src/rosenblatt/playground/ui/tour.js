@@ -1,26 +1,27 @@
 // The guided tour: a card beside the plane; each scene is a link that is opened in place.
 
 import { readLink } from "../engine/state.js";
-import { announce, html } from "./node.js";
+import { announce, find, html } from "./node.js";
 import { SCENES } from "./scenes.js";
 
-function rich(text) {
-  return text.split("*").map((part, j) => (j % 2 ? html("em", { text: part }) : part));
-}
+const rich = (text) => text.split("*").map((part, j) => (j % 2 ? html("em", part) : part));
 
 export class Tour {
-  constructor(root, store, transport, button) {
-    Object.assign(this, { root, store, transport, button, scene: 0 });
-    button.addEventListener("click", () => (store.state.scene ? this.close() : this.open(1)));
-    root.addEventListener("keydown", (e) => e.key === "Escape" && this.close());
+  calm = true;
+
+  constructor(store, transport) {
+    Object.assign(this, { store, transport, root: find("tour"), button: find("tour-open"), scene: 0 });
+    this.button.onclick = () => (store.state.scene ? this.close() : this.open(1));
+    this.root.addEventListener("keydown", (e) => e.key === "Escape" && this.close());
   }
 
   open(scene) {
+    if (scene > SCENES.length) return this.close();
+    const { link, title } = SCENES[scene - 1];
     this.transport.pause();
-    const state = readLink(SCENES[scene - 1].link);
-    this.store.set({ ...state, scene }, true);
+    this.store.set({ ...readLink(link), scene }, true);
     this.root.querySelector("h2").focus();
-    announce(`Scene ${scene} of ${SCENES.length}: ${SCENES[scene - 1].title}`);
+    announce(`Scene ${scene} of ${SCENES.length}: ${title}`);
   }
 
   close() {
@@ -37,29 +38,26 @@ export class Tour {
     this.button.setAttribute("aria-pressed", scene > 0);
     if (!scene) return;
     const { title, text, task } = SCENES[scene - 1];
+    const button = (id, name, act, more) => html("button", { id, onclick: act, ...more }, name);
     const dots = SCENES.map((s, j) =>
-      html("button", {
-        class: "dot",
+      html("button.dot", {
         "aria-label": `Scene ${j + 1}: ${s.title}`,
         "aria-current": j + 1 === scene ? "step" : null,
         onclick: () => this.open(j + 1),
       }),
     );
     this.root.replaceChildren(
-      html("p", { class: "where", text: `Scene ${scene} of ${SCENES.length}` }),
-      html("h2", { id: "tour-title", tabindex: -1, text: title }),
-      ...text.map((part) => html("p", {}, ...rich(part))),
-      html("p", { class: "task" }, html("strong", { text: "Try: " }), task),
+      html("p.where", `Scene ${scene} of ${SCENES.length}`),
+      html("h2", { id: "tour-title", tabindex: -1 }, title),
+      ...text.map((part) => html("p", rich(part))),
+      html("p.task", html("strong", "Try: "), task),
       html(
-        "div",
-        { class: "row" },
-        html("button", { id: "tour-back", disabled: scene === 1, text: "Back", onclick: () => this.open(scene - 1) }),
-        scene < SCENES.length
-          ? html("button", { id: "tour-next", class: "accent", text: "Next", onclick: () => this.open(scene + 1) })
-          : html("button", { id: "tour-next", class: "accent", text: "Finish", onclick: () => this.close() }),
-        html("button", { id: "tour-close", text: "Close", onclick: () => this.close() }),
+        "div.row",
+        button("tour-back", "Back", () => this.open(scene - 1), { disabled: scene === 1 }),
+        button("tour-next", scene < SCENES.length ? "Next" : "Finish", () => this.open(scene + 1), { class: "accent" }),
+        button("tour-close", "Close", () => this.close()),
       ),
-      html("div", { class: "dots" }, ...dots),
+      html("div.dots", dots),
     );
     this.root.scrollTop = 0;
   }
