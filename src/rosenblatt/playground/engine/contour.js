@@ -1,6 +1,5 @@
-// Regions of the plane as paths: exact polygons for straight boundaries, marching squares for curved ones. Everything
-// is in screen units, written to a tenth. Where an edge changes sign is found by `cut`: on a straight line between the
-// two values, unless the caller knows better.
+// Regions of the plane as paths, in screen units: exact polygons for straight boundaries, marching squares for curved
+// ones. Where an edge changes sign is found by `cut`: on a straight line, unless the caller knows better.
 
 const f = (v) => Math.round(v * 10) / 10;
 
@@ -11,7 +10,7 @@ function straight(p, q, vp, vq) {
   return [p[0] + s * (q[0] - p[0]), p[1] + s * (q[1] - p[1])];
 }
 
-// Split a polygon by the values at its corners: the part where they are >= 0, and the places where they change sign.
+// Split a polygon by values at its corners: the part where they are >= 0, and where they change sign.
 function split(corners, values, cut = straight) {
   const part = [];
   const places = [];
@@ -45,7 +44,7 @@ export function polygonPath(polygon) {
   return polygon.length < 3 ? "" : `M${polygon.map(([x, y]) => `${f(x)} ${f(y)}`).join("L")}Z`;
 }
 
-// Regions of linear weights W inside the polygon: two of them for one weight row (negative, positive), else one a class.
+// Regions of linear weights in a polygon: negative and positive for one row of them, else one a class.
 export function linearRegions(W, polygon) {
   if (W.length === 1) return [clip(polygon, W[0].map((v) => -v)), clip(polygon, W[0])].map(polygonPath);
   return W.map((w, k) => {
@@ -54,7 +53,7 @@ export function linearRegions(W, polygon) {
   });
 }
 
-// Marching squares over columns x rows places, `size` apart: the region where the values are >= 0, and its edge.
+// Marching squares over places `size` apart: the region where the values are >= 0, and its edge.
 export function contour({ columns, rows, size }, values, cut) {
   let [region, edge] = ["", ""];
   for (let r = 0; r + 1 < rows; r++) {
@@ -77,27 +76,19 @@ export function contour({ columns, rows, size }, values, cut) {
   return { region, edge };
 }
 
-// A cut for values that jump, like votes: halve the edge until the jump is found. Both sides of an edge share the answer.
-export function jumpCut(isAbove) {
-  const known = new Map();
-  return (p, q) => {
-    const [first, last] = p[0] < q[0] || (p[0] === q[0] && p[1] < q[1]) ? [p, q] : [q, p];
-    const key = [...first, ...last].join(" ");
-    if (!known.has(key)) {
-      const side = isAbove(...first);
-      let [near, far] = [first, last];
-      for (let turn = 0; turn < 6; turn++) {
-        const middle = [(near[0] + far[0]) / 2, (near[1] + far[1]) / 2];
-        if (isAbove(...middle) === side) near = middle;
-        else far = middle;
-      }
-      known.set(key, far);
-    }
-    return known.get(key);
-  };
-}
+// A cut for values that jump, like votes: halve the edge, from the same end for both its cells.
+export const jumpCut = (isAbove) => (p, q) => {
+  let [near, far] = p[0] < q[0] || p[1] < q[1] ? [p, q] : [q, p];
+  const side = isAbove(...near);
+  for (let turn = 0; turn < 6; turn++) {
+    const middle = [(near[0] + far[0]) / 2, (near[1] + far[1]) / 2];
+    if (isAbove(...middle) === side) near = middle;
+    else far = middle;
+  }
+  return far;
+};
 
-// How far the score of class k leads the best other one: >= 0 where the class is the answer.
+// How far class k leads the best other one: >= 0 where it is the answer.
 export function lead(scores, k) {
   const others = scores.filter((_, j) => j !== k);
   return scores[k].map((v, s) => v - Math.max(...others.map((other) => other[s])));

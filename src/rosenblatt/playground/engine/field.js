@@ -1,6 +1,6 @@
-// Scores of an answer at many places of the plane (a grid, or the rows themselves), for every rule, keep and kernel.
-// `reach` is the sum of the sizes of all kernel terms: scores divided by it fade nowhere, which makes smooth contours.
-// Moving forward in time costs one kernel row an update, so that a playing run stays smooth.
+// Scores of an answer at many places of the plane: a grid, or the rows themselves.
+// `reach` sums the sizes of all kernel terms: scores divided by it fade nowhere, which makes smooth contours.
+// Moving forward in time costs one kernel row an update.
 
 import { pocketAt, predict, rowWeightsAt, weightsAt } from "./keep.js";
 import { kernelOf } from "./kernel.js";
@@ -83,7 +83,7 @@ export class Field {
     }
   }
 
-  // A list of scores a class: do not change or keep what it returns.
+  // A list of scores a class, to be read only.
   scoresAt(t, keep) {
     const end = Math.min(t, this.trace.length);
     if (this.linear && keep !== "vote") return this.paint(this.blank(), weightsAt(this.trace, end, keep));
@@ -106,7 +106,7 @@ export class Field {
   }
 }
 
-// Which rows the answer at step t gets wrong, and the smallest margin: `field` has the rows as its sites.
+// Which rows the answer at step t gets wrong, and the smallest margin. The rows are the field's sites.
 export function judge(field, t, keep) {
   const { problem, learner } = field.trace;
   const scores = field.scoresAt(t, keep);

@@ -5,14 +5,14 @@ import { highest } from "./vector.js";
 
 export const KEEPS = ["last", "average", "vote", "pocket"];
 
-// Every weight vector that lived up to step t, named by its update, with the number of examples it survived.
+// Every weight vector up to step t, named by its update, with the number of examples it survived.
 export function livedAt(trace, t) {
   const end = Math.min(t, trace.length);
   const births = [1, ...trace.updateSteps.slice(0, updatesAt(trace, end)), end + 1];
   return births.slice(1).map((next, update) => ({ update, count: next - births[update] }));
 }
 
-// The votes for +1 less those for -1 at any place, of a linear learner of two classes.
+// The votes for +1 less those for -1 at any place.
 export function voteAt(trace, t) {
   const lived = livedAt(trace, t).map(({ update, count }) => [...trace.space.snapshots[update][0], count]);
   return (x, y) => {
@@ -27,7 +27,7 @@ export function pocketAt(trace, t) {
   return t > 0 ? trace.pockets[Math.min(t, trace.length) - 1] : 0;
 }
 
-// Linear weights, a row a class (one row with two classes), the offset last. A vote has no weights.
+// Linear weights, a row a class (one for two classes), the offset last. A vote has none.
 export function weightsAt(trace, t, keep) {
   const end = Math.min(t, trace.length);
   const { snapshots, totals } = trace.space;
@@ -44,7 +44,7 @@ export function rowWeightsAt(trace, t, keep) {
   return A;
 }
 
-// The class that scores predict: with two classes a score of 0 is the second (the larger).
+// The class that scores predict: a score of 0 is the second of two.
 export function predict(scores) {
   return scores.length === 1 ? (scores[0] >= 0 ? 1 : 0) : highest(scores);
 }

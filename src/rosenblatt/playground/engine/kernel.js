@@ -1,4 +1,4 @@
-// Kernels, and the table of their values on the points, made once for all learners that share it.
+// Kernels, and the table of their values, made once for all learners that share it.
 
 import { dot } from "./vector.js";
 
@@ -12,7 +12,7 @@ export function kernelOf({ kernel, degree, coef0, gamma }) {
 
 const tables = new WeakMap();
 
-// All K(x_i, x_j), row by row. Kept as long as the points live: they are replaced, never changed in place.
+// All K(x_i, x_j), kept as long as the points live: they are replaced, never changed in place.
 export function gram(X, learner) {
   const { kernel, degree, coef0, gamma } = learner;
   const key = [kernel, degree, coef0, gamma].join(" ");

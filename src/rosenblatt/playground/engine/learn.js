@@ -1,5 +1,5 @@
-// The whole family as one procedure: a rule, a space, and every keep at once. It records a trace of all steps, so
-// that any moment of the run can be shown. It equals textbook.learn step by step, float by float in the linear space.
+// The whole family as one procedure: a rule, a space, and every keep at once. It records all steps, so that any moment
+// can be shown, and equals textbook.learn step by step, float by float in the linear space.
 
 import { isMistake, tau as tauOf } from "./rule.js";
 import { Dual, Linear, marginOf } from "./space.js";
@@ -8,56 +8,22 @@ import { highestWrong } from "./vector.js";
 export const MOST_STEPS = 40000;
 
 export const PLAIN = {
-  rule: "perceptron",
-  eta0: 1,
-  beta: 1,
-  C: 1,
-  tie: "mistake",
-  intercept: true,
-  keep: "last",
-  kernel: "linear",
-  degree: 2,
-  coef0: 1,
-  gamma: 1,
-  start: null,
+  rule: "perceptron", eta0: 1, beta: 1, C: 1, tie: "mistake", intercept: true, start: null,
+  keep: "last", kernel: "linear", degree: 2, coef0: 1, gamma: 1,
 };
+
+const COLUMNS =
+  "rows epochs scores margins mistakes taus wrongs qs mistakeCounts updateCounts pockets pocketMistakes".split(" ");
 
 // Learn until an epoch ends with separating weights, or `epochs` have passed. Step t of the trace is entry t - 1 of
 // its lists; step 0 is the start. `pockets[t-1]` names the pocket's weights by the update that made them.
 export function learn(problem, learner, epochs) {
   const space = learner.kernel === "linear" ? new Linear(problem, learner) : new Dual(problem, learner);
   const n = problem.X.length;
-  const trace = {
-    problem,
-    learner,
-    space,
-    length: 0,
-    converged: false,
-    stop: "max_iter",
-    rows: [],
-    epochs: [],
-    scores: [],
-    margins: [],
-    mistakes: [],
-    taus: [],
-    wrongs: [],
-    qs: [],
-    mistakeCounts: [],
-    updateCounts: [],
-    pockets: [],
-    pocketMistakes: [],
-    updateSteps: [],
-    epochMistakes: [],
-  };
-  let mistakeCount = 0;
-  let updates = 0;
-  let runLength = 0;
-  let checked = true;
-  let pocket = 0;
-  let pocketMistakes = n ? space.wrongRows() : 0;
-  trace.startMistakes = pocketMistakes;
-  let pocketRun = -1;
-  let pocketIsCurrent = true;
+  const trace = { problem, learner, space, length: 0, converged: false, updateSteps: [], epochMistakes: [] };
+  for (const name of COLUMNS) trace[name] = [];
+  let [mistakeCount, updates, runLength, checked] = [0, 0, 0, true];
+  const pocket = { update: 0, mistakes: space.wrongRows(), run: -1 };
   const passes = n ? Math.min(epochs, Math.max(1, Math.floor(MOST_STEPS / n))) : 0;
   for (let epoch = 1; epoch <= passes && !trace.converged; epoch++) {
     let wrongNow = 0;
@@ -69,48 +35,33 @@ export function learn(problem, learner, epochs) {
       const margin = marginOf(scores, label);
       const mistake = isMistake(margin, scores[0], label, problem.classes, learner.tie);
       const wrong = joint ? highestWrong(scores, label) : -1;
-      const q = joint ? 2 * space.q(i) : space.q(i);
+      const q = (joint ? 2 : 1) * space.q(i);
       const tau = tauOf(learner, margin, q, mistake);
       trace.length += 1;
+      runLength = mistake || tau ? 0 : runLength + 1;
       if (tau) {
         space.step(i, label, wrong, tau);
         updates += 1;
         trace.updateSteps.push(trace.length);
-        runLength = 0;
         checked = false;
-        pocketIsCurrent = false;
-      } else runLength = mistake ? 0 : runLength + 1;
+      }
       space.tally();
       wrongNow += mistake;
       mistakeCount += mistake;
-      if (runLength > pocketRun && !checked) {
+      if (runLength > pocket.run && !checked) {
         checked = true;
-        const challenge = space.wrongRows();
-        if (challenge < pocketMistakes) {
-          pocket = updates;
-          pocketMistakes = challenge;
-          pocketIsCurrent = true;
-        }
-        pocketRun = Math.max(pocketRun, 0);
+        const mistakes = space.wrongRows();
+        if (mistakes < pocket.mistakes) Object.assign(pocket, { update: updates, mistakes });
+        pocket.run = Math.max(pocket.run, 0);
       }
-      if (pocketIsCurrent) pocketRun = Math.max(pocketRun, runLength);
-      trace.rows.push(i);
-      trace.epochs.push(epoch);
-      trace.scores.push(joint ? scores[label] : scores[0]);
-      trace.margins.push(margin);
-      trace.mistakes.push(mistake);
-      trace.taus.push(tau);
-      trace.wrongs.push(wrong);
-      trace.qs.push(q);
-      trace.mistakeCounts.push(mistakeCount);
-      trace.updateCounts.push(updates);
-      trace.pockets.push(pocket);
-      trace.pocketMistakes.push(pocketMistakes);
+      if (pocket.update === updates) pocket.run = Math.max(pocket.run, runLength);
+      const score = scores[joint ? label : 0];
+      const step = [i, epoch, score, margin, mistake, tau, wrong, q, mistakeCount, updates, pocket.update, pocket.mistakes];
+      COLUMNS.forEach((name, j) => trace[name].push(step[j]));
     }
     trace.epochMistakes.push(wrongNow);
     if (wrongNow === 0 && (updates === updatesBefore || space.wrongRows() === 0)) {
       trace.converged = true;
-      trace.stop = "converged";
       trace.pockets[trace.length - 1] = updates;
       trace.pocketMistakes[trace.length - 1] = 0;
     }
@@ -118,16 +69,12 @@ export function learn(problem, learner, epochs) {
   return trace;
 }
 
-export function updatesAt(trace, t) {
-  return t > 0 ? trace.updateCounts[Math.min(t, trace.length) - 1] : 0;
-}
-
-export function mistakesAt(trace, t) {
-  return t > 0 ? trace.mistakeCounts[Math.min(t, trace.length) - 1] : 0;
-}
+const countAt = (counts) => (trace, t) => (t > 0 ? (trace[counts][Math.min(t, trace.length) - 1] ?? 0) : 0);
+export const updatesAt = countAt("updateCounts");
+export const mistakesAt = countAt("mistakeCounts");
 
 // The next step after t at which a mistake was made, else the end.
 export function nextMistake(trace, t) {
-  for (let s = t + 1; s <= trace.length; s++) if (trace.mistakes[s - 1]) return s;
-  return trace.length;
+  const next = trace.mistakes.indexOf(true, t);
+  return next < 0 ? trace.length : next + 1;
 }

@@ -5,7 +5,7 @@
 import { gram } from "./kernel.js";
 import { dot } from "./vector.js";
 
-// Every row with each of its wrong classes; with two classes there is none to name.
+// Every row with each of its wrong classes (-1 with two classes).
 function units({ X, y, classes }) {
   if (classes === 2) return X.map((_, row) => ({ row, wrong: -1 }));
   const all = Array.from({ length: classes }, (_, k) => k);
@@ -23,8 +23,8 @@ function signedRow({ X, y, classes }, intercept, { row, wrong }) {
   return z;
 }
 
-// { low, high, R2, dots }: low <= gamma <= high, R2 is the largest squared norm of a z, and dots(row, wrong) is u·z for
-// the best direction u = w/‖w‖, from all w·z. Low is 0 if no margin was found; less than `least` is rounding.
+// From all w·z: low <= gamma <= high, R2, the largest squared norm of a z, and dots(row, wrong), u·z for the best
+// direction u = w/‖w‖. Low is 0 if no margin was found; less than `least` is rounding.
 function summary({ classes, y }, wz, high, R2, least) {
   const u = high > 0 ? 1 / high : 0;
   const place = (row, wrong) => (classes === 2 ? row : row * (classes - 1) + wrong - (wrong > y[row]));
@@ -32,7 +32,7 @@ function summary({ classes, y }, wz, high, R2, least) {
   return { low: low > least ? low : 0, high, R2, dots: (row, wrong) => u * wz[place(row, wrong)] };
 }
 
-// Weights of sum 1 whose combination of the rows in `support` is nearest to 0; they may be negative.
+// Weights of sum 1, maybe negative, whose mixture of the rows in `support` is nearest to 0.
 function affine(Z, support) {
   const m = support.length + 1;
   const A = Array.from({ length: m }, (_, r) =>
@@ -98,7 +98,7 @@ function nearest(Z) {
   return { point, support, weights, size };
 }
 
-// The margin of a problem in the space of a learner, as a summary; a linear one also has what a certificate needs.
+// The margin in the space of a learner; a linear one has also what a certificate needs.
 export function bestMargin(problem, learner) {
   if (problem.X.length === 0) return null;
   if (learner.kernel !== "linear") return kernelMargin(problem, learner);

@@ -1,4 +1,4 @@
-// The toy sets. Points are rounded to a thousandth, so a preset is the same on every machine and short in a link.
+// The toy sets, rounded to a thousandth, so that they are the same on every machine.
 
 import { makeRandom } from "./random.js";
 
@@ -16,7 +16,7 @@ const cloud = (place) => (options) => {
   return random.shuffled(Array.from({ length: options.n }, (_, i) => point(...make(i))));
 };
 
-// Two round clouds whose nearest points stand exactly `margin` apart from the line between them.
+// Two clouds, each at least `margin` from the line between them.
 const blobs = cloud(({ margin }, { uniform, normal }) => {
   const angle = (uniform() - 0.5) * 1.6;
   const [ux, uy] = [cos(angle), sin(angle)];
@@ -54,7 +54,7 @@ const noise = cloud(({ noise }, { normal }) => (i) => {
   return [side * 0.9 + normal() * spread, side * 0.6 + normal() * spread, 1 - (i % 2)];
 });
 
-// A stream: the row number is the time, and the line that labels the points turns by half a circle.
+// A stream: the line that labels the points turns by half a circle.
 function drift({ n, seed }) {
   const { uniform } = makeRandom(seed);
   const rows = [];
@@ -67,7 +67,7 @@ function drift({ n, seed }) {
   return rows;
 }
 
-// Every preset: its title, the names of its classes, how to make its points, and its sliders with their defaults.
+// A preset's title, classes, points, and sliders with their defaults.
 const preset = (title, names, make, options = {}) => ({ title, names, make, options });
 const TWO = ["-1", "+1"];
 const BITS = ["0", "1"];

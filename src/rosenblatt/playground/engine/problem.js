@@ -1,4 +1,4 @@
-// A problem: points of the plane with classes. Two classes are -1/+1 inside (the second is +1), more are 0..K-1.
+// Points of the plane with classes. Two are -1/+1 inside (the second is +1), more are 0..K-1.
 
 export function makeProblem(points, names) {
   const classes = names.length;

@@ -1,4 +1,4 @@
-// A small seeded generator, the same on every machine, for the points of the presets.
+// A small seeded generator, the same on every machine.
 
 export function makeRandom(seed) {
   let state = seed >>> 0;
@@ -8,7 +8,7 @@ export function makeRandom(seed) {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-  // A sum of twelve uniforms: normal enough for a picture, and made of additions only, so the same everywhere.
+  // Normal enough for a picture, and of additions only, so the same everywhere.
   const normal = () => {
     let total = -6;
     for (let i = 0; i < 12; i++) total += uniform();

@@ -1,4 +1,4 @@
-// How far to step: tau(margin, q); then w += tau·y·x. `q` is the squared norm of what is added to the weights.
+// How far to step: w += tau·y·x. `q` is the squared norm of what is added.
 
 export const RULES = ["perceptron", "margin", "PA", "PA-I", "PA-II"];
 
@@ -14,7 +14,7 @@ export function tau(learner, margin, q, mistake) {
   throw new RangeError(`unknown rule "${rule}"`);
 }
 
-// The margin a rule asks of every row: the band that is drawn around its boundary.
+// The margin a rule asks of every row.
 export function target(learner) {
   if (learner.rule === "perceptron") return 0;
   return learner.rule === "margin" ? learner.beta : 1;

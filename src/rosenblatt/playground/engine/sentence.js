@@ -12,9 +12,8 @@ export function show(value) {
   let text = String(Math.round(value * 1000) / 1000);
   if (size !== 0 && size < 0.01) text = String(Number(value.toPrecision(2)));
   else if (size >= 1e6) {
-    const power = Math.floor(Math.log10(size));
-    const raised = [...String(power)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
-    text = `${Number((value / 10 ** power).toPrecision(4))}·10${raised}`;
+    const [digits, power] = value.toExponential(3).split("e+");
+    text = `${Number(digits)}·10${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
   }
   return text.replace(/^-0$/, "0").replace(/-/g, "−");
 }
@@ -22,106 +21,89 @@ export function show(value) {
 export const plural = (count, noun) => `${show(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 const pair = (v) => `(${show(v[0])}, ${show(v[1])})`;
+const signed = (v, text = show(Math.abs(v))) => `${v < 0 ? " − " : " + "}${text}`;
 
-const signed = (v) => (v < 0 ? ` − ${show(-v)}` : ` + ${show(v)}`);
-
-function linearSum(w, x, intercept) {
-  const factor = (v) => (v < 0 ? `(${show(v)})` : show(v));
-  const parts = `${show(w[0])}·${factor(x[0])}${w[1] < 0 ? " − " : " + "}${show(Math.abs(w[1]))}·${factor(x[1])}`;
-  return intercept || w[2] !== 0 ? parts + signed(w[2]) : parts;
+function linearSum([w1, w2, b], x, intercept) {
+  const [x1, x2] = x.map((v) => (v < 0 ? `(${show(v)})` : show(v)));
+  return `${show(w1)}·${x1}${signed(w2)}·${x2}${intercept || b !== 0 ? signed(b) : ""}`;
 }
 
 function kernelSum(A, row) {
-  const terms = [];
-  A.forEach((weight, i) => weight && terms.push([weight, i]));
+  const terms = [...A.entries()].filter(([, weight]) => weight);
   if (terms.length === 0) return "an empty sum";
-  const shown = terms.slice(0, 4).map(([weight, i], j) => {
+  const shown = terms.slice(0, 4).map(([i, weight]) => {
     const size = Math.abs(weight) === 1 ? "" : `${show(Math.abs(weight))}·`;
-    const sign = weight < 0 ? (j ? " − " : "−") : j ? " + " : "";
-    return `${sign}${size}K(x${i + 1}, x${row + 1})`;
+    return signed(weight, `${size}K(x${i + 1}, x${row + 1})`);
   });
-  return shown.join("") + (terms.length > 4 ? ` + … (${terms.length} terms)` : "");
+  const sum = shown.join("").replace(/^ \+ /, "").replace(/^ − /, "−");
+  return sum + (terms.length > 4 ? ` + … (${terms.length} terms)` : "");
 }
 
-function howFar(learner, margin, q, tau) {
+function howFar({ rule, C }, margin, q, tau) {
   const loss = show(1 - margin);
-  if (learner.rule === "PA") return `τ = loss/q = ${loss}/${show(q)} = ${show(tau)}`;
-  if (learner.rule === "PA-I") return `τ = min(C, loss/q) = min(${show(learner.C)}, ${loss}/${show(q)}) = ${show(tau)}`;
-  if (learner.rule === "PA-II") {
-    return `τ = loss/(q + 1/(2C)) = ${loss}/(${show(q)} + ${show(1 / (2 * learner.C))}) = ${show(tau)}`;
-  }
-  return "";
+  return {
+    PA: `τ = loss/q = ${loss}/${show(q)} = ${show(tau)}`,
+    "PA-I": `τ = min(C, loss/q) = min(${show(C)}, ${loss}/${show(q)}) = ${show(tau)}`,
+    "PA-II": `τ = loss/(q + 1/(2C)) = ${loss}/(${show(q)} + ${show(1 / (2 * C))}) = ${show(tau)}`,
+  }[rule];
 }
 
-function verdict(learner, classes, score, label, margin, mistake, tau) {
-  const value = classes === 2 ? `y·a = ${show(margin)}` : `lead = ${show(margin)}`;
-  if (learner.tie === "positive" && classes === 2 && score === 0) {
-    return mistake ? "a = 0 is read as +1: a mistake" : "a = 0 is read as +1: right";
-  }
+function verdict(learner, binary, score, margin, mistake, tau) {
+  const value = `${binary ? "y·a" : "lead"} = ${show(margin)}`;
+  if (learner.tie === "positive" && binary && score === 0) return `a = 0 is read as +1: ${mistake ? "a mistake" : "right"}`;
   if (mistake) return `${value} ≤ 0: a mistake`;
   const goal = target(learner);
-  if (tau)
-    return learner.rule === "margin"
-      ? `${value} ≤ β = ${show(goal)}: right, but too close`
-      : `${value} < 1: right, but too close`;
+  if (tau) return `${value} ${learner.rule === "margin" ? `≤ β = ${show(goal)}` : "< 1"}: right, but too close`;
   return goal > 0 ? `${value} is wide enough` : `${value} > 0: right`;
 }
 
-// The step that led to time t, as { head, sums, verdict, change }: texts, `sums` a list of them.
+function describeStart({ problem, learner }) {
+  const count = problem.X.length;
+  const start = learner.start ? `w = ${pair(learner.start)}, b = ${show(learner.start[2])}` : "all weights 0";
+  return {
+    head: `Before the first step: ${plural(count, "row")}, ${start}.`,
+    sums: [],
+    verdict: "",
+    change: count ? "Step, or play." : "Click in the plane to add points.",
+  };
+}
+
+// The step that led to time t, in texts; `sums` is a list.
 export function describe(trace, t) {
+  if (t === 0 || trace.length === 0) return describeStart(trace);
   const { problem, learner } = trace;
-  if (t === 0 || trace.length === 0) {
-    const count = problem.X.length;
-    const start = learner.start ? `w = ${pair(learner.start)}, b = ${show(learner.start[2])}` : "all weights 0";
-    return {
-      head: `Before the first step: ${count} row${count === 1 ? "" : "s"}, ${start}.`,
-      sums: [],
-      verdict: "",
-      change: count ? "Step, or play." : "Click in the plane to add points.",
-    };
-  }
+  const { names, X, y } = problem;
   const s = Math.min(t, trace.length) - 1;
-  const row = trace.rows[s];
-  const x = problem.X[row];
-  const label = problem.y[row];
-  const [margin, tau, mistake] = [trace.margins[s], trace.taus[s], trace.mistakes[s]];
-  const name = problem.names[classOf(problem, row)];
-  const sign = label === 1 ? "+1" : "−1";
+  const [row, score, margin, tau] = [trace.rows[s], trace.scores[s], trace.margins[s], trace.taus[s]];
+  const [x, label, mistake, rival] = [X[row], y[row], trace.mistakes[s], trace.wrongs[s]];
+  const name = names[classOf(problem, row)];
   const binary = problem.classes === 2;
-  const known =
-    name === sign.replace("−", "-") ? `y = ${sign}` : binary ? `class ${name}, so y = ${sign}` : `class ${name}`;
-  const head = `Row ${row + 1}: x = ${pair(x)}, ${known}.`;
-  const said = verdict(learner, problem.classes, trace.scores[s], label, margin, mistake, tau);
-  const step = { head, sums: [], verdict: said, change: "" };
-  const far = tau ? howFar(learner, margin, trace.qs[s], tau) : "";
+  const sign = label === 1 ? "+1" : "−1";
+  const known = name === sign.replace("−", "-") ? "" : `class ${name}${binary ? ", so " : ""}`;
+  const by = binary && label < 0 ? "−" : "+";
+  const sums = [];
+  let change = mistake ? "but a row of zeros cannot move the weights." : "so nothing changes.";
   if (learner.kernel !== "linear") {
-    const A = rowWeightsAt(trace, s, "last");
-    if (binary) step.sums.push(`a = ${kernelSum(A[0], row)} = ${show(trace.scores[s])}`);
-    else
-      step.sums.push(
-        `a(${name}) = ${show(trace.scores[s])}, best other: a(${problem.names[trace.wrongs[s]]}) = ${show(trace.scores[s] - margin)}`,
-      );
-    if (tau) step.change = `so row ${row + 1} joins the sum with ${binary && label < 0 ? "−" : "+"}${show(tau)}.`;
+    if (binary) sums.push(`a = ${kernelSum(rowWeightsAt(trace, s, "last")[0], row)} = ${show(score)}`);
+    else sums.push(`a(${name}) = ${show(score)}, best other: a(${names[rival]}) = ${show(score - margin)}`);
+    if (tau) change = `so row ${row + 1} joins the sum with ${by}${show(tau)}.`;
   } else {
-    const before = weightsAt(trace, s, "last");
-    const after = weightsAt(trace, s + 1, "last");
-    if (binary) step.sums.push(`a = ${linearSum(before[0], x, learner.intercept)} = ${show(trace.scores[s])}`);
-    else
-      scoresOf(before, x).forEach((a, k) =>
-        step.sums.push(`a(${problem.names[k]}) = ${linearSum(before[k], x, learner.intercept)} = ${show(a)}`),
-      );
+    const [before, after] = [s, s + 1].map((time) => weightsAt(trace, time, "last"));
+    scoresOf(before, x).forEach((a, k) =>
+      sums.push(`a${binary ? "" : `(${names[k]})`} = ${linearSum(before[k], x, learner.intercept)} = ${show(a)}`),
+    );
     if (tau && binary) {
-      const by = label < 0 ? "−" : "+";
-      step.change = `so w becomes ${pair(before[0])} ${by} ${show(tau)}·${pair(x)} = ${pair(after[0])}`;
-      if (learner.intercept)
-        step.change += `, and b becomes ${show(before[0][2])} ${by} ${show(tau)} = ${show(after[0][2])}`;
-      step.change += ".";
-    } else if (tau) {
-      const rival = trace.wrongs[s];
-      step.change = `so w(${name}) gains ${show(tau)}·x = ${pair(after[label])}, and w(${problem.names[rival]}) loses it = ${pair(after[rival])}.`;
-    }
+      const [[, , b], [, , next]] = [before[0], after[0]];
+      const offset = learner.intercept ? `, and b becomes ${show(b)} ${by} ${show(tau)} = ${show(next)}` : "";
+      change = `so w becomes ${pair(before[0])} ${by} ${show(tau)}·${pair(x)} = ${pair(after[0])}${offset}.`;
+    } else if (tau)
+      change = `so w(${name}) gains ${show(tau)}·x = ${pair(after[label])}, and w(${names[rival]}) loses it = ${pair(after[rival])}.`;
   }
-  if (far) step.sums.push(far);
-  if (!tau) step.change = mistake ? "but a row of zeros cannot move the weights." : "so nothing changes.";
-  return step;
+  if (tau && learner.rule.startsWith("PA")) sums.push(howFar(learner, margin, trace.qs[s], tau));
+  return {
+    head: `Row ${row + 1}: x = ${pair(x)}, ${known}${binary ? `y = ${sign}` : ""}.`,
+    sums,
+    verdict: verdict(learner, binary, score, margin, mistake, tau),
+    change,
+  };
 }

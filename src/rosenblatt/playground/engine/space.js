@@ -13,7 +13,7 @@ export function marginOf(scores, label) {
   return scores.length === 1 ? label * scores[0] : scores[label] - scores[highestWrong(scores, label)];
 }
 
-// Which class rows move by how much: the only one by ±tau, else the right one up and the highest wrong one down.
+// Which weight rows move, by how much: the only one, else the right one up and the highest wrong one down.
 export const moves = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]]);
 
 function countWrong({ X, y, classes }, tie, scoresAt) {
@@ -64,11 +64,11 @@ export class Dual {
     const n = problem.X.length;
     Object.assign(this, { problem, n, tie: learner.tie, table: gram(problem.X, learner), moves: [] });
     this.A = Array.from({ length: problem.classes === 2 ? 1 : problem.classes }, () => new Float64Array(n));
-    // The scores of all rows, one kernel row an update: cheap enough to ask how many rows are wrong.
+    // The scores of all rows, kept to count wrong rows cheaply.
     this.all = this.A.map(() => new Float64Array(n));
   }
 
-  // The sum over the rows that were ever mistaken, in their order: textbook.py's kernel_score.
+  // Added in the order of textbook.py's kernel_score.
   scores(i) {
     return this.A.map((alpha) => {
       let total = 0;

@@ -98,7 +98,7 @@ function namesOf(key, text, least, most, said) {
   return list;
 }
 
-// The two sides of the first mark in a text; the second is empty without one.
+// The two sides of the first mark in a text.
 function cut(text, mark) {
   const [key, ...rest] = text.split(mark);
   return [key, rest.join(mark)];
@@ -158,7 +158,7 @@ const READERS = {
 };
 const KNOWN = ["data", "classes", "axes", "points", ...Object.keys(LIMITS), ...Object.keys(READERS)];
 
-// The state a link holds; an Error of one sentence if it is broken. An empty link is null.
+// The state a link holds, null for an empty one; an Error of one sentence if it is broken.
 export function readLink(hash) {
   const text = hash.replace(/^#/, "");
   if (text === "") return null;

@@ -1,4 +1,4 @@
-// Puts the page together: a store, the views that follow it, and the link in the address bar.
+// Puts the page together: a store, and the views that follow it.
 
 import { readLink, startState, writeLink } from "../engine/state.js";
 import { Dataset } from "./dataset.js";
@@ -33,7 +33,7 @@ startSave(store, stage);
 startKeys(store, transport, tool);
 find("help-open").onclick = () => find("help").showModal();
 
-// The address follows the state, so that the page can be reloaded or shared at any moment.
+// The address follows the state, so that the page can be reloaded or shared.
 let timer = 0;
 const address = {
   calm: true,
@@ -52,7 +52,7 @@ addEventListener("hashchange", () => {
   if (state) store.set(state, true);
 });
 
-// Data that came with the page: ?csv=FILE, with the columns to show as x, y and label.
+// Data that came with the page: ?csv=FILE&x=COLUMN&y=COLUMN&label=COLUMN.
 const { csv, ...wanted } = Object.fromEntries(new URLSearchParams(location.search));
 if (csv && location.hash === "")
   fetch(csv)

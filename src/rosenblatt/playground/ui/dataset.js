@@ -1,4 +1,4 @@
-// The panel of points: presets and their sliders, what a click adds, undo, a CSV of one's own, and the verdict.
+// The panel of points: presets, sliders, what a click adds, undo, and the verdict.
 
 import { LIMITS, makePreset, PRESETS } from "../engine/presets.js";
 import { makeRandom } from "../engine/random.js";
@@ -26,7 +26,7 @@ function mix(parts) {
   return parts.map((p) => `${show(Number(p.lambda) / total)}·row ${p.row + 1}`).join(" + ");
 }
 
-// Why no weights can do it. With an offset both classes get the same weight in all: two mixtures that are one point.
+// Why no weights can do it. With an offset: two mixtures of rows, one a class, that are one point.
 function reason(parts, points, meet) {
   if (!meet) return `Σ λ·y·x = 0 with λ = ${mix(parts)}, so no weights give all of them a positive margin.`;
   const sides = [0, 1].map((c) => mix(parts.filter((p) => points[p.row].c === c)));
@@ -78,7 +78,7 @@ export class Dataset {
     this.renderVerdict(state, this.store.learner);
   }
 
-  // The sliders stay while they are pulled: only another preset makes new ones.
+  // Sliders stay while they are pulled: only another preset makes new ones.
   renderSliders({ preset, options }) {
     if (preset !== this.preset) {
       this.preset = preset;

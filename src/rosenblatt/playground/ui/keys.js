@@ -1,4 +1,4 @@
-// Keys of the whole page. Controls keep their own keys: typing in a field or moving a slider is left alone.
+// Keys of the whole page. Controls keep their own.
 
 import { find } from "./node.js";
 

@@ -1,4 +1,4 @@
-// The learners: one to four of them, and the options of the one that is explained.
+// One to four learners, and the options of the active one.
 
 import { MOST_STEPS, PLAIN } from "../engine/learn.js";
 import { MOST_EPOCHS, MOST_LEARNERS, NUMBERS } from "../engine/state.js";
@@ -20,7 +20,7 @@ const TITLES = {
   gamma: "Gamma γ",
   epochs: "Epochs",
 };
-// What a second, third and fourth learner begin as: each shows a different idea.
+// What a second, third and fourth learner begin as.
 const NEXT = [{ keep: "average" }, { rule: "PA-I" }, { kernel: "rbf" }];
 
 export class Learners {
@@ -30,7 +30,7 @@ export class Learners {
     this.store = store;
   }
 
-  // Change which learners there are or which is active, and keep the keyboard on its tab.
+  // Keep the keyboard on the tab of the active learner.
   turn(change, remember) {
     this.store.set(change, remember);
     find("tabs").querySelector("[aria-selected=true]").focus();
@@ -88,7 +88,7 @@ export class Learners {
 
   choose(name, value) {
     const change = { [name]: value };
-    // A kernel learner is the kernel perceptron: other rules belong to the linear space.
+    // Other rules belong to the linear space.
     if (name === "kernel" && value !== "linear")
       Object.assign(change, { rule: "perceptron", start: null, eta0: 1, tie: "mistake", intercept: true });
     this.change(change);

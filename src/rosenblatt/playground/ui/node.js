@@ -1,8 +1,8 @@
-// Making and changing elements: html("p.sum", { title }, "text", child) and the same for SVG.
+// Making and changing elements: html("p.sum", { title }, "text", child), and the same for SVG.
 
 export const find = (id) => document.getElementById(id);
 
-// Attributes that are null are left out, functions named on… listen, and what is already so is not touched.
+// null leaves an attribute out, on… listens, and what is so already is not touched.
 export function set(node, attributes) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
@@ -40,7 +40,7 @@ export const select = (options, value, attributes) =>
     Object.entries(options).map(([key, text]) => html("option", { value: key, selected: key === String(value) }, text)),
   );
 
-// Make the children of a layer these [tag, attributes, text], reusing the nodes there: far cheaper than new ones.
+// Make the children of a layer these [tag, attributes, text]; reusing nodes is far cheaper than new ones.
 export function patch(layer, list) {
   list.forEach(([tag, attributes, text = ""], j) => {
     let node = layer.children[j];
@@ -62,7 +62,7 @@ export function announce(text) {
 
 let timer = 0;
 
-// Show one sentence to everyone; it leaves by itself unless it is an error.
+// Show a sentence; it leaves by itself unless it is an error.
 export function tell(text, kind = "note") {
   const box = find("message");
   const close = () => (box.hidden = true);

@@ -1,4 +1,4 @@
-// One learner's picture of the plane: regions, boundary, margin band, points, the row of the step, and the arrows.
+// One learner's picture of the plane.
 
 import { boxOf, clip, contour, jumpCut, lead, linearRegions, linePath, polygonPath } from "../engine/contour.js";
 import { Field, judge } from "../engine/field.js";
@@ -23,21 +23,22 @@ export function learnerName({ rule, keep, kernel }) {
 }
 
 export class Plane {
-  // Three sheets, so that what moves does not make the browser paint all points again. Wrong rows are drawn over the
-  // points, which therefore stay as they are while a run plays.
+  layers = {};
+  title = html("strong");
+  count = html("span.count");
+  halo = svg("g", svg("circle", { r: 12 }), svg("path", { d: "M9-9l7-7M16-9l-7-7" }));
+
+  // Three sheets, so that the browser does not paint all points again when something moves. For the same reason wrong
+  // rows are drawn over their points, which stay as they are.
   constructor(index) {
     this.index = index;
-    this.layers = {};
     const layer = (name) => (this.layers[name] = svg(`g.${name}`));
     const sheets = ["regions grid band proof lines", "points", "wrongs rings marks arrows cursor"];
     this.sheets = sheets.map((names) => svg("svg", { "aria-hidden": "true" }, names.split(" ").map(layer)));
     this.picture = html("div.plane", { role: "img" }, this.sheets);
-    this.halo = svg("g", svg("circle", { r: 12 }), svg("path", { d: "M9-9l7-7M16-9l-7-7" }));
+    this.node = html("figure.card", html("figcaption", this.title, this.count), this.picture);
     this.layers.marks.append(this.halo);
     this.arrows = new Arrows(this.layers.arrows);
-    this.title = html("strong");
-    this.count = html("span.count");
-    this.node = html("figure.card", html("figcaption", this.title, this.count), this.picture);
   }
 
   render(store, view) {
@@ -48,7 +49,7 @@ export class Plane {
     if (reframed) this.reframe(view, state.axes);
     if (reframed || problem !== this.problem) this.placePoints(problem);
     if (reframed || trace !== this.trace) {
-      this.field = this.rung = null;
+      this.field = this.ringed = null;
       this.judge = problem.X.length ? new Field(trace, problem.X) : null;
     }
     const t = Math.min(state.step, trace.length);
@@ -56,10 +57,9 @@ export class Plane {
     Object.assign(this, { trace, problem, t, hurried: store.hurried });
     this.verdict = this.judge ? judge(this.judge, t, learner.keep) : { wrong: [], least: Infinity };
     if (!store.resting) this.captions();
-    this.markWrong();
     if (state.data?.preset === "drift") this.fade();
+    this.mark();
     this.markRings();
-    this.markRow();
     this.drawProof(state.proof ? store.margin(learner) : null);
     this.arrows.draw(trace, t, view, state.step === 0 && state.active === this.index);
     this.move(jump);
@@ -80,56 +80,39 @@ export class Plane {
   }
 
   reframe(view, axes) {
-    this.view = view;
-    const { width, height } = view;
+    const { width, height, toPlane, toScreen } = view;
+    Object.assign(this, { view, box: boxOf(0, 0, width, height) });
     this.picture.style.height = `${height}px`;
     for (const sheet of this.sheets) set(sheet, { viewBox: `0 0 ${width} ${height}`, width, height });
-    this.box = boxOf(0, 0, width, height);
-    const [x0, y1] = view.toPlane(0, 0);
-    const [x1, y0] = view.toPlane(width, height);
+    const [x0, y1] = toPlane(0, 0);
+    const [x1, y0] = toPlane(width, height);
+    const line = (v, d) => svg(v ? "path" : "path.axis", { d });
+    const text = (kind, x, y, said) => svg(`text.${kind}`, { x, y }, said);
     const nodes = [];
-    for (const x of ticks(x0, x1, width / 80)) {
-      const [px] = view.toScreen(x, 0);
-      nodes.push(svg(x ? "path" : "path.axis", { d: `M${px} 0V${height}` }));
-      if (px > 16 && px < width - 16) nodes.push(svg("text.middle", { x: px, y: height - 5 }, show(x)));
+    for (const x of ticks(x0, x1, width / 60)) {
+      const [px] = toScreen(x, 0);
+      nodes.push(line(x, `M${px} 0V${height}`));
+      if (px > 16 && px < width - 16) nodes.push(text("middle", px, height - 5, show(x)));
     }
-    for (const y of ticks(y0, y1, height / 80)) {
-      const [, py] = view.toScreen(0, y);
-      nodes.push(svg(y ? "path" : "path.axis", { d: `M0 ${py}H${width}` }));
-      if (py > 10 && py < height - 18) nodes.push(svg("text", { x: 5, y: py + 4 }, show(y)));
+    for (const y of ticks(y0, y1, height / 60)) {
+      const [, py] = toScreen(0, y);
+      nodes.push(line(y, `M0 ${py}H${width}`));
+      if (py > 10 && py < height - 18) nodes.push(text("left", 5, py + 4, show(y)));
     }
-    if (axes)
-      nodes.push(
-        svg("text.name.right", { x: width - 6, y: height - 18 }, axes[0]),
-        svg("text.name", { x: 6, y: 14 }, axes[1]),
-      );
+    if (axes) nodes.push(text("name.right", width - 6, height - 18, axes[0]), text("name", 6, 14, axes[1]));
     this.layers.grid.replaceChildren(...nodes);
   }
 
   placePoints({ X, ...problem }) {
-    const { view } = this;
-    this.size = (X.length > 200 ? 4.5 : X.length > 60 ? 5.8 : 7) * (view.width < 360 ? 0.8 : 1);
-    this.places = X.map((x) => view.toScreen(...x).map((v) => snap(v, 0.1)));
+    const { width, toScreen } = this.view;
+    this.size = (X.length > 200 ? 4.5 : X.length > 60 ? 5.8 : 7) * (width < 360 ? 0.8 : 1);
+    this.places = X.map((x) => toScreen(...x).map((v) => snap(v, 0.1)));
     this.classes = X.map((_, i) => classOf(problem, i));
-    patch(
-      this.layers.points,
-      this.classes.map((c, i) => [
-        "path",
-        {
-          "data-row": i,
-          class: `point class${c}`,
-          d: shapePath(c, this.size),
-          transform: `translate(${this.places[i].join(" ")})`,
-        },
-      ]),
-    );
-  }
-
-  // Rows the answer gets wrong are hollow.
-  markWrong() {
-    const paths = this.problem.names.map(() => "");
-    for (const i of this.verdict.wrong) paths[this.classes[i]] += shapePath(this.classes[i], this.size, ...this.places[i]);
-    patch(this.layers.wrongs, paths.map((d, c) => ["path", { class: `wrong class${c}`, d }]));
+    const point = (c, i) => {
+      const transform = `translate(${this.places[i].join(" ")})`;
+      return ["path", { "data-row": i, class: `point class${c}`, d: shapePath(c, this.size), transform }];
+    };
+    patch(this.layers.points, this.classes.map(point));
   }
 
   // In a stream old rows fade.
@@ -142,47 +125,50 @@ export class Plane {
     });
   }
 
-  // Rows in the sum of a kernel learner have a ring, the wider the more they count.
-  markRings() {
-    const { trace, t } = this;
-    const dual = trace.learner.kernel !== "linear";
-    const rung = dual ? updatesAt(trace, t) : 0;
-    if (rung === this.rung) return;
-    this.rung = rung;
-    const paths = ["", "", "", "", ""];
-    const weights = dual ? rowWeightsAt(trace, t, "last") : [];
-    this.places.forEach((place, i) => {
-      const weight = Math.max(0, ...weights.map((row) => Math.abs(row[i])));
-      if (weight) paths[Math.min(4, Math.round(Math.sqrt(weight)))] += shapePath(1, this.size + 2.5, ...place);
-    });
-    patch(this.layers.rings, dual ? paths.map((d, j) => ["path", { d, "stroke-width": j + 1 }]) : []);
-  }
-
-  markRow() {
-    const { trace, t } = this;
-    const place = this.places[trace.rows[t - 1]];
+  // Rows that the answer gets wrong are hollow; the row of the step has a halo.
+  mark() {
+    const { trace, t, places, classes, size } = this;
+    const wrongs = this.problem.names.map(() => "");
+    for (const i of this.verdict.wrong) wrongs[classes[i]] += shapePath(classes[i], size, ...places[i]);
+    patch(this.layers.wrongs, wrongs.map((d, c) => ["path", { class: `wrong class${c}`, d }]));
+    const place = places[trace.rows[t - 1]];
     set(this.halo, { visibility: place ? "visible" : "hidden", class: trace.mistakes[t - 1] ? "halo mistake" : "halo" });
     if (place) set(this.halo, { transform: `translate(${place.join(" ")})` });
   }
 
-  // Why no line can do it: the rows of the certificate, joined within each class. The two shapes meet.
+  // Rows in a kernel's sum have a ring, the wider the more they count.
+  markRings() {
+    const { trace, t } = this;
+    const ringed = trace.learner.kernel === "linear" ? 0 : updatesAt(trace, t);
+    if (ringed === this.ringed) return;
+    this.ringed = ringed;
+    const weights = ringed ? rowWeightsAt(trace, t, "last") : [];
+    const rings = ["", "", "", "", ""];
+    this.places.forEach((place, i) => {
+      const weight = Math.max(0, ...weights.map((row) => Math.abs(row[i])));
+      if (weight) rings[Math.min(4, Math.round(Math.sqrt(weight)))] += shapePath(1, this.size + 2.5, ...place);
+    });
+    patch(this.layers.rings, rings.map((d, j) => ["path", { d, "stroke-width": j + 1 }]));
+  }
+
+  // Why no line can do it: the rows of the certificate, joined within each class, meet.
   drawProof(margin) {
     const shown = margin?.certificate?.verdict === "not separable" && this.problem.classes === 2;
     const hull = (c) => {
       const rows = margin.certificate.parts.map((p) => p.row).filter((row) => this.classes[row] === c);
-      return ["path", { class: `hull class${c}`, d: rows.length ? `M${rows.map((i) => this.places[i].join(" ")).join("L")}Z` : "" }];
+      const d = rows.map((i, j) => `${j ? "L" : "M"}${this.places[i].join(" ")}`).join("");
+      return ["path", { class: `hull class${c}`, d: d && `${d}Z` }];
     };
     patch(this.layers.proof, shown ? [hull(0), hull(1)] : []);
   }
 
-  // Draw the answer, sliding from the weights shown before where the change is one step.
+  // Draw the answer; a single step slides.
   move(jump) {
     const { learner } = this.trace;
     cancelAnimationFrame(this.frame);
     if (learner.kernel !== "linear" || learner.keep === "vote") {
       this.weights = null;
-      this.drawCurved();
-      return;
+      return this.drawCurved();
     }
     const goal = weightsAt(this.trace, this.t, learner.keep);
     const still = jump || matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -198,7 +184,14 @@ export class Plane {
     slide(begin);
   }
 
-  // The line of weights of the plane, as weights of the screen.
+  put({ regions = [], band = "", edges = "", ghost = "", raw = "", boundary = "" }) {
+    const path = (name, d) => ["path", { class: name, d }];
+    patch(this.layers.regions, regions.map((d, k) => path(`region class${k}`, d)));
+    patch(this.layers.band, [path("band-fill", band), path("band-edge", edges)]);
+    patch(this.layers.lines, [path("ghost", ghost), path("raw", raw), path("boundary", boundary)]);
+  }
+
+  // Weights of the plane as weights of the screen.
   onScreen([a, b, c]) {
     const { sx, sy, toScreen } = this.view;
     const [ox, oy] = toScreen(0, 0);
@@ -209,36 +202,37 @@ export class Plane {
     return linePath(this.onScreen(weightsAt(this.trace, t, "last")[0]), this.box);
   }
 
-  put({ regions, band = "", edges = "", ghost = "", raw = "", boundary = "" }) {
-    const path = (name) => (d, k) => ["path", { class: `${name} class${k}`, d }];
-    patch(this.layers.regions, regions.map(path("region")));
-    patch(this.layers.band, [["path", { class: "band-fill", d: band }], ["path", { class: "band-edge", d: edges }]]);
-    patch(this.layers.lines, Object.entries({ ghost, raw, boundary }).map(([name, d]) => ["path", { class: name, d }]));
-  }
-
   drawStraight(W) {
-    const { trace, box, t } = this;
+    const { trace, box, t, verdict } = this;
     const { learner } = trace;
     const binary = W.length === 1;
     this.picture.classList.toggle("joint", !binary);
-    if (W.flat().every((v) => v === 0)) return this.put({ regions: [] });
+    if (W.flat().every((v) => v === 0)) return this.put({});
     const screen = W.map((w) => this.onScreen(w));
-    const drawn = { regions: linearRegions(screen, box) };
-    if (binary) {
-      const [a, b, c] = screen[0];
-      const wide = target(learner) || (this.verdict.wrong.length ? 0 : this.verdict.least);
-      drawn.boundary = linePath(screen[0], box);
-      if (learner.keep !== "last") drawn.raw = this.lineAt(t);
-      else if (trace.taus[t - 1]) drawn.ghost = this.lineAt(t - 1);
-      if (wide > 0 && wide < Infinity) {
-        drawn.band = polygonPath(clip(clip(box, [a, b, c + wide]), [-a, -b, wide - c]));
-        drawn.edges = linePath([a, b, c + wide], box) + linePath([a, b, c - wide], box);
-      }
+    const regions = linearRegions(screen, box);
+    if (!binary) return this.put({ regions });
+    const drawn = { regions, boundary: linePath(screen[0], box) };
+    const [a, b, c] = screen[0];
+    const wide = target(learner) || (verdict.wrong.length ? 0 : verdict.least);
+    if (learner.keep !== "last") drawn.raw = this.lineAt(t);
+    else if (trace.taus[t - 1]) drawn.ghost = this.lineAt(t - 1);
+    if (wide > 0 && wide < Infinity) {
+      drawn.band = polygonPath(clip(clip(box, [a, b, c + wide]), [-a, -b, wide - c]));
+      drawn.edges = linePath([a, b, c + wide], box) + linePath([a, b, c - wide], box);
     }
     this.put(drawn);
   }
 
-  // Votes jump, so their boundary is searched for, unless it moves too fast to be looked at or voters are very many.
+  makeField() {
+    const { width, height, toPlane } = this.view;
+    const size = width < 420 ? 8 : 10;
+    const [columns, rows] = [width, height].map((length) => Math.ceil(length / size) + 1);
+    const site = (_, s) => toPlane((s % columns) * size, Math.floor(s / columns) * size);
+    this.grid = { columns, rows, size };
+    this.field = new Field(this.trace, Array.from({ length: columns * rows }, site));
+  }
+
+  // Votes jump, so their boundary is searched for, unless it moves too fast or has very many voters.
   voteCut() {
     if (this.hurried || updatesAt(this.trace, this.t) > MOST_VOTERS) return undefined;
     const votes = voteAt(this.trace, this.t);
@@ -246,31 +240,25 @@ export class Plane {
   }
 
   drawCurved() {
-    const { trace, view, verdict, t } = this;
+    const { t, verdict } = this;
+    const { kernel, keep } = this.trace.learner;
+    const linear = kernel === "linear";
     this.picture.classList.remove("joint");
-    if (!this.field) {
-      const size = view.width < 420 ? 8 : 10;
-      const [columns, rows] = [view.width, view.height].map((length) => Math.ceil(length / size) + 1);
-      const site = (_, s) => view.toPlane((s % columns) * size, Math.floor(s / columns) * size);
-      this.grid = { columns, rows, size };
-      this.field = new Field(trace, Array.from({ length: columns * rows }, site));
-    }
-    const linear = trace.learner.kernel === "linear";
-    const scores = this.field.scoresAt(t, trace.learner.keep);
-    if (t === 0 || scores.every((s) => s.every((v) => v === 0))) return this.put({ regions: [] });
-    const { reach } = this.field;
-    const even = (values) => (linear ? values : values.map((v, s) => v / (reach[s] || 1)));
+    if (!this.field) this.makeField();
+    const { grid, field } = this;
+    const scores = field.scoresAt(t, keep);
+    if (t === 0 || scores.every((s) => s.every((v) => v === 0))) return this.put({});
+    const even = (values) => (linear ? values : values.map((v, s) => v / (field.reach[s] || 1)));
     if (scores.length > 1) {
-      const parts = scores.map((_, k) => contour(this.grid, even(lead(scores, k))));
-      this.put({ regions: parts.map((p) => p.region), boundary: parts.map((p) => p.edge).join("") });
-      return;
+      const parts = scores.map((_, k) => contour(grid, even(lead(scores, k))));
+      return this.put({ regions: parts.map((p) => p.region), boundary: parts.map((p) => p.edge).join("") });
     }
-    const { region, edge } = contour(this.grid, even(scores[0]), linear ? this.voteCut() : undefined);
-    // The negative side is the rest of the picture: what is inside both outlines is left out.
+    const { region, edge } = contour(grid, even(scores[0]), linear ? this.voteCut() : undefined);
+    // The negative side is the rest of the picture: the region is left out of the box.
     const drawn = { regions: [polygonPath(this.box) + region, region], boundary: edge };
     if (linear) drawn.raw = this.lineAt(t);
-    else if (trace.learner.keep !== "vote" && !verdict.wrong.length && verdict.least < Infinity) {
-      const level = (least) => contour(this.grid, scores[0].map((v) => v - least)).edge;
+    else if (keep !== "vote" && !verdict.wrong.length) {
+      const level = (least) => contour(grid, scores[0].map((v) => v - least)).edge;
       drawn.edges = level(verdict.least) + level(-verdict.least);
     }
     this.put(drawn);

@@ -16,7 +16,7 @@ function give(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
 
-// A copy that carries its colours with it, since the page's style sheet stays behind.
+// A copy that carries its colours with it, since the style sheet stays behind.
 function painted(node) {
   const copy = node.cloneNode(true);
   const originals = node.querySelectorAll("*");

@@ -1,4 +1,4 @@
-// The eight scenes of the tour: what each shows (a link) and what it says. Text between * is stressed.
+// The scenes of the tour: a link and what is said about it. Text between * is stressed.
 
 export const SCENES = [
   {

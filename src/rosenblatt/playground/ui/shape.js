@@ -1,6 +1,6 @@
 // A class is a colour and a shape, so that colour is never the only sign.
 
-// Corners of a shape of size 1, a class each; the second is a circle. With two classes the square is the negative one.
+// Corners of a shape of size 1, a class each; the second is a circle.
 const CORNERS = [
   "-.88 -.88 .88 -.88 .88 .88 -.88 .88",
   "",

@@ -1,4 +1,4 @@
-// The planes, side by side, and what hands do in them: add, move and delete points, by pointer or by keys.
+// The planes, and what hands do in them: add, move and delete points, by pointer or by keys.
 
 import { MOST_POINTS } from "../engine/table.js";
 import { show } from "../engine/sentence.js";
@@ -27,7 +27,7 @@ export class Stage {
     }).observe(this.board);
   }
 
-  // The frame follows the data, but stays while a hand is moving points inside it.
+  // The frame follows the data, but stays while a hand moves points inside it.
   reframe({ points }) {
     const { x0, x1, y0, y1 } = this.frame ?? {};
     const inside = ({ x, y }) => x >= x0 && x <= x1 && y >= y0 && y <= y1;
@@ -38,7 +38,7 @@ export class Stage {
     this.view = null;
   }
 
-  // The arrangement that shows the points largest; where the page scrolls, planes are as wide as they can be.
+  // The arrangement that shows the points largest, or widest where the page scrolls.
   arrange(count) {
     const box = this.board.getBoundingClientRect();
     if (box.width < 50) return;
@@ -79,7 +79,7 @@ export class Stage {
     this.drawCursor();
   }
 
-  // Where a pointer is: the plane it is in, its place there, and the row under it.
+  // The plane a pointer is in, its place there, and the row under it.
   locate(event) {
     const plane = this.planes.find((p) => p.node.contains(event.target));
     if (!plane) return null;
@@ -99,7 +99,7 @@ export class Stage {
     return [event.clientX - box.left, event.clientY - box.top];
   }
 
-  // The place of the plane at a place of the screen, rounded as clicks are, and never outside the picture.
+  // A place of the screen in the plane, rounded, and never outside the picture.
   place(px, py) {
     const { width, height, grain, toPlane } = this.view;
     const [x, y] = toPlane(Math.min(Math.max(px, 0), width), Math.min(Math.max(py, 0), height));

@@ -1,4 +1,4 @@
-// The state of the page, its history for undo, and everything that follows from it, computed once.
+// The state of the page, its history, and what follows from it, computed once.
 
 import { certify } from "../engine/certificate.js";
 import { learn } from "../engine/learn.js";
@@ -7,7 +7,7 @@ import { bestMargin } from "../engine/margin.js";
 import { makeProblem } from "../engine/problem.js";
 
 const MOST_UNDO = 200;
-// How often text and charts follow a run that plays fast, in milliseconds: nobody reads sixty sentences a second.
+// Text and charts follow a fast run every so many milliseconds: nobody reads sixty sentences a second.
 const CALM = 100;
 
 export class Store {
@@ -36,7 +36,7 @@ export class Store {
     if (this.state.step > last) this.state = { ...this.state, step: last };
   }
 
-  // The best margin in a learner's space, with its certificate where the space is linear: computed when asked for.
+  // The best margin in a learner's space, with its certificate where that is linear.
   margin(learner) {
     const { kernel, intercept, degree, coef0, gamma } = learner;
     const key = [kernel, ...(kernel === "linear" ? [intercept] : [degree, coef0, gamma])].join(" ");

@@ -1,4 +1,4 @@
-// Dark or light: the system's choice until the reader makes one. Storage may be forbidden: then a choice lasts a visit.
+// Dark or light: the system's choice until the reader makes one. Where storage is forbidden it lasts a visit.
 
 import { announce } from "./node.js";
 

@@ -1,4 +1,4 @@
-// Time from left to right: a lane a learner with every mistake marked, the mistakes added up, and a handle to scrub.
+// Time from left to right: a lane a learner with every mistake marked, and the mistakes added up.
 
 import { mistakesAt } from "../engine/learn.js";
 import { plural } from "../engine/sentence.js";

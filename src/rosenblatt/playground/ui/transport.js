@@ -28,7 +28,7 @@ export class Transport {
     set(this.play.querySelector("path"), { d: icon });
   }
 
-  // Go to a step by hand: playing stops, and the step is read out.
+  // Go to a step by hand: it is read out.
   go(step) {
     this.pause();
     const { trace, derived, state } = this.store;
@@ -60,7 +60,7 @@ export class Transport {
     else this.start();
   }
 
-  // Steps are owed by the clock and taken once a frame, so that a slow frame does not slow the run.
+  // Steps are owed by the clock and taken once a frame: a slow frame does not slow the run.
   start() {
     const { store } = this;
     if (store.derived.last === 0) return;

@@ -1,4 +1,4 @@
-// A table of the user's: from a file, dropped or chosen, or served with the page; and which columns of it are shown.
+// A table of the user's: chosen, dropped or served with the page; and which columns of it are shown.
 
 import { guessColumns, readTable, takeColumns } from "../engine/table.js";
 import { check, field, find, select, tell } from "./node.js";
@@ -25,7 +25,7 @@ export class Upload {
     if (file) this.take(file.name, await file.text());
   }
 
-  // Show a table at once, with its columns to choose from. `wanted` names columns, or is empty.
+  // Show a table at once; `wanted` may name its columns.
   take(name, text, wanted = {}) {
     try {
       const table = readTable(text);
@@ -41,7 +41,7 @@ export class Upload {
     }
   }
 
-  // Show the chosen columns of a table; an Error leaves everything as it was.
+  // An Error leaves everything as it was.
   choose(table) {
     const { header, columns, name, scaled } = table;
     const { points, names, left } = takeColumns(table, columns, scaled);

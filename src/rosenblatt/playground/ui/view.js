@@ -1,5 +1,5 @@
-// From the plane to the screen and back. The unit is the same in both directions, so that w stands square on its
-// boundary, unless the data's two columns differ too much in scale.
+// From the plane to the screen and back. Both directions have one unit, so that w stands square on its boundary,
+// unless the data's columns differ too much in scale.
 
 // What of the plane is shown: the points with some room, and the origin where it is near, since the arrows start there.
 export function frameOf(points) {
@@ -24,12 +24,12 @@ export function makeView({ x0, x1, y0, y1, stretch }, width, height) {
   const [cx, cy] = [(x0 + x1) / 2, (y0 + y1) / 2];
   const toScreen = (x, y) => [width / 2 + (x - cx) * sx, height / 2 - (y - cy) * sy];
   const toPlane = (px, py) => [cx + (px - width / 2) / sx, cy - (py - height / 2) / sy];
-  // How finely a clicked place is rounded: a hundredth of the largest power of ten below the width.
+  // How finely a clicked place is rounded.
   const grain = 10 ** Math.floor(Math.log10(120 / Math.max(sx, sy)) - 1);
   return { width, height, sx, sy, toScreen, toPlane, grain };
 }
 
-// Places for ticks between two values, about `count` of them, at 1, 2 or 5 times a power of ten.
+// About `count` ticks between two values, at 1, 2 or 5 times a power of ten.
 export function ticks(from, to, count) {
   const rough = (to - from) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
