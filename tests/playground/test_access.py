@@ -116,7 +116,7 @@ def test_keys_alone_do_everything(visit: Any) -> None:
     press("Space")
     page.get_by_role("button", name="Play").wait_for()
     # The plane: add, pick, move and delete points.
-    page.locator(".board").focus()
+    page.locator("#board").focus()
     for _ in range(3):
         press("ArrowRight")
     press("Enter")
@@ -209,17 +209,17 @@ def test_the_tour_says_what_is_true(visit: Any) -> None:
     page = visit("#scene=1")
     page.get_by_role("button", name="Scene 2: One update").click()
     assert "Row 2" in page.inner_text("#said")
-    assert page.inner_text(".badge") == "✗ mistake"
+    assert page.inner_text("#badge") == "✗ mistake"
     page.get_by_role("button", name="Scene 3: Why it helps").click()
-    assert page.inner_text(".badge") == "✗ mistake"
+    assert page.inner_text("#badge") == "✗ mistake"
     page.get_by_role("button", name="Scene 5: The theorem at work").click()
-    assert page.locator(".chart .meet").count() == 1
+    assert page.locator("#chart .meet").count() == 1
     page.get_by_role("button", name="To convergence").click()
     assert "24 mistakes of at most 80" in page.inner_text("#proof")
     page.get_by_role("slider", name="Margin").fill("1")
-    assert "Separable." in page.inner_text(".verdict")
+    assert "Separable." in page.inner_text("#verdict")
     page.get_by_role("button", name="Scene 6: XOR").click()
-    assert "Not separable." in page.inner_text(".verdict")
+    assert "Not separable." in page.inner_text("#verdict")
     page.get_by_role("button", name="Scene 7: Averaging and voting").click()
     assert len({text.split("·")[0].split("\n")[1] for text in page.locator("figcaption").all_inner_texts()}) == 1
     page.get_by_role("button", name="Scene 8: The kernel trick").click()

@@ -39,14 +39,14 @@ def test_time_goes_by_hand(visit: Any) -> None:
     page.get_by_role("button", name="One step", exact=True).click()
     assert "step 1 / 36 · epoch 1" in page.inner_text("#transport")
     assert "a = 0·0 + 0·0 + 0 = 0" in page.inner_text("#said")
-    assert page.inner_text(".badge") == "✗ mistake"
+    assert page.inner_text("#badge") == "✗ mistake"
     page.get_by_role("button", name="To the next mistake").click()
     assert "step 4 / 36" in page.inner_text("#transport")
     assert "so w becomes (0, 0) + 1·(1, 1) = (1, 1), and b becomes −1 + 1 = 0." in page.inner_text("#said")
     assert page.locator(".arrows .push").count() > 0
     page.get_by_role("button", name="One step back").click()
     assert "step 3 / 36" in page.inner_text("#transport")
-    assert page.inner_text(".badge") == "✓ right"
+    assert page.inner_text("#badge") == "✓ right"
     page.get_by_role("button", name="To convergence").click()
     assert caption(page) == "Perceptron 18 mistakes · 0 wrong · converged"
     assert "18 mistakes of at most 51 · 18 updates" in page.inner_text("#proof")
@@ -54,7 +54,7 @@ def test_time_goes_by_hand(visit: Any) -> None:
     assert "step 0 / 36" in page.inner_text("#transport")
     page.get_by_role("slider", name="Step").fill("20")
     assert "step 20 / 36 · epoch 5" in page.inner_text("#transport")
-    box = page.locator(".scrub").bounding_box()
+    box = page.locator("#scrub").bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.75, box["y"] + box["height"] / 2)
     assert 25 <= int(page.input_value("#time")) <= 29
 
@@ -96,8 +96,8 @@ def test_presets_and_their_sliders(visit: Any) -> None:
     margins = []
     for margin in ["1.2", "0.1"]:
         page.get_by_role("slider", name="Margin").fill(margin)
-        margins.append(float(page.locator(".verdict dd").first.inner_text()))
-        assert "Separable. Checked exactly." in page.inner_text(".verdict")
+        margins.append(float(page.locator("#verdict dd").first.inner_text()))
+        assert "Separable. Checked exactly." in page.inner_text("#verdict")
     assert margins[0] > margins[1]
     box = page.get_by_role("slider", name="Margin").bounding_box()
     page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
@@ -117,7 +117,7 @@ def test_presets_and_their_sliders(visit: Any) -> None:
     assert (found["n"], found["margin"], found["seed"]) == ("500", "0.1", "7")
     page.locator(".tile", has_text="Noise").click()
     page.get_by_role("slider", name="Noise").fill("0.4")
-    assert "Not separable." in page.inner_text(".verdict")
+    assert "Not separable." in page.inner_text("#verdict")
 
 
 def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
@@ -155,7 +155,7 @@ def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
     page.get_by_role("button", name="Shuffle").click()
     page.get_by_role("button", name="Clear").click()
     assert points.count() == 0
-    assert "No points yet." in page.inner_text(".verdict")
+    assert "No points yet." in page.inner_text("#verdict")
     for name, sentence in [("Trace (CSV)", "so there is no trace."), ("Python lines", "Class 0 has no points yet")]:
         page.locator("#save summary").click()
         page.get_by_role("button", name=name).click()
@@ -264,9 +264,9 @@ def test_four_learners_side_by_side(visit: Any) -> None:
 
 def test_the_proof_the_ledger_and_the_certificate(visit: Any) -> None:
     page = visit("#data=and&learner=perceptron&epochs=100&step=36")
-    assert page.locator(".chart .meet").count() == 1
+    assert page.locator("#chart .meet").count() == 1
     page.get_by_role("button", name="Zoom to the run").click()
-    assert page.locator(".chart .meet").count() == 0
+    assert page.locator("#chart .meet").count() == 0
     assert state(page)["axis"] == "run"
     page.get_by_role("button", name="Up to the bound").click()
     page.get_by_role("button", name="Ledger").click()
@@ -274,7 +274,7 @@ def test_the_proof_the_ledger_and_the_certificate(visit: Any) -> None:
     assert "Every line holds" in page.inner_text("#ledger")
     page.keyboard.press("Escape")
     page.locator(".tile", has_text="XOR").click()
-    verdict = page.inner_text(".verdict")
+    verdict = page.inner_text("#verdict")
     assert "Not separable. Exact proof: 0.5·row 1 + 0.5·row 4 = 0.5·row 2 + 0.5·row 3" in verdict
     page.get_by_label("Show why").check()
     assert page.locator("path.hull").count() == 2
@@ -282,7 +282,7 @@ def test_the_proof_the_ledger_and_the_certificate(visit: Any) -> None:
     page.mouse.down()
     page.mouse.move(*spot(page, 0.15, 0.6), steps=5)
     page.mouse.up()
-    assert "Separable. Checked exactly." in page.inner_text(".verdict")
+    assert "Separable. Checked exactly." in page.inner_text("#verdict")
     assert page.locator("path.hull").count() == 0
 
 

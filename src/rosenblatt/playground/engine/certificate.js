@@ -5,7 +5,6 @@
 
 import { dependence, signOfDot } from "./exact.js";
 
-// `margin` is what bestMargin found for a linear learner.
 export function certify({ rows, low, point, support }) {
   const Z = rows.map((r) => r.z);
   const lambda = dependence(support.map((s) => Z[s])) ?? [];
@@ -15,7 +14,6 @@ export function certify({ rows, low, point, support }) {
   return found.find((certificate) => check(certificate, Z)) ?? { verdict: "undecided" };
 }
 
-// Does the certificate prove its verdict about the rows Z?
 export function check({ verdict, w, parts = [] }, Z) {
   if (verdict === "separable") return Z.every((z) => signOfDot(w, z) > 0);
   const found = parts.every((p) => p.lambda > 0n) && parts.length && dependence(parts.map((p) => Z[p.index]));

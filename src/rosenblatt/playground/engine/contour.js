@@ -27,10 +27,8 @@ function split(corners, values, cut = straight) {
 
 const splitBy = ([a, b, c], polygon) => split(polygon, polygon.map(([x, y]) => a * x + b * y + c));
 
-// The part of a polygon where a·x + b·y + c >= 0.
 export const clip = (polygon, line) => splitBy(line, polygon).part;
 
-// The line a·x + b·y + c = 0 across a polygon.
 export const linePath = (line, polygon) => segments(splitBy(line, polygon).places);
 
 function segments(places) {
@@ -62,7 +60,6 @@ export function contour({ columns, rows, size }, values, cut) {
       const [x, y, i] = [c * size, r * size, r * columns + c];
       const four = [values[i], values[i + 1], values[i + columns + 1], values[i + columns]];
       const inside = c + 1 < columns ? (four[0] >= 0) + (four[1] >= 0) + (four[2] >= 0) + (four[3] >= 0) : 0;
-      // Whole cells side by side are one rectangle.
       if (inside === 4 && from < 0) from = x;
       if (inside === 4) continue;
       if (from >= 0) region += `M${from} ${y}H${x}V${y + size}H${from}Z`;

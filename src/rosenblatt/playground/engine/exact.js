@@ -19,7 +19,6 @@ function integers(values) {
   return all.map(([m, e]) => m << BigInt(e - least));
 }
 
-// The sign of w·z: -1, 0 or 1.
 export function signOfDot(w, z) {
   const [a, b] = [integers(w), integers(z)];
   const total = a.reduce((sum, v, j) => sum + v * b[j], 0n);

@@ -2,63 +2,54 @@
 // `reach` sums the sizes of all kernel terms: scores divided by it fade nowhere, which makes smooth contours.
 // Moving forward in time costs one kernel row an update.
 
-import { pocketAt, predict, rowWeightsAt, weightsAt } from "./keep.js";
+import { predict, rowWeightsAt, weightsAt } from "./keep.js";
 import { kernelOf } from "./kernel.js";
+import { pocketAt } from "./learn.js";
 import { isMistake } from "./rule.js";
-import { marginOf } from "./space.js";
+import { eachRow, marginOf } from "./space.js";
 
 export class Field {
+  kernelRows = new Map();
+
   constructor(trace, sites) {
-    Object.assign(this, { trace, sites, linear: trace.learner.kernel === "linear", kernelRows: new Map() });
+    Object.assign(this, { trace, sites, linear: trace.learner.kernel === "linear" });
     if (!this.linear) this.kernel = kernelOf(trace.learner);
     this.rewind();
   }
 
   blank() {
-    const { classes } = this.trace.problem;
-    return Array.from({ length: classes === 2 ? 1 : classes }, () => new Float64Array(this.sites.length));
+    return eachRow(this.trace.problem, () => new Float64Array(this.sites.length));
   }
 
   rewind() {
     this.t = this.updates = 0;
-    this.now = this.blank();
-    this.sum = this.blank();
-    this.votes = this.blank();
-    this.reach = new Float64Array(this.sites.length);
+    [this.now, this.sum, this.votes, [this.reach]] = [this.blank(), this.blank(), this.blank(), this.blank()];
     if (this.linear) this.paint(this.now, this.trace.space.snapshots[0]);
   }
 
   paint(scores, W) {
+    const { sites } = this;
     W.forEach(([w1, w2, b], k) => {
-      const out = scores[k];
-      for (let s = 0; s < out.length; s++) out[s] = w1 * this.sites[s][0] + w2 * this.sites[s][1] + b;
+      for (let s = 0; s < sites.length; s++) scores[k][s] = w1 * sites[s][0] + w2 * sites[s][1] + b;
     });
     return scores;
   }
 
-  kernelRow(i) {
-    if (!this.kernelRows.has(i)) {
-      const x = this.trace.problem.X[i];
-      this.kernelRows.set(i, Float64Array.from(this.sites, (site) => this.kernel(x, site)));
-    }
-    return this.kernelRows.get(i);
-  }
-
   add(out, weight, i, size = (v) => v) {
-    const row = this.kernelRow(i);
+    const { kernelRows, sites, trace } = this;
+    if (!kernelRows.has(i)) kernelRows.set(i, Float64Array.from(sites, (z) => this.kernel(trace.problem.X[i], z)));
+    const row = kernelRows.get(i);
     for (let s = 0; s < out.length; s++) out[s] += weight * size(row[s]);
   }
 
-  // The current vector lived through `count` more examples.
   live(count) {
-    this.t += count;
     const { now, sum, votes } = this;
-    const many = now.length > 1;
+    this.t += count;
     now.forEach((scores, k) => {
       for (let s = 0; s < scores.length; s++) sum[k][s] += count * scores[s];
     });
     for (let s = 0; s < this.sites.length; s++)
-      if (many) votes[predict(now.map((scores) => scores[s]))][s] += count;
+      if (now.length > 1) votes[predict(now.map((scores) => scores[s]))][s] += count;
       else votes[0][s] += now[0][s] >= 0 ? count : -count;
   }
 
@@ -96,8 +87,7 @@ export class Field {
   pocketScores(end) {
     const pocket = pocketAt(this.trace, end);
     if (this.pocket !== pocket) {
-      this.pocket = pocket;
-      this.kept = this.blank();
+      Object.assign(this, { pocket, kept: this.blank() });
       rowWeightsAt(this.trace, end, "pocket").forEach((weights, k) =>
         weights.forEach((weight, i) => weight && this.add(this.kept[k], weight, i)),
       );
@@ -108,15 +98,9 @@ export class Field {
 
 // Which rows the answer at step t gets wrong, and the smallest margin. The rows are the field's sites.
 export function judge(field, t, keep) {
-  const { problem, learner } = field.trace;
+  const { y, classes } = field.trace.problem;
   const scores = field.scoresAt(t, keep);
-  const wrong = [];
-  let least = Infinity;
-  problem.y.forEach((label, i) => {
-    const own = scores.map((s) => s[i]);
-    const margin = marginOf(own, label);
-    least = Math.min(least, margin);
-    if (isMistake(margin, own[0], label, problem.classes, learner.tie)) wrong.push(i);
-  });
-  return { wrong, least };
+  const margins = y.map((label, i) => marginOf(scores.map((s) => s[i]), label));
+  const isWrong = (margin, i) => isMistake(margin, scores[0][i], y[i], classes, field.trace.learner.tie);
+  return { wrong: [...y.keys()].filter((i) => isWrong(margins[i], i)), least: Math.min(...margins) };
 }

@@ -1,6 +1,6 @@
 // Which weights are the answer at step t: last, average, vote or pocket.
 
-import { updatesAt } from "./learn.js";
+import { pocketAt, updatesAt } from "./learn.js";
 import { highest } from "./vector.js";
 
 export const KEEPS = ["last", "average", "vote", "pocket"];
@@ -12,7 +12,6 @@ export function livedAt(trace, t) {
   return births.slice(1).map((next, update) => ({ update, count: next - births[update] }));
 }
 
-// The votes for +1 less those for -1 at any place.
 export function voteAt(trace, t) {
   const lived = livedAt(trace, t).map(({ update, count }) => [...trace.space.snapshots[update][0], count]);
   return (x, y) => {
@@ -22,24 +21,18 @@ export function voteAt(trace, t) {
   };
 }
 
-// The update whose weights are in the pocket at step t.
-export function pocketAt(trace, t) {
-  return t > 0 ? trace.pockets[Math.min(t, trace.length) - 1] : 0;
-}
-
 // Linear weights, a row a class (one for two classes), the offset last. A vote has none.
 export function weightsAt(trace, t, keep) {
   const end = Math.min(t, trace.length);
   const { snapshots, totals } = trace.space;
   if (keep === "average" && end > 0) return totals[end - 1].map((row) => row.map((v) => v / end));
-  return snapshots[keep === "pocket" ? pocketAt(trace, end) : updatesAt(trace, end)];
+  return snapshots[(keep === "pocket" ? pocketAt : updatesAt)(trace, t)];
 }
 
 // Kernel weights of rows, signed: score_k(x) = sum_i A[k][i] K(x_i, x).
 export function rowWeightsAt(trace, t, keep) {
-  const end = Math.min(t, trace.length);
   const A = trace.space.A.map((row) => new Float64Array(row.length));
-  const updates = keep === "pocket" ? pocketAt(trace, end) : updatesAt(trace, end);
+  const updates = (keep === "pocket" ? pocketAt : updatesAt)(trace, t);
   for (const { row, parts } of trace.space.moves.slice(0, updates)) for (const [k, by] of parts) A[k][row] += by;
   return A;
 }

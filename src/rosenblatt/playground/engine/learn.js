@@ -69,11 +69,12 @@ export function learn(problem, learner, epochs) {
   return trace;
 }
 
-const countAt = (counts) => (trace, t) => (t > 0 ? (trace[counts][Math.min(t, trace.length) - 1] ?? 0) : 0);
-export const updatesAt = countAt("updateCounts");
-export const mistakesAt = countAt("mistakeCounts");
+const reader = (name) => (trace, t) => trace[name][Math.min(t, trace.length) - 1] ?? 0;
+export const updatesAt = reader("updateCounts");
+export const mistakesAt = reader("mistakeCounts");
+export const epochAt = reader("epochs");
+export const pocketAt = reader("pockets");
 
-// The next step after t at which a mistake was made, else the end.
 export function nextMistake(trace, t) {
   const next = trace.mistakes.indexOf(true, t);
   return next < 0 ? trace.length : next + 1;

@@ -7,7 +7,6 @@ import { target } from "./rule.js";
 
 const applies = (learner, margin) => margin?.low > 0 && !learner.start;
 
-// The most mistakes the learner can make, or null where nothing is promised.
 export function mistakeBound(learner, margin) {
   if (!applies(learner, margin)) return null;
   const { R2, low } = margin;
@@ -41,7 +40,6 @@ export function ledger(trace, margin) {
   return [{ k: 0, row: -1, wu: 0, lower: 0, norm: 0, upper: 0, cos: 0, high: Infinity }, ...lines];
 }
 
-// Do both inequalities hold in every line, up to rounding?
 export function holds(lines) {
   return lines.every(({ wu, lower, norm, upper }) => {
     const slack = 1e-9 * (1 + upper);

@@ -6,10 +6,8 @@ const { PI, cos, sin } = Math;
 const round = (v) => Math.round(v * 1000) / 1000;
 const point = (x, y, c) => ({ x: round(x), y: round(y), c });
 
-// The four corners with the answers of a gate.
 const gate = (answers) => () => [0, 1, 2, 3].map((i) => point(i >> 1, i & 1, Number(answers[i])));
 
-// n points in a random order, each made by place(i, random).
 const cloud = (place) => (options) => {
   const random = makeRandom(options.seed);
   const make = place(options, random);
@@ -83,7 +81,6 @@ export const PRESETS = {
   drift: preset("Drift", TWO, drift, { n: 200, seed: 1 }),
 };
 
-// The limits of the sliders: [least, most, step].
 export const LIMITS = { n: [4, 500, 2], margin: [0.02, 1.5, 0.02], noise: [0, 0.5, 0.01], seed: [1, 99, 1] };
 
 export function makePreset(name, given = {}) {

@@ -2,22 +2,18 @@
 
 export const RULES = ["perceptron", "margin", "PA", "PA-I", "PA-II"];
 
-export function tau(learner, margin, q, mistake) {
+export function tau({ rule, eta0, beta, C }, margin, q, mistake) {
   if (q === 0) return 0;
-  const { rule, eta0, beta, C } = learner;
   if (rule === "perceptron") return mistake ? eta0 : 0;
   if (rule === "margin") return mistake || (beta > 0 && margin <= beta) ? eta0 : 0;
   const loss = Math.max(0, 1 - margin);
   if (rule === "PA") return loss / q;
   if (rule === "PA-I") return Math.min(C, loss / q);
-  if (rule === "PA-II") return loss / (q + 1 / (2 * C));
-  throw new RangeError(`unknown rule "${rule}"`);
+  return loss / (q + 1 / (2 * C));
 }
 
-// The margin a rule asks of every row.
 export function target(learner) {
-  if (learner.rule === "perceptron") return 0;
-  return learner.rule === "margin" ? learner.beta : 1;
+  return { perceptron: 0, margin: learner.beta }[learner.rule] ?? 1;
 }
 
 // Is the answer wrong? A tie is wrong, but tie "positive" reads a score of 0 as +1.

@@ -22,7 +22,6 @@ function className({ kernel, rule, keep }) {
   return rule.startsWith("PA") ? "PassiveAggressive" : `${KEEPERS[keep]}Perceptron`;
 }
 
-// The arguments that differ from Python's own, by name.
 function options(learner, epochs, binary) {
   const { rule, kernel, keep, eta0, beta, C, tie, intercept, start, gamma, degree, coef0 } = learner;
   const linear = kernel === "linear";
@@ -42,7 +41,6 @@ function options(learner, epochs, binary) {
   return Object.entries(given).map(([key, value]) => `${key}=${value}`).join(", ");
 }
 
-// Each run with what the playground found, as comments to compare with.
 export function writeScript(traces) {
   const { problem } = traces[0];
   const names = [...new Set(traces.map((t) => className(t.learner)))].sort();

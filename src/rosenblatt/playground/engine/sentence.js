@@ -68,7 +68,6 @@ function describeStart({ problem, learner }) {
   };
 }
 
-// The step that led to time t, in texts; `sums` is a list.
 export function describe(trace, t) {
   if (t === 0 || trace.length === 0) return describeStart(trace);
   const { problem, learner } = trace;
@@ -106,4 +105,9 @@ export function describe(trace, t) {
     verdict: verdict(learner, binary, score, margin, mistake, tau),
     change,
   };
+}
+
+export function sayStep(trace, t) {
+  const { head, sums, verdict: judged, change } = describe(trace, t);
+  return [head, ...sums, `${judged && `${judged}, `}${change}`].join(" ");
 }

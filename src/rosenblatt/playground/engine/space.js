@@ -6,32 +6,32 @@ import { gram } from "./kernel.js";
 import { isMistake } from "./rule.js";
 import { dot, highestWrong, plus } from "./vector.js";
 
-// The scores of weights whose offset is last: w·x first, then + b, as in textbook.py.
+// w·x first, then + b, as in textbook.py.
 export const scoresOf = (W, x) => W.map((w) => dot(w, x) + w[x.length]);
 
 export function marginOf(scores, label) {
   return scores.length === 1 ? label * scores[0] : scores[label] - scores[highestWrong(scores, label)];
 }
 
+// Something for every row of weights: one for two classes, else one a class.
+export const eachRow = ({ classes }, make) => Array.from({ length: classes === 2 ? 1 : classes }, make);
+
 // Which weight rows move, by how much: the only one, else the right one up and the highest wrong one down.
-export const moves = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]]);
+const moves = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]]);
 
 function countWrong({ X, y, classes }, tie, scoresAt) {
-  return X.filter((_, i) => {
-    const scores = scoresAt(i);
-    return isMistake(marginOf(scores, y[i]), scores[0], y[i], classes, tie);
-  }).length;
+  const isWrong = (scores, label) => isMistake(marginOf(scores, label), scores[0], label, classes, tie);
+  return X.filter((_, i) => isWrong(scoresAt(i), y[i])).length;
 }
 
 export class Linear {
+  totals = [];
+
   constructor(problem, { tie, intercept, start }) {
-    const rows = problem.classes === 2 ? 1 : problem.classes;
-    Object.assign(this, { problem, tie, offset: intercept ? 1 : 0 });
-    this.extended = problem.X.map((x) => [...x, this.offset]);
-    this.W = Array.from({ length: rows }, () => (rows === 1 && start ? [...start] : [0, 0, 0]));
+    Object.assign(this, { problem, tie, offset: Number(intercept) });
+    this.W = eachRow(problem, () => (problem.classes === 2 && start ? start : [0, 0, 0]));
     this.snapshots = [this.W];
     this.total = this.W.map(() => [0, 0, 0]);
-    this.totals = [];
   }
 
   scores(i) {
@@ -45,7 +45,7 @@ export class Linear {
 
   step(i, label, wrong, tau) {
     this.W = [...this.W];
-    for (const [k, by] of moves(label, wrong, tau)) this.W[k] = plus(this.W[k], by, this.extended[i]);
+    for (const [k, by] of moves(label, wrong, tau)) this.W[k] = plus(this.W[k], by, [...this.problem.X[i], this.offset]);
     this.snapshots.push(this.W);
   }
 
@@ -60,10 +60,12 @@ export class Linear {
 }
 
 export class Dual {
+  moves = [];
+
   constructor(problem, learner) {
     const n = problem.X.length;
-    Object.assign(this, { problem, n, tie: learner.tie, table: gram(problem.X, learner), moves: [] });
-    this.A = Array.from({ length: problem.classes === 2 ? 1 : problem.classes }, () => new Float64Array(n));
+    Object.assign(this, { problem, n, tie: learner.tie, table: gram(problem.X, learner) });
+    this.A = eachRow(problem, () => new Float64Array(n));
     // The scores of all rows, kept to count wrong rows cheaply.
     this.all = this.A.map(() => new Float64Array(n));
   }
@@ -82,11 +84,12 @@ export class Dual {
   }
 
   step(i, label, wrong, tau) {
-    for (const [k, by] of moves(label, wrong, tau)) {
+    const parts = moves(label, wrong, tau);
+    for (const [k, by] of parts) {
       this.A[k][i] += by;
       for (let j = 0; j < this.n; j++) this.all[k][j] += by * this.table[i * this.n + j];
     }
-    this.moves.push({ row: i, parts: moves(label, wrong, tau), tau });
+    this.moves.push({ row: i, parts, tau });
   }
 
   tally() {}

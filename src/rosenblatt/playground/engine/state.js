@@ -1,8 +1,7 @@
-// What the page shows, as one plain object, and the link that holds all of it.
-//   data      { preset, options } where the points are a preset's, else null
-//   points    { x, y, c } in the order in which they are learned; names: the labels of the classes
-//   learners  one to four; active: the one that is explained; step, epochs, speed, scene (0: no tour),
-//             whole (draw the proof up to the bound), proof (draw the certificate), axes (names of the columns, or null)
+// What the page shows, as one plain object, and the link that holds all of it:
+//   data    { preset, options } where the points are a preset's, else null
+//   points  { x, y, c } in the order in which they are learned, with names of the classes, and of the axes or null
+//   whole   draw the proof up to the bound; proof: draw the certificate; scene: 0 without a tour
 
 import { PLAIN } from "./learn.js";
 import { KEEPS } from "./keep.js";
@@ -18,25 +17,19 @@ const SCENES = 8;
 
 const WORDS = { keep: KEEPS, kernel: KERNELS, tie: ["mistake", "positive"] };
 export const NUMBERS = {
-  eta0: [0.01, 10],
-  beta: [0, 10],
-  C: [0.001, 1000],
-  degree: [1, 8],
-  coef0: [0, 10],
-  gamma: [0.01, 20],
+  eta0: [0.01, 10], beta: [0, 10], C: [0.001, 1000], degree: [1, 8], coef0: [0, 10], gamma: [0.01, 20],
 };
+const WHOLE = ["degree", "n", "seed"];
 
-export function presetState(preset, given = {}) {
+export function presetState(preset, given) {
   const options = { ...PRESETS[preset].options, ...given };
   return { data: { preset, options }, axes: null, ...makePreset(preset, options) };
 }
 
 export function startState() {
   const plain = { active: 0, step: 0, epochs: 100, speed: 5, scene: 0, whole: true, proof: false };
-  return { ...presetState("blobs"), learners: [{ ...PLAIN }], ...plain };
+  return { ...presetState("blobs"), learners: [PLAIN], ...plain };
 }
-
-const names = (list) => list.map(encodeURIComponent).join(",");
 
 function writeLearner(learner) {
   const parts = [learner.rule];
@@ -47,39 +40,30 @@ function writeLearner(learner) {
   return parts.join(",");
 }
 
-export function writeLink(state) {
-  const { data, axes, points, epochs, step, speed } = state;
-  const parts = [];
-  const put = (key, value) => parts.push(`${key}=${value}`);
-  if (data) {
-    put("data", data.preset);
-    for (const [key, value] of Object.entries(data.options)) put(key, value);
-  } else {
-    put("classes", names(state.names));
-    if (axes) put("axes", names(axes));
-    put("points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";"));
-  }
-  for (const learner of state.learners) put("learner", writeLearner(learner));
-  if (state.active) put("active", state.active + 1);
-  for (const [key, value] of Object.entries({ epochs, step, speed })) put(key, value);
-  if (!state.whole) put("axis", "run");
-  if (state.proof) put("proof", "yes");
-  if (state.scene) put("scene", state.scene);
-  return `#${parts.join("&")}`;
+export function writeLink({ data, names, axes, points, learners, active, epochs, step, speed, whole, proof, scene }) {
+  const list = (texts) => texts.map(encodeURIComponent).join(",");
+  const parts = data
+    ? [["data", data.preset], ...Object.entries(data.options)]
+    : [["classes", list(names)], ["points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";")]];
+  if (axes) parts.splice(1, 0, ["axes", list(axes)]);
+  for (const learner of learners) parts.push(["learner", writeLearner(learner)]);
+  if (active) parts.push(["active", active + 1]);
+  parts.push(["epochs", epochs], ["step", step], ["speed", speed]);
+  if (!whole) parts.push(["axis", "run"]);
+  if (proof) parts.push(["proof", "yes"]);
+  if (scene) parts.push(["scene", scene]);
+  return `#${parts.map((part) => part.join("=")).join("&")}`;
 }
 
-function numberOf(key, text, [least, most]) {
+function numberOf(key, text, [least, most], whole = WHOLE.includes(key)) {
   const value = Number(text);
   if (text === "" || !(value >= least && value <= most))
     throw new Error(`"${key}" must be a number from ${least} to ${most}, not "${text}".`);
+  if (whole && !Number.isInteger(value)) throw new Error(`"${key}" must be a whole number, not "${text}".`);
   return value;
 }
 
-function wholeOf(key, text, limits) {
-  const value = numberOf(key, text, limits);
-  if (!Number.isInteger(value)) throw new Error(`"${key}" must be a whole number, not "${text}".`);
-  return value;
-}
+const wholeOf = (key, text, least, most) => numberOf(key, text, [least, most], true);
 
 function wordOf(key, text, words) {
   if (!words.includes(text)) throw new Error(`"${key}" must be one of ${words.join(", ")}, not "${text}".`);
@@ -98,7 +82,6 @@ function namesOf(key, text, least, most, said) {
   return list;
 }
 
-// The two sides of the first mark in a text.
 function cut(text, mark) {
   const [key, ...rest] = text.split(mark);
   return [key, rest.join(mark)];
@@ -109,7 +92,7 @@ function readLearner(text) {
   const learner = { ...PLAIN, rule: wordOf("learner", rule, RULES) };
   for (const [key, value] of rest.map((part) => cut(part, ":"))) {
     if (key in WORDS) learner[key] = wordOf(key, value, WORDS[key]);
-    else if (key in NUMBERS) learner[key] = (key === "degree" ? wholeOf : numberOf)(key, value, NUMBERS[key]);
+    else if (key in NUMBERS) learner[key] = numberOf(key, value, NUMBERS[key]);
     else if (key === "intercept") learner.intercept = wordOf(key, value, ["yes", "no"]) === "yes";
     else if (key === "start") {
       learner.start = value.split("_").map((v) => numberOf("start", v, [-1e6, 1e6]));
@@ -119,40 +102,37 @@ function readLearner(text) {
   return learner;
 }
 
-function readPoints(text, classes) {
-  const parts = text === "" ? [] : text.split(";");
-  if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`);
-  return parts.map((part, i) => {
-    const [x, y, c, ...more] = part.split(",");
-    if (c === undefined || more.length) throw new Error(`point ${i + 1}, "${part}", must be two numbers and a class.`);
+function readPoint(text, number, classes) {
+  const [x, y, c, ...more] = text.split(",");
+  if (c === undefined || more.length) throw new Error(`point ${number}, "${text}", must be two numbers and a class.`);
+  const place = (key, value) => numberOf(`${key} of point ${number}`, value, [-1e9, 1e9]);
+  return { x: place("x", x), y: place("y", y), c: wholeOf(`class of point ${number}`, c, 0, classes - 1) };
+}
+
+function readData({ points, classes = "-1,+1", axes, data, ...options }) {
+  if (points !== undefined) {
+    const names = namesOf("classes", classes, 2, MOST_CLASSES, `two to ${MOST_CLASSES}`);
+    const parts = points === "" ? [] : points.split(";");
+    if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`);
     return {
-      x: numberOf(`x of point ${i + 1}`, x, [-1e9, 1e9]),
-      y: numberOf(`y of point ${i + 1}`, y, [-1e9, 1e9]),
-      c: wholeOf(`class of point ${i + 1}`, c, [0, classes - 1]),
+      data: null,
+      names,
+      axes: axes === undefined ? null : namesOf("axes", axes, 2, 2, "two"),
+      points: parts.map((part, i) => readPoint(part, i + 1, names.length)),
     };
-  });
-}
-
-function readData(given) {
-  if (given.points !== undefined) {
-    const classes = namesOf("classes", given.classes ?? "-1,+1", 2, MOST_CLASSES, `two to ${MOST_CLASSES}`);
-    const axes = given.axes === undefined ? null : namesOf("axes", given.axes, 2, 2, "two");
-    return { data: null, names: classes, axes, points: readPoints(given.points, classes.length) };
   }
-  if (given.data === undefined) return {};
-  const preset = wordOf("data", given.data, Object.keys(PRESETS));
-  const options = Object.keys(PRESETS[preset].options).filter((key) => given[key] !== undefined);
-  const read = (key) => (key === "n" || key === "seed" ? wholeOf : numberOf)(key, given[key], LIMITS[key]);
-  return presetState(preset, Object.fromEntries(options.map((key) => [key, read(key)])));
+  if (data === undefined) return {};
+  const preset = wordOf("data", data, Object.keys(PRESETS));
+  const given = Object.keys(PRESETS[preset].options).filter((key) => key in options);
+  return presetState(preset, Object.fromEntries(given.map((key) => [key, numberOf(key, options[key], LIMITS[key])])));
 }
 
-// How each other part of a link changes the state.
 const READERS = {
-  active: (text, state) => ({ active: wholeOf("active", text, [1, state.learners.length]) - 1 }),
-  epochs: (text) => ({ epochs: wholeOf("epochs", text, [1, MOST_EPOCHS]) }),
-  step: (text) => ({ step: wholeOf("step", text, [0, 1e9]) }),
+  active: (text, state) => ({ active: wholeOf("active", text, 1, state.learners.length) - 1 }),
+  epochs: (text) => ({ epochs: wholeOf("epochs", text, 1, MOST_EPOCHS) }),
+  step: (text) => ({ step: wholeOf("step", text, 0, 1e9) }),
   speed: (text) => ({ speed: Number(wordOf("speed", text, SPEEDS.map(String))) }),
-  scene: (text) => ({ scene: wholeOf("scene", text, [1, SCENES]) }),
+  scene: (text) => ({ scene: wholeOf("scene", text, 1, SCENES) }),
   axis: (text) => ({ whole: wordOf("axis", text, ["run", "bound"]) === "bound" }),
   proof: (text) => ({ proof: wordOf("proof", text, ["yes", "no"]) === "yes" }),
 };
@@ -165,8 +145,8 @@ export function readLink(hash) {
   const given = {};
   const learners = [];
   for (const part of text.split("&")) {
-    if (!/^[^=]+=/.test(part)) throw new Error(`"${part.slice(0, 40)}" is not name=value.`);
     const [key, value] = cut(part, "=");
+    if (!/^[^=]+=/.test(part)) throw new Error(`"${part.slice(0, 40)}" is not name=value.`);
     if (key === "learner") learners.push(readLearner(value));
     else if (KNOWN.includes(key)) given[key] = value;
     else throw new Error(`"${key}" is not known.`);
@@ -175,7 +155,6 @@ export function readLink(hash) {
     throw new Error(`it has ${learners.length} learners, and ${MOST_LEARNERS} is the most.`);
   const state = { ...startState(), ...readData(given) };
   if (learners.length) state.learners = learners;
-  for (const [key, read] of Object.entries(READERS))
-    if (given[key] !== undefined) Object.assign(state, read(given[key], state));
+  for (const key of Object.keys(READERS)) if (key in given) Object.assign(state, READERS[key](given[key], state));
   return state;
 }

@@ -48,7 +48,6 @@ export function guessColumns({ header, rows }) {
   return { x, y, label };
 }
 
-// Values with mean 0 and variance 1, to four decimals.
 function standardised(values) {
   const mean = values.reduce((a, b) => a + b, 0) / values.length;
   const spread = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length) || 1;
@@ -83,7 +82,6 @@ export function takeColumns({ header, rows }, { x, y, label }, scaled = false) {
 
 const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-// The trace as CSV, every step a line, floats in full.
 export function writeTrace(trace) {
   const { problem, learner } = trace;
   const linear = learner.kernel === "linear";

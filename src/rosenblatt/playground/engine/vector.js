@@ -16,3 +16,5 @@ export function highestWrong(scores, right) {
 }
 
 export const highest = (scores) => highestWrong(scores, -1);
+
+export const clamp = (v, least, most) => Math.min(Math.max(v, least), most);

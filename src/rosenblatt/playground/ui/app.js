@@ -1,18 +1,19 @@
 // Puts the page together: a store, and the views that follow it.
 
 import { readLink, startState, writeLink } from "../engine/state.js";
-import { Dataset } from "./dataset.js";
-import { Explain } from "./explain.js";
+import { makeDataset } from "./dataset.js";
+import { makeExplain } from "./explain.js";
 import { startKeys } from "./keys.js";
-import { Learners } from "./learners.js";
+import { makeLearners } from "./learners.js";
 import { find, tell } from "./node.js";
-import { Proof } from "./proof.js";
+import { makeProof } from "./proof.js";
 import { startSave } from "./save.js";
-import { Stage } from "./stage.js";
+import { makeStage } from "./stage.js";
 import { Store } from "./store.js";
 import { startTheme } from "./theme.js";
-import { Tour } from "./tour.js";
-import { Transport } from "./transport.js";
+import { makeTour } from "./tour.js";
+import { makeTransport } from "./transport.js";
+import { makeUpload } from "./upload.js";
 
 function fromLink(hash) {
   try {
@@ -25,26 +26,23 @@ function fromLink(hash) {
 
 const store = new Store(fromLink(location.hash) ?? startState());
 const tool = { choice: 1 };
-const stage = new Stage(store, tool);
-const dataset = new Dataset(store, tool);
-const transport = new Transport(store);
+const stage = makeStage(store, tool);
+const upload = makeUpload(store);
+const transport = makeTransport(store);
 startTheme(find("theme"));
 startSave(store, stage);
-startKeys(store, transport, tool);
+startKeys(store, tool);
 find("help-open").onclick = () => find("help").showModal();
 
 // The address follows the state, so that the page can be reloaded or shared.
 let timer = 0;
-const address = {
-  calm: true,
-  render() {
-    clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 200);
-  },
-};
+function follow() {
+  clearTimeout(timer);
+  timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 200);
+}
 
-const panels = [dataset, new Learners(store), new Explain(store), new Proof(store)];
-store.views = [new Tour(store, transport), stage, ...panels, transport, address];
+const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)];
+store.views = [makeTour(store, transport), stage, ...panels, transport, { calm: true, render: follow }];
 store.show();
 
 addEventListener("hashchange", () => {
@@ -54,11 +52,12 @@ addEventListener("hashchange", () => {
 
 // Data that came with the page: ?csv=FILE&x=COLUMN&y=COLUMN&label=COLUMN.
 const { csv, ...wanted } = Object.fromEntries(new URLSearchParams(location.search));
-if (csv && location.hash === "")
-  fetch(csv)
-    .then((answer) => {
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}.`);
-      return answer.text();
-    })
-    .then((text) => dataset.upload.take(csv, text, wanted))
-    .catch((error) => tell(`${csv} could not be read: ${error.message}`, "error"));
+if (csv && location.hash === "") {
+  try {
+    const answer = await fetch(csv);
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}.`);
+    upload.take(csv, await answer.text(), wanted);
+  } catch (error) {
+    tell(`${csv} could not be read: ${error.message}`, "error");
+  }
+}

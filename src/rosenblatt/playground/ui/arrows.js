@@ -42,27 +42,27 @@ function arrow(name, start, goal, sides, label) {
   return nodes;
 }
 
-export class Arrows {
-  constructor(layer) {
-    this.layer = layer;
-  }
+export function makeArrows(layer) {
+  const arrows = { draw, grip: null };
+  let of, unit;
 
   // A unit of w is drawn as in the plane where that fits, else so that the longest of the run does.
-  scale(trace, view) {
-    if (this.trace !== trace || this.view !== view) {
+  function scale(trace, view) {
+    if (of?.trace !== trace || of.view !== view) {
+      of = { trace, view };
       const lengths = trace.space.snapshots.flat().map(([w1, w2]) => Math.hypot(w1 * view.sx, w2 * view.sy));
       const longest = lengths.reduce((a, b) => Math.max(a, b), 0);
       const fit = longest > 0 ? (0.36 * Math.min(view.width, view.height)) / longest : 1;
-      Object.assign(this, { trace, view, unit: fit >= 0.8 && fit <= 3 ? 1 : fit });
+      unit = fit >= 0.8 && fit <= 3 ? 1 : fit;
     }
-    return this.unit;
+    return unit;
   }
 
-  draw(trace, t, view, handle) {
-    this.grip = null;
-    if (trace.learner.kernel !== "linear") return patch(this.layer, []);
+  function draw(trace, t, view, handle) {
+    arrows.grip = null;
+    if (trace.learner.kernel !== "linear") return patch(layer, []);
     const sides = [view.width, view.height];
-    const [sx, sy] = [view.sx, view.sy].map((s) => s * this.scale(trace, view));
+    const [sx, sy] = [view.sx, view.sy].map((s) => s * scale(trace, view));
     let [ox, oy] = view.toScreen(0, 0);
     if (ox < 0 || oy < 0 || ox > view.width || oy > view.height) [ox, oy] = sides.map((side) => side / 2);
     const tip = ([w1, w2]) => [ox + w1 * sx, oy - w2 * sy];
@@ -82,8 +82,10 @@ export class Arrows {
     if (handle && !joint && trace.learner.start) {
       const [cx, cy] = tip(now[0]).map((v, j) => within(v, 10, sides[j]));
       nodes.push(["circle", { class: "grip", cx, cy, r: 9 }]);
-      this.grip = { cx, cy, toWeights: (px, py) => [(px - ox) / sx, (oy - py) / sy] };
+      arrows.grip = { cx, cy, toWeights: (px, py) => [(px - ox) / sx, (oy - py) / sy] };
     }
-    patch(this.layer, nodes);
+    patch(layer, nodes);
   }
+
+  return arrows;
 }

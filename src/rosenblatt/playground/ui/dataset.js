@@ -5,20 +5,18 @@ import { makeRandom } from "../engine/random.js";
 import { show } from "../engine/sentence.js";
 import { presetState } from "../engine/state.js";
 import { MOST_CLASSES } from "../engine/table.js";
-import { announce, check, field, find, html, picture, svg } from "./node.js";
+import { announce, check, field, find, html, picture, same, set, svg } from "./node.js";
 import { shapePath } from "./shape.js";
-import { Upload } from "./upload.js";
 import { frameOf, makeView } from "./view.js";
 
-const OPTION_NAMES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
+const TITLES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
 
 const mark = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) });
 
 function thumbnail(name) {
   const { points } = makePreset(name, { n: 44 });
-  const view = makeView(frameOf(points), 56, 38);
-  const size = points.length > 10 ? 1.7 : 3.6;
-  return picture("0 0 56 38", ...points.map((p) => mark(p.c, size, ...view.toScreen(p.x, p.y))));
+  const { toScreen } = makeView(frameOf(points), 56, 38);
+  return picture("0 0 56 38", ...points.map((p) => mark(p.c, points.length > 10 ? 1.7 : 3.6, ...toScreen(p.x, p.y))));
 }
 
 function mix(parts) {
@@ -33,129 +31,109 @@ function reason(parts, points, meet) {
   return `${sides.join(" = ")}, one point that would be on both sides.`;
 }
 
-export class Dataset {
-  calm = true;
+export function makeDataset(store, tool) {
+  const dataset = { calm: true, render };
+  let [shuffles, preset, inputs, named] = [0, "", {}, null];
 
-  constructor(store, tool) {
-    Object.assign(this, { store, tool, upload: new Upload(store), shuffles: 0 });
-    this.tiles = Object.entries(PRESETS).map(([name, { title }]) =>
-      html("button.tile", { "data-preset": name, onclick: () => this.choose(name) }, thumbnail(name), title),
-    );
-    find("presets").append(...this.tiles);
-    find("undo").onclick = () => store.undo();
-    find("redo").onclick = () => store.redo();
-    find("shuffle").onclick = () => this.shuffle();
-    find("clear").onclick = () => this.clear();
+  function choose(name) {
+    store.set({ ...presetState(name), step: 0, proof: false }, true);
+    announce(`${PRESETS[name].title}: ${store.state.points.length} points.`);
   }
 
-  choose(name) {
-    this.store.set({ ...presetState(name), step: 0, proof: false }, true);
-    announce(`${PRESETS[name].title}: ${this.store.state.points.length} points.`);
-  }
-
-  shuffle() {
-    const points = makeRandom(++this.shuffles).shuffled(this.store.state.points);
-    this.store.set({ points, data: null }, true);
+  const tiles = Object.entries(PRESETS).map(([name, { title }]) =>
+    html("button.tile", { "data-preset": name, onclick: () => choose(name) }, thumbnail(name), title),
+  );
+  find("presets").append(...tiles);
+  find("undo").onclick = store.undo;
+  find("redo").onclick = store.redo;
+  find("shuffle").onclick = () => {
+    store.set({ points: makeRandom(++shuffles).shuffled(store.state.points), data: null }, true);
     announce("The rows are in another order.");
-  }
-
-  clear() {
-    const { names } = this.store.state;
-    this.store.set({ points: [], data: null, names: names.length === 2 ? names : ["-1", "+1"], step: 0, axes: null }, true);
+  };
+  find("clear").onclick = () => {
+    const names = store.state.names.length === 2 ? store.state.names : ["-1", "+1"];
+    store.set({ points: [], data: null, names, step: 0, axes: null }, true);
     announce("All points removed.");
-  }
+  };
 
-  render(state, { problem }) {
-    for (const tile of this.tiles) tile.setAttribute("aria-pressed", state.data?.preset === tile.dataset.preset);
-    find("undo").disabled = this.store.past.length === 0;
-    find("redo").disabled = this.store.future.length === 0;
-    this.renderSliders(state.data ?? { options: {} });
-    if (state.names !== this.names) this.renderTools(state.names);
-    this.upload.render(state);
-    const shown = [problem, this.store.learner, state.proof];
-    if (this.shown?.every((part, j) => part === shown[j])) return;
-    this.shown = shown;
-    this.renderVerdict(state, this.store.learner);
+  function render({ data, names, points, proof }, { problem }) {
+    for (const tile of tiles) set(tile, { "aria-pressed": data?.preset === tile.dataset.preset });
+    find("undo").disabled = store.past.length === 0;
+    find("redo").disabled = store.future.length === 0;
+    renderSliders(data ?? { options: {} });
+    if (names !== named) renderTools(names);
+    if (!same(dataset, problem, store.learner, proof)) renderVerdict(names, points, proof, store.learner);
   }
 
   // Sliders stay while they are pulled: only another preset makes new ones.
-  renderSliders({ preset, options }) {
-    if (preset !== this.preset) {
-      this.preset = preset;
-      this.inputs = Object.fromEntries(Object.keys(options).map((name) => [name, this.slider(name)]));
-      const labels = Object.entries(this.inputs).map(([name, input]) => field(OPTION_NAMES[name], input, html("output")));
-      find("sliders").replaceChildren(...labels);
+  function renderSliders({ preset: name, options }) {
+    if (name !== preset) {
+      preset = name;
+      inputs = Object.fromEntries(Object.keys(options).map((key) => [key, slider(key)]));
+      find("sliders").replaceChildren(...Object.keys(options).map((key) => field(TITLES[key], inputs[key], html("output"))));
     }
-    for (const [name, value] of Object.entries(options)) {
-      this.inputs[name].value = value;
-      this.inputs[name].nextSibling.textContent = show(value);
+    for (const [key, value] of Object.entries(options)) {
+      inputs[key].value = value;
+      inputs[key].nextSibling.textContent = show(value);
     }
   }
 
-  slider(name) {
+  function slider(name) {
     const [min, max, step] = LIMITS[name];
     // One undo for a whole pull of the slider.
-    const remember = (e) => (e.type === "pointerdown" || e.key.startsWith("Arrow")) && this.store.remember();
+    const remember = (e) => (e.type === "pointerdown" || e.key.startsWith("Arrow")) && store.remember();
     const oninput = (e) => {
-      const { preset, options } = this.store.state.data;
-      this.store.set({ ...presetState(preset, { ...options, [name]: Number(e.target.value) }), step: 0 });
+      const { data } = store.state;
+      store.set({ ...presetState(data.preset, { ...data.options, [name]: Number(e.target.value) }), step: 0 });
     };
-    const names = { name, "aria-label": OPTION_NAMES[name] };
-    return html("input", { type: "range", ...names, min, max, step, onpointerdown: remember, onkeydown: remember, oninput });
+    const limits = { type: "range", name, "aria-label": TITLES[name], min, max, step };
+    return html("input", { ...limits, oninput, onpointerdown: remember, onkeydown: remember });
   }
 
-  renderTools(names) {
-    const { tool } = this;
-    this.names = names;
+  function renderTools(names) {
+    named = names;
     if (tool.choice >= names.length) tool.choice = 0;
     const radio = (value, ...inside) => {
-      const checked = tool.choice === value;
-      const onchange = () => (tool.choice = value);
-      return html("label.tool", html("input", { type: "radio", name: "tool", value, checked, onchange }), html("span", inside));
+      const act = { checked: tool.choice === value, onchange: () => (tool.choice = value) };
+      return html("label.tool", html("input", { type: "radio", name: "tool", value, ...act }), html("span", inside));
     };
     const classes = names.map((name, c) => radio(c, picture("-9 -9 18 18", mark(c, 6)), name));
-    const add = { title: "Add a class", "aria-label": "Add a class", onclick: () => this.addClass() };
-    const more = names.length < MOST_CLASSES ? html("button.tool-more", add, "+") : "";
-    find("tools").replaceChildren(...classes, radio("erase", "Erase"), more);
+    const add = html("button", { title: "Add a class", "aria-label": "Add a class", onclick: addClass }, "+");
+    find("tools").replaceChildren(...classes, radio("erase", "Erase"), names.length < MOST_CLASSES ? add : "");
   }
 
-  addClass() {
-    const { names } = this.store.state;
+  function addClass() {
+    const { names } = store.state;
     const name = [..."ABCDEF"].find((n, j) => j >= names.length && !names.includes(n)) ?? `class ${names.length + 1}`;
-    this.tool.choice = names.length;
-    this.store.set({ names: [...names, name], data: null }, true);
+    tool.choice = names.length;
+    store.set({ names: [...names, name], data: null }, true);
     announce(`Class ${name} added: click in the plane to give it points.`);
   }
 
-  renderVerdict({ names, points, proof }, learner) {
-    const margin = this.store.margin(learner);
+  function renderVerdict(names, points, proof, learner) {
+    const margin = store.margin(learner);
     const lift = learner.kernel !== "linear";
     const verdict = !margin ? "" : lift ? (margin.low > 0 ? "separable" : "undecided") : margin.certificate.verdict;
-    const strong = (text, more) => html("p", html("strong", text), more);
-    const nodes = [];
-    if (!margin) nodes.push(html("p", "No points yet."));
-    else if (verdict === "separable") {
-      const bound = this.store.bound(learner);
+    let [head, said, more] = ["", "No points yet.", ""];
+    if (verdict === "separable") {
+      const bound = store.bound(learner);
       const figures = {
         "best margin γ": show(margin.low),
         "radius R": show(Math.sqrt(margin.R2)),
         bound: bound === null ? "none: own start" : show(Math.floor(bound + 1e-9)),
       };
-      nodes.push(
-        lift ? strong("Separable in the kernel's space.", "") : strong("Separable.", " Checked exactly."),
-        html("dl", Object.entries(figures).map(([k, v]) => [html("dt", k), html("dd", v)]).flat()),
-      );
+      [head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", " Checked exactly."];
+      more = html("dl", Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]));
     } else if (verdict === "not separable") {
       const plain = names.length === 2 && learner.intercept;
-      const why = reason(margin.certificate.parts, points, plain);
-      nodes.push(
-        strong(learner.intercept ? "Not separable." : "Not separable through the origin.", ` Exact proof: ${why}`),
-        plain ? check("proof", "Show why", proof, (on) => this.store.set({ proof: on })) : "",
-      );
-    } else if (lift) nodes.push(html("p", "No margin was found in the kernel's space."));
-    else nodes.push(html("p", "Too close to call: rounding hides the answer."));
-    const box = find("verdict");
-    box.dataset.verdict = verdict;
-    box.replaceChildren(...nodes);
+      head = learner.intercept ? "Not separable." : "Not separable through the origin.";
+      said = ` Exact proof: ${reason(margin.certificate.parts, points, plain)}`;
+      if (plain) more = check("proof", "Show why", proof, (on) => store.set({ proof: on }));
+    } else if (lift && margin) said = "No margin was found in the kernel's space.";
+    else if (margin) said = "Too close to call: rounding hides the answer.";
+    find("verdict").dataset.verdict = verdict;
+    find("verdict").replaceChildren(html("p", html("strong", head), said), more);
   }
+
+  return dataset;
 }

@@ -1,36 +1,27 @@
 // The arithmetic of the step, in a sentence with numbers.
 
 import { describe } from "../engine/sentence.js";
-import { find, html } from "./node.js";
+import { find, html, same } from "./node.js";
 
-export class Explain {
-  calm = true;
+const BADGES = { start: "start", mistake: "✗ mistake", close: "update", right: "✓ right" };
 
-  constructor(store) {
-    this.store = store;
-  }
+export function makeExplain(store) {
+  const view = { calm: true, render };
 
-  render({ step }) {
-    const { trace } = this.store;
-    const t = Math.min(step, trace.length);
-    if (trace === this.trace && t === this.t) return;
-    Object.assign(this, { trace, t });
-    const { head, sums, verdict, change } = describe(trace, t);
-    const [kind, said] =
-      t === 0
-        ? ["", "start"]
-        : trace.mistakes[t - 1]
-          ? ["mistake", "✗ mistake"]
-          : trace.taus[t - 1]
-            ? ["close", "update"]
-            : ["right", "✓ right"];
-    const badge = find("badge");
-    badge.textContent = said;
-    badge.dataset.kind = kind;
+  function render({ step }) {
+    const { trace } = store;
+    const s = Math.min(step, trace.length) - 1;
+    if (same(view, trace, s)) return;
+    const { head, sums, verdict, change } = describe(trace, s + 1);
+    const kind = s < 0 ? "start" : trace.mistakes[s] ? "mistake" : trace.taus[s] ? "close" : "right";
+    find("badge").textContent = BADGES[kind];
+    find("badge").dataset.kind = kind;
     find("said").replaceChildren(
       html("p", head),
       ...sums.map((text) => html("p.sum", text)),
-      html("p", html("strong", verdict), `${verdict ? ", " : ""}${change}`),
+      html("p", html("strong", verdict), `${verdict && ", "}${change}`),
     );
   }
+
+  return view;
 }

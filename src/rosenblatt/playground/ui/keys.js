@@ -2,39 +2,29 @@
 
 import { find } from "./node.js";
 
-function choose(tool, choice) {
-  tool.choice = choice;
-  document.querySelector(`.tools input[value="${choice}"]`).checked = true;
-}
+const BUTTONS = { " ": "play", ArrowRight: "step", ArrowLeft: "back", Home: "first", End: "end", m: "mistake", t: "tour-open", "?": "help-open" };
 
-export function startKeys(store, transport, tool) {
+export function startKeys(store, tool) {
   document.addEventListener("keydown", (event) => {
     const { target } = event;
-    if (document.querySelector("dialog[open]")) return;
+    if (event.altKey || document.querySelector("dialog[open]")) return;
     const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const control = event.ctrlKey || event.metaKey;
-    const own = target.matches("input:not([type=checkbox]), select, [role=tab]");
-    if (event.altKey) return;
-    if (control && (!"zy".includes(name) || target.matches("input[type=number]"))) return;
-    if (!control && own && (/^(Arrow|Home|End)/.test(name) || name.length === 1)) return;
-    if (name === " " && target.matches("button, summary, input, a")) return;
-    const classes = store.state.names.map((_, c) => [c + 1, () => choose(tool, c)]);
-    const act = control
-      ? () => (name === "y" || event.shiftKey ? store.redo() : store.undo())
-      : {
-          " ": () => transport.toggle(),
-          ArrowRight: () => transport.go(store.state.step + 1),
-          ArrowLeft: () => transport.go(store.state.step - 1),
-          Home: () => transport.go(0),
-          End: () => transport.toEnd(),
-          m: () => transport.toMistake(),
-          t: () => find("tour-open").click(),
-          "?": () => find("help-open").click(),
-          e: () => choose(tool, "erase"),
-          ...Object.fromEntries(classes),
-        }[name];
-    if (!act) return;
+    if (event.ctrlKey || event.metaKey) {
+      if (!"zy".includes(name) || target.matches("input[type=number]")) return;
+      if (name === "y" || event.shiftKey) store.redo();
+      else store.undo();
+    } else {
+      const own = target.matches("input:not([type=checkbox]), select, [role=tab]");
+      if (own && (/^(Arrow|Home|End)/.test(name) || name.length === 1)) return;
+      if (name === " " && target.matches("button, summary, input, a")) return;
+      const choice = name === "e" ? "erase" : name - 1;
+      const radio = document.querySelector(`#tools input[value="${choice}"]`);
+      if (name in BUTTONS) find(BUTTONS[name]).click();
+      else if (radio) {
+        tool.choice = choice;
+        radio.checked = true;
+      } else return;
+    }
     event.preventDefault();
-    act();
   });
 }

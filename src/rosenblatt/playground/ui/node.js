@@ -29,10 +29,8 @@ export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidde
 export const check = (name, text, checked, change) =>
   html("label.check", html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }), text);
 
-// A label over a control, or beside it.
 export const field = (title, ...controls) => html("label", html("span", title), ...controls);
 
-// A choice between the entries of { value: text }.
 export const select = (options, value, attributes) =>
   html(
     "select",
@@ -55,7 +53,13 @@ export function patch(layer, list) {
   while (layer.children.length > list.length) layer.lastChild.remove();
 }
 
-// Say something to a screen reader.
+// Were the same things shown in a view before? Remembers them.
+export function same(view, ...parts) {
+  const was = view.shown ?? [];
+  view.shown = parts;
+  return was.length > 0 && parts.every((part, j) => part === was[j]);
+}
+
 export function announce(text) {
   find("status").textContent = text;
 }

@@ -1,10 +1,7 @@
-// What can be taken away: the picture, the trace, the Python lines, the link.
-
 import { writeScript } from "../engine/script.js";
 import { writeLink } from "../engine/state.js";
 import { writeTrace } from "../engine/table.js";
 import { find, html, svg, tell } from "./node.js";
-import { learnerName } from "./plane.js";
 
 const PAINT =
   "fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin " +
@@ -28,7 +25,6 @@ function painted(node) {
   return copy.children;
 }
 
-// All planes in one picture, two a row, each under its learner's name.
 function drawing({ view, planes }) {
   const { width, height } = view;
   const columns = planes.length > 1 ? 2 : 1;
@@ -42,7 +38,7 @@ function drawing({ view, planes }) {
   planes.forEach((plane, j) => {
     const [x, y] = [(j % columns) * (width + 12), Math.floor(j / columns) * (height + 26)];
     const font = { "font-family": fontFamily, "font-size": 14, "font-weight": 600 };
-    const title = `${learnerName(plane.trace.learner)}: ${plane.count.textContent}`;
+    const title = `${plane.title.textContent}: ${plane.count.textContent}`;
     root.append(
       svg("text", { x: x + 8, y: y + 17, fill: color, ...font }, title),
       svg("svg", { x, y: y + 24, width, height }, ...plane.sheets.map((sheet) => [...painted(sheet)])),

@@ -3,7 +3,7 @@
 export const SCENES = [
   {
     title: "A line that decides",
-    link: "#data=blobs&n=24&margin=0.5&seed=4&learner=perceptron,start:0.8_-0.6_0.3&epochs=1&step=0&speed=2",
+    link: "#data=blobs&n=24&margin=0.5&seed=4&learner=perceptron,start:0.8_-0.6_0.3&epochs=1&speed=2",
     text: [
       "A *hyperplane* is all x with w·x + b = 0: in the plane, a line. The *weight vector* w stands square on it and points to the positive side; b moves the line away from the origin.",
       "The answer is the sign of the *score* a = w·x + b. Hollow points are on the wrong side.",
@@ -12,7 +12,7 @@ export const SCENES = [
   },
   {
     title: "One update",
-    link: "#classes=-1,%2B1&points=1.5,0.5,1;-0.5,1.5,0;-1.5,-1,0;1,-1.2,1&learner=perceptron&epochs=20&step=2&speed=1",
+    link: "#classes=-1,%2B1&points=1.5,0.5,1;-0.5,1.5,0;-1.5,-1,0;1,-1.2,1&epochs=20&step=2&speed=1",
     text: [
       "The perceptron looks at one row at a time. If y·a ≤ 0 it was a *mistake*, and it adds y·x to w, and y to b. If the answer was right, nothing changes.",
       "The short arrow is that push: row 2 is negative, so its x is taken away from w, and the line swings to put row 2 on the other side.",
@@ -21,7 +21,7 @@ export const SCENES = [
   },
   {
     title: "Why it helps",
-    link: "#classes=-1,%2B1&points=2,1,1;1.2,-0.4,0;-1,0.8,0;0.4,1.6,1&learner=perceptron&epochs=40&step=2&speed=1",
+    link: "#classes=-1,%2B1&points=2,1,1;1.2,-0.4,0;-1,0.8,0;0.4,1.6,1&epochs=40&step=2&speed=1",
     text: [
       "After the push, the score of that row is w·x + y·x·x: it moved by exactly ‖x‖² (plus 1 for b) towards its label. Not always far enough, but always the right way.",
       "It may spoil other rows. The theorem, two scenes on, says that this cannot go on for ever.",
@@ -30,7 +30,7 @@ export const SCENES = [
   },
   {
     title: "Learning AND",
-    link: "#data=and&learner=perceptron&epochs=100&step=36&speed=5",
+    link: "#data=and&step=36",
     text: [
       "Four rows, and only (1, 1) is positive. The perceptron goes round and round over them; an *epoch* is one round. After 18 mistakes it makes a whole epoch without any: it has *converged*, to w = (3, 2), b = −4.",
       "The dashed band reaches to the nearest row: its half width is the *margin* of these weights.",
@@ -39,7 +39,7 @@ export const SCENES = [
   },
   {
     title: "The theorem at work",
-    link: "#data=blobs&n=24&margin=0.3&seed=38&learner=perceptron&epochs=400&step=130&speed=30",
+    link: "#data=blobs&n=24&margin=0.3&seed=38&epochs=400&step=130&speed=30",
     text: [
       "Let u be the best direction and γ its margin. Each mistake makes w·u grow by at least γ; but ‖w‖² grows by at most R². So k·γ ≤ w·u ≤ ‖w‖ ≤ √k·R.",
       "A straight line overtakes a square root: at k = *R²/γ²* there is no room left. No order of the rows, however unkind, can cause more mistakes.",
@@ -48,7 +48,7 @@ export const SCENES = [
   },
   {
     title: "XOR: what no line can do",
-    link: "#data=xor&learner=perceptron&epochs=12&step=48&speed=5&proof=yes",
+    link: "#data=xor&epochs=12&step=48&proof=yes",
     text: [
       "One or the other, but not both. The perceptron goes in circles, and *failing to converge proves nothing*. This does: the two diagonals meet, and where they meet a point would have to be on both sides.",
       "In numbers: 1·row 1 + 1·row 4 = 1·row 2 + 1·row 3. No weights can tell equal things apart.",

@@ -10,7 +10,6 @@ const CORNERS = [
   "0 -1.2 .29 -.4 1.14 -.37 .48 .15 .71 .97 0 .5 -.71 .97 -.48 .15 -1.14 -.37 -.29 -.4",
 ].map((text) => text.split(" ").map(Number));
 
-// The shape of a class as a path around (x, y).
 export function shapePath(c, size, x = 0, y = 0) {
   const f = (v) => Math.round(v * 100) / 100;
   if (c === 1) return `M${f(x - size)} ${f(y)}a${size} ${size} 0 1 1 ${2 * size} 0a${size} ${size} 0 1 1 ${-2 * size} 0Z`;

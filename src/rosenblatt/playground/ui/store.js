@@ -39,7 +39,7 @@ export class Store {
   // The best margin in a learner's space, with its certificate where that is linear.
   margin(learner) {
     const { kernel, intercept, degree, coef0, gamma } = learner;
-    const key = [kernel, ...(kernel === "linear" ? [intercept] : [degree, coef0, gamma])].join(" ");
+    const key = [kernel, intercept, degree, coef0, gamma].join(" ");
     if (!this.margins.has(key)) {
       const margin = bestMargin(this.derived.problem, learner);
       if (margin && kernel === "linear") margin.certificate = certify(margin);
@@ -65,12 +65,10 @@ export class Store {
     return this.derived.traces[this.state.active];
   }
 
-  // Is a run played faster than an eye can follow single steps?
   get hurried() {
     return this.playing && this.state.speed > 10;
   }
 
-  // Change the state. With `remember`, undo comes back to what was before.
   set(change, remember = false) {
     if (remember) this.remember();
     this.state = { ...this.state, ...change };
@@ -79,7 +77,6 @@ export class Store {
     this.show();
   }
 
-  // The learners with a change to the active one.
   changed(change) {
     return this.state.learners.map((l, j) => (j === this.state.active ? { ...l, ...change } : l));
   }
@@ -101,13 +98,8 @@ export class Store {
     this.set(from.pop());
   }
 
-  undo() {
-    this.travel(this.past, this.future);
-  }
-
-  redo() {
-    this.travel(this.future, this.past);
-  }
+  undo = () => this.travel(this.past, this.future);
+  redo = () => this.travel(this.future, this.past);
 
   show() {
     const now = performance.now();

@@ -15,7 +15,7 @@ export function startTheme(button) {
     }
   };
   const kept = attempt(() => localStorage.getItem("theme"));
-  if (kept === "dark" || kept === "light") dataset.theme = kept;
+  if (kept) dataset.theme = kept;
   dark.onchange = name;
   button.onclick = () => {
     dataset.theme = isDark() ? "light" : "dark";

@@ -1,79 +1,78 @@
 // A table of the user's: chosen, dropped or served with the page; and which columns of it are shown.
 
 import { guessColumns, readTable, takeColumns } from "../engine/table.js";
-import { check, field, find, select, tell } from "./node.js";
+import { check, field, find, same, select, tell } from "./node.js";
 
-export class Upload {
-  constructor(store) {
-    this.store = store;
-    const input = find("csv");
-    input.onchange = () => {
-      this.read(input.files[0]);
-      input.value = "";
-    };
-    find("csv-load").onclick = () => input.click();
-    for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (e) => this.drop(e));
-  }
+export function makeUpload(store) {
+  const [input, box] = [find("csv"), find("columns")];
+  const upload = { calm: true, render, take };
+  let table = null;
 
-  drop(event) {
-    if (!event.dataTransfer?.types.includes("Files")) return;
-    event.preventDefault();
-    if (event.type === "drop") this.read(event.dataTransfer.files[0]);
-  }
-
-  async read(file) {
-    if (file) this.take(file.name, await file.text());
-  }
-
-  // Show a table at once; `wanted` may name its columns.
-  take(name, text, wanted = {}) {
+  function attempt(name, act) {
     try {
-      const table = readTable(text);
-      const columns = guessColumns(table);
-      for (const key of ["x", "y", "label"].filter((name) => name in wanted)) {
-        columns[key] = table.header.indexOf(wanted[key]);
-        if (columns[key] < 0)
-          throw new Error(`There is no column "${wanted[key]}"; the columns are ${table.header.join(", ")}.`);
-      }
-      this.choose({ ...table, name, columns, scaled: false });
+      act();
     } catch (error) {
       tell(`${name}: ${error.message}`, "error");
     }
   }
 
-  // An Error leaves everything as it was.
-  choose(table) {
-    const { header, columns, name, scaled } = table;
-    const { points, names, left } = takeColumns(table, columns, scaled);
-    this.table = table;
+  // Show a table at once; `wanted` may name its columns.
+  function take(name, text, wanted = {}) {
+    attempt(name, () => {
+      const read = readTable(text);
+      const columns = guessColumns(read);
+      for (const key of ["x", "y", "label"].filter((one) => one in wanted)) {
+        columns[key] = read.header.indexOf(wanted[key]);
+        if (columns[key] < 0)
+          throw new Error(`There is no column "${wanted[key]}"; the columns are ${read.header.join(", ")}.`);
+      }
+      choose({ ...read, name, columns, scaled: false });
+    });
+  }
+
+  function choose(chosen) {
+    const { header, columns, name, scaled } = chosen;
+    const { points, names, left } = takeColumns(chosen, columns, scaled);
+    table = chosen;
     const axes = [columns.x, columns.y].map((j) => header[j] + (scaled ? " (scaled)" : ""));
-    this.store.set({ points, names, data: null, step: 0, proof: false, axes }, true);
+    store.set({ points, names, data: null, step: 0, proof: false, axes }, true);
     const count = left ? `${points.length} of ${points.length + left} rows, evenly taken` : `${points.length} points`;
     tell(`${name}: ${count}, of ${names.length} classes.`);
   }
 
-  change(change) {
-    try {
-      this.choose({ ...this.table, ...change });
-    } catch (error) {
-      tell(`${this.table.name}: ${error.message}`, "error");
-      this.shown = null;
-      this.render(this.store.state);
-    }
+  function change(change) {
+    attempt(table.name, () => choose({ ...table, ...change }));
+    upload.shown = null;
+    render(store.state);
   }
 
-  render({ axes }) {
-    const { table } = this;
-    const box = find("columns");
+  function render({ axes }) {
     box.hidden = !table || !axes;
-    if (box.hidden || this.shown === table) return;
-    this.shown = table;
+    if (box.hidden || same(upload, table)) return;
+    const { header, columns, scaled } = table;
     const pick = (key, title) => {
-      const onchange = (e) => this.change({ columns: { ...table.columns, [key]: Number(e.target.value) } });
-      return field(title, select({ ...table.header }, table.columns[key], { "data-column": key, onchange }));
+      const onchange = (e) => change({ columns: { ...columns, [key]: Number(e.target.value) } });
+      return field(title, select({ ...header }, columns[key], { "data-column": key, onchange }));
     };
-    const scale = check("scaled", "Scale both columns", table.scaled, (scaled) => this.change({ scaled }));
+    const scale = check("scaled", "Scale both columns", scaled, (on) => change({ scaled: on }));
     scale.title = "Subtract the mean and divide by the spread of each column";
     box.replaceChildren(pick("x", "Across"), pick("y", "Up"), pick("label", "Label"), scale);
   }
+
+  async function read(file) {
+    if (file) take(file.name, await file.text());
+  }
+
+  input.onchange = () => {
+    read(input.files[0]);
+    input.value = "";
+  };
+  find("csv-load").onclick = () => input.click();
+  for (const kind of ["dragover", "drop"])
+    document.addEventListener(kind, (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      if (kind === "drop") read(event.dataTransfer.files[0]);
+    });
+  return upload;
 }

@@ -24,7 +24,6 @@ export function makeView({ x0, x1, y0, y1, stretch }, width, height) {
   const [cx, cy] = [(x0 + x1) / 2, (y0 + y1) / 2];
   const toScreen = (x, y) => [width / 2 + (x - cx) * sx, height / 2 - (y - cy) * sy];
   const toPlane = (px, py) => [cx + (px - width / 2) / sx, cy - (py - height / 2) / sy];
-  // How finely a clicked place is rounded.
   const grain = 10 ** Math.floor(Math.log10(120 / Math.max(sx, sy)) - 1);
   return { width, height, sx, sy, toScreen, toPlane, grain };
 }
