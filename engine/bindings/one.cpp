@@ -113,11 +113,9 @@ class OneRow {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &key, &value);) {
       const double number = to_number(key, value);
-      PyObject* column = PyDict_GetItemWithError(vocabulary_.ptr(), key);
-      if (column) {
-        columns_.push_back(PyLong_AsSsize_t(column));
-      } else if (PyErr_Occurred()) {
-        throw nb::python_error();
+      const std::int64_t column = column_of(key);
+      if (column >= 0) {
+        columns_.push_back(column);
       } else if (grow) {
         columns_.push_back(static_cast<std::int64_t>(PyDict_Size(vocabulary_.ptr()) + news_.size()));
         news_.push_back(key);
@@ -134,6 +132,20 @@ class OneRow {
     }
     starts_[1] = static_cast<std::int64_t>(values_.size());
     return true;
+  }
+
+  // The column of a name, -1 if it has none. The same object names the same feature, so the last look-ups are kept by
+  // identity: predict_one and then learn_one on one dict looks each name up once.
+  std::int64_t column_of(PyObject* key) {
+    Known& known = known_[(reinterpret_cast<std::uintptr_t>(key) >> 4) % known_.size()];
+    if (known.name.ptr() == key) return known.column;
+    PyObject* column = PyDict_GetItemWithError(vocabulary_.ptr(), key);
+    if (!column) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      return -1;
+    }
+    known = {nb::borrow(key), PyLong_AsSsize_t(column)};
+    return known.column;
   }
 
   OneSparseRow row() const { return {values_.data(), columns_.data(), starts_, 1, capacity_}; }
@@ -192,7 +204,13 @@ class OneRow {
     return at;
   }
 
+  struct Known {
+    nb::object name;  // held, so that no other object can have its address
+    std::int64_t column = -1;
+  };
+
   nb::dict vocabulary_;
+  std::vector<Known> known_ = std::vector<Known>(4096);
   std::int64_t capacity_;
   bool one_vs_rest_, fit_intercept_, tie_positive_, is_perceptron_ = true;
   PerceptronRule perceptron_;
