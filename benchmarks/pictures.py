@@ -49,8 +49,12 @@ def draw(script: str, found: Any, folder: Path) -> list[str]:
 
 def draw_speed(found: dict[str, Any]) -> Figure | None:
     """Pairs of bars, the peer's and ours, each pair on a scale of its own: the peer's time is 1."""
-    rows = [(row, "scikit-learn") for row in found["fits"] if row["order"] == "shuffled"]
-    rows += [(row, "scikit-learn") for row in found["digits"]] + [(row, "river") for row in found["stream"]]
+    rows = [
+        (row, peer)
+        for row in (row for table in found.values() for row in table)
+        for peer in ("scikit-learn", "river")
+        if any(column.startswith(peer) for column in row) and row.get("order") != "in order"
+    ]
     if not rows:
         return None
     figure = Figure(figsize=(6.4, 0.55 * len(rows) + 0.5), layout="constrained")
