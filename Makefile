@@ -11,6 +11,7 @@ demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
 
 test: $(VENV)/.installed
+	tests/playground/browser.sh
 	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs
 
 lint: $(VENV)/.installed

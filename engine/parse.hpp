@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,6 +17,7 @@
 
 #include "lanes.hpp"
 #include "number.hpp"
+#include "spare.hpp"
 
 namespace rosenblatt {
 
@@ -59,9 +58,8 @@ class Growing {
   void make_room(std::size_t more) {
     if (size_ + more <= room_) return;
     room_ = std::max(size_ + more, room_ + room_ / 2);
-    auto* grown = static_cast<T*>(std::realloc(held_.get(), room_ * sizeof(T)));
-    if (!grown) throw std::bad_alloc();
-    (void)held_.release();
+    auto* const grown = static_cast<T*>(Spare::take(room_ * sizeof(T)));
+    if (size_ > 0) std::memcpy(grown, held_.get(), size_ * sizeof(T));
     held_.reset(grown);
   }
   void push_back(T value) { held_.get()[size_++] = value; }  // room has been made
@@ -69,19 +67,13 @@ class Growing {
   std::size_t size() const { return size_; }
   T& operator[](std::size_t at) { return held_.get()[at]; }
   T& back() { return held_.get()[size_ - 1]; }
-  // Gives the array away, without the room that it does not need.
-  T* release() {
-    auto* fitted = static_cast<T*>(std::realloc(held_.get(), std::max<std::size_t>(size_, 1) * sizeof(T)));
-    if (!fitted) throw std::bad_alloc();
-    (void)held_.release();
-    return fitted;
-  }
+  T* release() { return held_.release(); }  // to be given to Spare later
 
  private:
-  struct Free {
-    void operator()(T* p) const { std::free(p); }
+  struct Give {
+    void operator()(T* piece) const noexcept { Spare::give(piece); }
   };
-  std::unique_ptr<T, Free> held_;
+  std::unique_ptr<T, Give> held_;
   std::size_t size_ = 0, room_ = 0;
 };
 

@@ -49,8 +49,9 @@ nb::list to_bytes(const std::vector<std::string>& texts) {
 template <class T>
 Vector<T> to_array(Growing<T>& values) {
   const std::size_t size = values.size();
+  values.make_room(1);  // an empty array needs an address too
   T* held = values.release();
-  nb::capsule owner(held, [](void* p) noexcept { std::free(p); });
+  nb::capsule owner(held, [](void* p) noexcept { Spare::give(p); });
   return Vector<T>(held, {size}, owner);
 }
 
