@@ -4,8 +4,8 @@
 
 Makes its own data (200,000 rows, 323 MB of svmlight text) in the folder, once. The peers are `vowpalwabbit` and
 `scikit-learn` from PyPI and `liblinear-train` of Debian's `liblinear-tools`; those that are not there are left out.
-Every figure is the best of several runs, taken in turns, each in a process of its own, imports not counted, by the clock
-and in seconds of CPU.
+Every figure is the best of several runs, taken in turns, each in a process of its own, imports not counted, by the
+clock and in seconds of CPU.
 """
 
 from __future__ import annotations

@@ -74,6 +74,25 @@ def draw_speed(found: dict[str, Any]) -> Figure | None:
     return figure
 
 
+def draw_accuracy(found: list[dict[str, Any]]) -> Figure | None:
+    """A line a data set: where our accuracy stands among the peers'."""
+    if not found:
+        return None
+    figure = Figure(figsize=(6.4, 0.32 * len(found) + 0.9), layout="constrained")
+    ax = figure.subplots()
+    for at, row in enumerate(reversed(found)):
+        ours, *theirs = (figures["accuracy"] for figures in row["figures"].values())
+        ax.plot([min(ours, *theirs), max(ours, *theirs)], [at, at], color=INK, linewidth=0.6, zorder=1)
+        ax.scatter(
+            theirs, [at] * len(theirs), s=18, color=THEIRS, zorder=2, label="scikit-learn's" if at == 0 else None
+        )
+        ax.scatter(ours, at, s=34, color=OURS, zorder=3, label="rosenblatt" if at == 0 else None)
+    ax.set_yticks(range(len(found)), [row["set"] for row in reversed(found)])
+    ax.set_xlabel("test accuracy at defaults, %")
+    ax.legend(fontsize=8, loc="lower left")
+    return figure
+
+
 def _times(ratio: float) -> str:
     return f"{ratio:.1f} times quicker" if ratio >= 1 else f"{1 / ratio:.1f} times slower"
 
@@ -124,5 +143,6 @@ def _line(ax: Any, points: list[dict[str, Any]], name: str, title: str, colour: 
 
 PICTURES: dict[str, dict[str, Callable[[Any], Figure | None]]] = {
     "linear": {"speed": draw_speed},
+    "accuracy": {"accuracy": draw_accuracy},
     "growth": {"growth": draw_growth},
 }
