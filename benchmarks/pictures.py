@@ -17,7 +17,7 @@ INK, OURS, THEIRS = "#7d8590", "#2f81f7", "#9aa4ae"
 SERIES = (OURS, "#d9822b", "#3fb950", "#bc6ad9", "#db5a5a")
 #: Megabytes; below this, memory is not told apart from the system's own strides.
 LEAST_MEMORY = 0.1
-STYLE = {
+STYLE: Any = {
     "svg.fonttype": "none",  # words stay words: small files that can be searched
     "svg.hashsalt": "rosenblatt",
     "font.family": "DejaVu Sans",
