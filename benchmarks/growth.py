@@ -17,6 +17,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +94,11 @@ def grow(name: str, quick: bool, repeats: int) -> list[dict[str, Any]]:
     lines = []
     for size in few if quick else full:
         X, y = make(size)
-        peak = measure_peak(lambda X=X, y=y: fit(Perceptron, X, y))
+        peak = measure_peak(partial(fit, Perceptron, X, y))
         times = take_turns(
             {
-                "theirs": lambda X=X, y=y: fit(TheirPerceptron, X, y),
-                "ours": lambda X=X, y=y: fit(Perceptron, X, y),
+                "theirs": partial(fit, TheirPerceptron, X, y),
+                "ours": partial(fit, Perceptron, X, y),
             },
             repeats,
         )
@@ -122,10 +123,8 @@ def grow_support(name: str, make: Callable[[], Any], quick: bool, repeats: int) 
         X, y = make_dense(6 * size + 1_000, 50)
         asked = X[-1_000:]
         learner = make().partial_fit(X[:-1_000], y[:-1_000], classes=[0, 1])
-        seconds = take_turns({"ours": lambda asked=asked, learner=learner: learner.predict(asked)}, repeats)[
-            "ours"
-        ].best
-        peak = measure_peak(lambda asked=asked, learner=learner: learner.predict(asked))
+        seconds = take_turns({"ours": partial(learner.predict, asked)}, repeats)["ours"].best
+        peak = measure_peak(partial(learner.predict, asked))
         lines.append(
             {
                 "against": name,
@@ -152,7 +151,8 @@ def fit_exponents(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
             least = 1.0 if "MB" in column else 0.0
             known = [(p["size"], p[column]) for p in upper if p[column] is not None and p[column] > least]
             title = column.removesuffix(" s").replace("our peak MB beyond it", "our memory")
-            row[title] = round(float(np.polyfit(*np.log(known).T, 1)[0]), 3) + 0.0 if len(known) > 1 else None
+            sizes, values = np.log(known).T if len(known) > 1 else ([], [])
+            row[title] = round(float(np.polyfit(sizes, values, 1)[0]), 3) + 0.0 if len(known) > 1 else None
         found.append(row)
     return found
 

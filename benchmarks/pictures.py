@@ -17,7 +17,7 @@ INK, OURS, THEIRS = "#7d8590", "#2f81f7", "#9aa4ae"
 SERIES = (OURS, "#d9822b", "#3fb950", "#bc6ad9", "#db5a5a")
 #: Megabytes; below this, memory is not told apart from the system's own strides.
 LEAST_MEMORY = 0.1
-STYLE = {
+STYLE: Any = {
     "svg.fonttype": "none",  # words stay words: small files that can be searched
     "svg.hashsalt": "rosenblatt",
     "font.family": "DejaVu Sans",
@@ -49,8 +49,12 @@ def draw(script: str, found: Any, folder: Path) -> list[str]:
 
 def draw_speed(found: dict[str, Any]) -> Figure | None:
     """Pairs of bars, the peer's and ours, each pair on a scale of its own: the peer's time is 1."""
-    rows = [(row, "scikit-learn") for row in found["fits"] if row["order"] == "shuffled"]
-    rows += [(row, "scikit-learn") for row in found["digits"]] + [(row, "river") for row in found["stream"]]
+    rows = [
+        (row, peer)
+        for row in (row for table in found.values() for row in table)
+        for peer in ("scikit-learn", "river")
+        if any(column.startswith(peer) for column in row) and row.get("order") != "in order"
+    ]
     if not rows:
         return None
     figure = Figure(figsize=(6.4, 0.55 * len(rows) + 0.5), layout="constrained")
@@ -67,6 +71,25 @@ def draw_speed(found: dict[str, Any]) -> Figure | None:
     ax.set_xlabel("training time at the same epochs, one thread; the peer's is 1")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
+    return figure
+
+
+def draw_accuracy(found: list[dict[str, Any]]) -> Figure | None:
+    """A line a data set: where our accuracy stands among the peers'."""
+    if not found:
+        return None
+    figure = Figure(figsize=(6.4, 0.32 * len(found) + 0.9), layout="constrained")
+    ax = figure.subplots()
+    for at, row in enumerate(reversed(found)):
+        ours, *theirs = (figures["accuracy"] for figures in row["figures"].values())
+        ax.plot([min(ours, *theirs), max(ours, *theirs)], [at, at], color=INK, linewidth=0.6, zorder=1)
+        ax.scatter(
+            theirs, [at] * len(theirs), s=18, color=THEIRS, zorder=2, label="scikit-learn's" if at == 0 else None
+        )
+        ax.scatter(ours, at, s=34, color=OURS, zorder=3, label="rosenblatt" if at == 0 else None)
+    ax.set_yticks(range(len(found)), [row["set"] for row in reversed(found)])
+    ax.set_xlabel("test accuracy at defaults, %")
+    ax.legend(fontsize=8, loc="lower left")
     return figure
 
 
@@ -120,5 +143,6 @@ def _line(ax: Any, points: list[dict[str, Any]], name: str, title: str, colour: 
 
 PICTURES: dict[str, dict[str, Callable[[Any], Figure | None]]] = {
     "linear": {"speed": draw_speed},
+    "accuracy": {"accuracy": draw_accuracy},
     "growth": {"growth": draw_growth},
 }

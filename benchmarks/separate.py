@@ -3,7 +3,7 @@
 200,000 rows of 50 normal features, those within 0.02 of a random hyperplane left out. Each contestant learns until
 its weights get every row right; scikit-learn, which does not stop there, is asked after every epoch, and the time of
 asking is not counted. CPU seconds of one core, the best of a few runs, taken by turns; `times` is how many times as
-long as `separate` it took. `--quick` takes a fifth of the rows and asks scikit-learn for ten seconds only.
+long as `separate` it took. `--quick` takes a tenth of the rows and asks scikit-learn for five seconds only.
 
     python benchmarks/separate.py [--quick] [--json FILE]
 """
@@ -75,7 +75,7 @@ def run_theirs(limit: float) -> Callable[[Any, Any], tuple[float, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="40,000 rows, 2 repeats, a limit of 10 seconds")
+    parser.add_argument("--quick", action="store_true", help="20,000 rows, 2 repeats, a limit of 5 seconds")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--margin", type=float, default=0.02)
@@ -83,9 +83,9 @@ def main() -> None:
     parser.add_argument("--limit", type=float, help="seconds after which scikit-learn is stopped")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to this file")
     args = parser.parse_args()
-    rows = args.rows or (40_000 if args.quick else 200_000)
+    rows = args.rows or (20_000 if args.quick else 200_000)
     repeats = args.repeats or (2 if args.quick else 3)
-    limit = args.limit or (10.0 if args.quick else 300.0)
+    limit = args.limit or (5.0 if args.quick else 300.0)
     X, y = make_rows(rows, args.features, args.margin)
     found = []
     for name, table in (

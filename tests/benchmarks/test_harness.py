@@ -86,6 +86,16 @@ def test_page_shows_what_was_found(load: Any, tmp_path: Path) -> None:
         assert line in page.splitlines()
 
 
+def test_accuracies_as_tables_and_a_picture(load: Any, tmp_path: Path) -> None:
+    figures = {"AutoPerceptron": {"accuracy": 97.5, "seconds": 0.25}, "LinearSVC": {"accuracy": 96.0, "seconds": 0.5}}
+    found = [{"set": "sonar", "rows": 156, "features": 60, "figures": figures}]
+    accuracies, seconds = (table for table in load("render").render_found("accuracy", found) if "|" in table)
+    assert "| sonar | 156 | 60 | 97.5 | 96 |" in accuracies
+    assert "| sonar | 156 | 60 | 0.25 | 0.5 |" in seconds
+    assert load("pictures").draw("accuracy", found, tmp_path) == ["accuracy.svg"]
+    assert "sonar" in (tmp_path / "accuracy.svg").read_text()
+
+
 def test_made_rows_are_what_they_say(load: Any) -> None:
     rows = load("rows")
     X, _ = rows.make_text(2000, 5000, values=30)
