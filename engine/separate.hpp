@@ -63,7 +63,7 @@ struct Separation {
 };
 
 template <class Rows>
-Separation separate(const Rows& rows, const std::int8_t* signs, Linear<Rows> model, std::int64_t max_updates,
+Separation separate(const Rows& rows, const std::int8_t* signs, Linear<Rows, true> model, std::int64_t max_updates,
                     Poll& poll) {
   using T = typename Rows::Value;
   Separation found;

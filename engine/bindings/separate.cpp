@@ -14,7 +14,7 @@ std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t> separat
   const Separation found = std::visit(
       [&](const auto& view) {
         using View = std::decay_t<decltype(view)>;
-        const Linear<View> model{floats<typename View::Value>(weights, view.features, "weights"), intercept.data(), 1,
+        const Linear<View, true> model{floats<typename View::Value>(weights, view.features, "weights"), intercept.data(), 1,
                                  fit_intercept};
         nb::gil_scoped_release release;
         return separate(view, signs.data(), model, max_updates, interrupt.poll());
