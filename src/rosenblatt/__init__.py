@@ -16,6 +16,7 @@ from rosenblatt import errors, textbook
 
 if TYPE_CHECKING:
     from rosenblatt.learners import (
+        AROW,
         AveragedPerceptron,
         History,
         PassiveAggressive,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AROW": "learners",
     "AveragedPerceptron": "learners",
     "History": "learners",
     "PassiveAggressive": "learners",
@@ -38,6 +40,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AROW",
     "AveragedPerceptron",
     "History",
     "PassiveAggressive",

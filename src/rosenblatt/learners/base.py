@@ -317,7 +317,12 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         for restart in range(self.n_init):
             generator = engine.seed_generator(seed, restart)
             weights, intercept = starting_weights(init, shape, table.dtype, generator, self.fit_intercept)
-            begin = partial(State.begin, keep=keep, fit_intercept=bool(self.fit_intercept))
+            begin = partial(
+                State.begin,
+                keep=keep,
+                fit_intercept=bool(self.fit_intercept),
+                second_order=problems[0].rule.second_order,
+            )
             if ovr:
                 restarts.append(
                     [
@@ -388,7 +393,13 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         generator = engine.seed_generator(seed_of(self.random_state))
         shape = (len(classes) if ovr else weight_rows(len(classes)), features)
         weights, intercept = starting_weights(self.init, shape, dtype, generator, self.fit_intercept)
-        begin = partial(State.begin, keep=keep, fit_intercept=bool(self.fit_intercept), generator=generator)
+        begin = partial(
+            State.begin,
+            keep=keep,
+            fit_intercept=bool(self.fit_intercept),
+            generator=generator,
+            second_order=self._rule().second_order,
+        )
         if not ovr:
             return [begin(weights, intercept)]
         return [begin(weights[k : k + 1].copy(), intercept[k : k + 1].copy()) for k in range(len(classes))]

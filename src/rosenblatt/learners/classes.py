@@ -58,4 +58,5 @@ def _fresh(like: State) -> State:
         keep=like.keep,
         fit_intercept=like.fit_intercept,
         generator=engine.seed_generator(0),
+        second_order=like.variances is not None,
     )
