@@ -25,28 +25,33 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.select import AutoPerceptron, Sweep
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AROW": "learners",
+    "AutoPerceptron": "select",
     "AveragedPerceptron": "learners",
     "History": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
     "Perceptron": "learners",
     "PocketPerceptron": "learners",
+    "Sweep": "select",
     "VotedPerceptron": "learners",
 }
 
 __all__ = [
     "AROW",
+    "AutoPerceptron",
     "AveragedPerceptron",
     "History",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
     "PocketPerceptron",
+    "Sweep",
     "VotedPerceptron",
     "__version__",
     "errors",
@@ -57,7 +62,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("data", "engine", "learners", "models", "plot", "theory"):
+    if name in ("data", "engine", "learners", "models", "plot", "select", "theory"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

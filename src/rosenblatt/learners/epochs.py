@@ -6,9 +6,10 @@ of the data or of `eta0`.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -74,6 +75,34 @@ class Outcome:
     stop_reason: StopReason
 
 
+@dataclass
+class Orders:
+    """Orders of rows to go in, drawn once for all learners that ask with the same generator.
+
+    Learners that share an order can share a reading of the rows; each generator goes on as if it had been alone.
+    """
+
+    _drawn: dict[tuple[int, int, bytes], tuple[NDArray[np.uint32], NDArray[np.uint64]]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def draw(self, problem: Problem, generator: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """A shuffled order of the problem's rows; the generator moves on."""
+        key = (id(problem.rows), problem.count, generator.tobytes())
+        with self._lock:
+            if key not in self._drawn:
+                order = np.arange(problem.count, dtype=np.uint32) if problem.rows is None else problem.rows.copy()
+                moved = generator.copy()
+                engine.shuffle(order, moved)
+                self._drawn[key] = order, moved
+            order, moved = self._drawn[key]
+        generator[:] = moved
+        return order
+
+    def forget(self) -> None:
+        """Let go of the orders of past epochs."""
+        self._drawn.clear()
+
+
 def run_epochs(
     state: State,
     problem: Problem,
@@ -87,6 +116,27 @@ def run_epochs(
     On exit `state` has learned everything in the history; with a validation score the outcome holds the state of
     the best epoch instead.
     """
+    orders = Orders()
+    epochs = iter_epochs(state, problem, stopping, orders, on_epoch)
+    try:
+        while True:
+            engine.run_passes([next(epochs)[1]], cancel)
+            orders.forget()
+            if cancel[0]:
+                return Outcome(state, History(), "max_iter")
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+
+
+def iter_epochs(
+    state: State,
+    problem: Problem,
+    stopping: Stopping,
+    orders: Orders,
+    on_epoch: Callable[[History], None],
+) -> Generator[tuple[NDArray[np.uint32] | None, engine.Pass], None, Outcome]:
+    """The passes of `run_epochs` with their orders, each to be run by the caller before the next one is asked for."""
     history = History()
     best, best_state, waited = -np.inf, state, 0
     places = np.full(problem.table.count, -1) if state.keep == "vote" else None
@@ -94,10 +144,25 @@ def run_epochs(
         state.pocket_mistakes[0] = problem.count_mistakes(state)
     stop_reason: StopReason = "max_iter"
     for _ in range(stopping.max_iter):
+        started = time.perf_counter()
         weight_before = float(state.mistake_weight[0])
-        mistakes, updates = _run_epoch(state, problem, stopping.shuffle, places, history, cancel)
-        if cancel[0]:
-            break
+        before = state.counter("mistakes"), state.counter("updates")
+        order = orders.draw(problem, state.generator) if stopping.shuffle else problem.rows
+        one = state.begin_pass(
+            problem.table,
+            problem.y,
+            problem.rule,
+            tie_positive=problem.tie_positive,
+            sample_weight=problem.sample_weight,
+            order=order,
+            ratchet=True,
+        )
+        yield order, one
+        state.end_pass(one, problem.table, places)
+        mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
+        history.mistakes.append(mistakes)
+        history.updates.append(updates)
+        history.seconds.append(time.perf_counter() - started)
         if not state.is_finite():
             raise DataError(f"the weights overflowed in epoch {len(history)}: scale the columns of X")
         if stopping.validation is not None:
@@ -123,43 +188,20 @@ def run_epochs(
     return Outcome(best_state, history, stop_reason)
 
 
-def score_of(outcome: Outcome, problem: Problem, stopping: Stopping) -> float:
+def best_restart(outcomes: list[Outcome], problems: list[Problem], stoppings: list[Stopping]) -> list[Outcome]:
+    """The outcomes of the best restart, the first of equals; `outcomes` holds all problems of each restart in turn."""
+    groups = [outcomes[at : at + len(problems)] for at in range(0, len(outcomes), len(problems))]
+    if len(groups) == 1:
+        return groups[0]
+    scores = [sum(_score_of(o, p, s) for o, p, s in zip(group, problems, stoppings, strict=True)) for group in groups]
+    return groups[int(np.argmax(scores))]
+
+
+def _score_of(outcome: Outcome, problem: Problem, stopping: Stopping) -> float:
     """How good an outcome is, to compare restarts: the validation score, or fewer mistakes of the answer."""
     if stopping.validation is not None:
         return stopping.validation(outcome.state)
     return -_mistakes_of_answer(outcome.state, problem)
-
-
-def _run_epoch(
-    state: State,
-    problem: Problem,
-    shuffle: bool,
-    places: NDArray[np.int64] | None,
-    history: History,
-    cancel: NDArray[np.uint8],
-) -> tuple[int, int]:
-    started = time.perf_counter()
-    before = state.counter("mistakes"), state.counter("updates")
-    order = problem.rows
-    if shuffle:
-        order = np.arange(problem.count, dtype=np.uint32) if order is None else order.copy()
-        engine.shuffle(order, state.generator)
-    state.learn(
-        problem.table,
-        problem.y,
-        problem.rule,
-        tie_positive=problem.tie_positive,
-        sample_weight=problem.sample_weight,
-        order=order,
-        ratchet=True,
-        places=places,
-        cancel=cancel,
-    )
-    mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
-    history.mistakes.append(mistakes)
-    history.updates.append(updates)
-    history.seconds.append(time.perf_counter() - started)
-    return mistakes, updates
 
 
 def _mistakes_of_answer(state: State, problem: Problem) -> float:

@@ -165,6 +165,7 @@ class State:
         """Take over what a finished pass hands back: the updates of a vote."""
         updates = one.updates()
         if updates is not None:
+            table = table.astype(self.dtype)
             self._log_updates(table, updates, np.full(table.count, -1) if places is None else places)
 
     def count_mistakes(
