@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
-    from rosenblatt.select import AutoPerceptron, Sweep
+    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, cross_validate
 
 __version__ = "0.1.0"
 
@@ -33,6 +33,7 @@ _HOMES = {
     "AROW": "learners",
     "AutoPerceptron": "select",
     "AveragedPerceptron": "learners",
+    "Calibrated": "select",
     "History": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
@@ -40,12 +41,14 @@ _HOMES = {
     "PocketPerceptron": "learners",
     "Sweep": "select",
     "VotedPerceptron": "learners",
+    "cross_validate": "select",
 }
 
 __all__ = [
     "AROW",
     "AutoPerceptron",
     "AveragedPerceptron",
+    "Calibrated",
     "History",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
@@ -54,6 +57,7 @@ __all__ = [
     "Sweep",
     "VotedPerceptron",
     "__version__",
+    "cross_validate",
     "errors",
     "textbook",
 ]

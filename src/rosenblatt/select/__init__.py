@@ -1,6 +1,18 @@
-"""The best answer without tuning: scaling, many learners in one reading of the rows, choice."""
+"""The best answer without tuning: scaling, many learners in one reading of the rows, choice, probabilities."""
 
 from rosenblatt.select.auto import AutoPerceptron
+from rosenblatt.select.calibration import Calibrated
+from rosenblatt.select.probability import Reliability, brier_score, reliability
 from rosenblatt.select.sweep import Sweep
+from rosenblatt.select.validation import CrossValidation, cross_validate
 
-__all__ = ["AutoPerceptron", "Sweep"]
+__all__ = [
+    "AutoPerceptron",
+    "Calibrated",
+    "CrossValidation",
+    "Reliability",
+    "Sweep",
+    "brier_score",
+    "cross_validate",
+    "reliability",
+]

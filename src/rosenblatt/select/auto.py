@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError, LabelError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.base import LinearLearner
 from rosenblatt.learners.epochs import Orders, Problem, Stopping
@@ -25,10 +25,12 @@ from rosenblatt.learners.state import State
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.select.calibration import Calibration, Kind
+from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
 from rosenblatt.select.together import Course, run_together
 
-FEW_ROWS = 1000  # below this a single held-out part is too small to choose by: five folds
+FEW_ROWS = 10_000  # below this a single held-out part is too small to choose by: five folds
 FOLDS = 5
 HELD_OUT = 0.2
 MOST_HELD_OUT = 10_000
@@ -50,8 +52,9 @@ class Candidate:
         """The mean validation score after each epoch; a fold that ended earlier keeps its last score."""
         scores = [course.history.validation_score for course in self.courses]
         longest = max(map(len, scores))
-        padded = [each + [each[-1]] * (longest - len(each)) for each in scores]
-        return np.mean(padded, axis=0)
+        padded = np.array([each + [each[-1]] * (longest - len(each)) for each in scores])
+        mean: NDArray[np.float64] = padded.mean(axis=0)
+        return mean
 
     @property
     def score(self) -> float:
@@ -82,6 +85,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The most epochs.
     class_weight : dict, "balanced" or None, default=None
         As for `Perceptron`.
+    calibrate : {"sigmoid", "isotonic"}, default="sigmoid"
+        How the held-out scores become the probabilities of `predict_proba`.
     random_state : int, default=0
         The seed of the held-out part and of the shuffling; the same seed gives the same bits.
     n_jobs : int, default=-1
@@ -115,12 +120,14 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         max_iter: int = 20,
         class_weight: Any = None,
+        calibrate: Kind = "sigmoid",
         random_state: Any = 0,
         n_jobs: int | None = -1,
         verbose: int = 0,
     ) -> None:
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -128,6 +135,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a learner and fit it on all rows."""
         check_count("max_iter", self.max_iter)
+        if self.calibrate not in ("sigmoid", "isotonic"):
+            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid' or 'isotonic'")
         table, labels = as_table(X), AveragedPerceptron()._labels(y)
         if table.count != len(labels.codes):
             raise DataError(
@@ -164,6 +173,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.choice_ = _sentence(ranked, epochs, folds, scaling)
         self.n_iter_ = learner.n_iter_
         self._fold()
+        self._calibration = self._calibrated(best, folds, scaled, labels)
         if self.verbose:
             print(self.choice_)
         return self
@@ -186,14 +196,27 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.best_.classes_ = self.classes_ = known
                 self.best_._answers = []
                 self._fold()
+                if len(known) > 2:  # the scores may have other columns now
+                    self._recalibrate(X, y)
             return self
         table = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         scaled = table if self.scaling_ is None else self.scaling_.apply(table)
+        before = self._folded.scores(table)
         self.best_.partial_fit(scaled.values, y, classes, sample_weight)
-        self.classes_ = self.best_.classes_
         self._fold()
+        if len(self.best_.classes_) == len(self.classes_):
+            codes = self.best_._labels(y).among(self.classes_)
+            self._calibration = self._calibration.followed_by(before, codes)
+        else:
+            self.classes_ = self.best_.classes_
+            self._recalibrate(X, y)
         return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of every class, of shape (n_rows, n_classes)."""
+        scores = self._scores(X)
+        return self._calibration.probabilities(scores)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
@@ -230,11 +253,39 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = Linear(self.best_.coef_, self.best_.intercept_)
         self._folded = model if self.scaling_ is None else self.scaling_.folded(model)
 
+    def _recalibrate(self, X: Any, y: Any) -> None:
+        """Start the map again from these rows, after classes have come and the scores have other columns."""
+        codes = self.best_._labels(y).among(self.classes_)
+        scores = self._folded.scores(as_table(X))
+        self._calibration = Calibration(self.calibrate, scores, codes, len(self.classes_))
+
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "best_")
         table = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return self._linear().scores(table)
+
+    def _calibrated(
+        self,
+        best: Candidate,
+        folds: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
+        table: Table,
+        labels: Labels,
+    ) -> Calibration:
+        """The map to probabilities, from the winner's scores of held-out rows; of all rows where none were held out."""
+        if not folds:
+            return Calibration(
+                self.calibrate,
+                Linear(self.best_.coef_, self.best_.intercept_).scores(table),
+                labels.codes,
+                len(labels.classes),
+            )
+        found, codes = [], []
+        for course, (_, held) in zip(best.courses, folds, strict=True):
+            state = course.state if course.outcome is None else course.outcome.state
+            found.append(state.answer().scores(table, held))
+            codes.append(labels.codes[held])
+        return Calibration(self.calibrate, np.vstack(found), np.concatenate(codes), len(labels.classes))
 
     def _candidates(self, table: Table, seed: int, held: int) -> list[Candidate]:
         """The family, its steps set by the mean ‖x‖² + 1 of the rows."""
@@ -311,17 +362,11 @@ def _folds(
     if weights is not None:
         rows = rows[weights > 0]
     counts = np.bincount(labels.codes[rows], minlength=len(labels.classes))
-    if counts.min() < 2:
+    if counts.min() < 2 or len(rows) < FOLDS:
         return []
     if len(rows) >= FEW_ROWS:
         return [hold_out(labels, rows, min(HELD_OUT, MOST_HELD_OUT / len(rows)), generator)]
-    fold_of = np.empty(len(labels.codes), np.int64)
-    begin = 0
-    for k in range(len(labels.classes)):  # every class spread evenly over the folds
-        members = rows[labels.codes[rows] == k].copy()
-        engine.shuffle(members, generator)
-        fold_of[members] = (begin + np.arange(len(members))) % FOLDS
-        begin += len(members)
+    fold_of = assign_folds(labels, rows, FOLDS, seed)
     parts = [(rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]) for fold in range(FOLDS)]
     return [(training, held) for training, held in parts if len(held)]
 

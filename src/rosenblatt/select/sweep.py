@@ -101,12 +101,14 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The labels by the best learner."""
         check_is_fitted(self, "best_")
-        return self.best_.predict(X)
+        labels: NDArray[Any] = self.best_.predict(X)
+        return labels
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The scores by the best learner."""
         check_is_fitted(self, "best_")
-        return self.best_.decision_function(X)
+        scores: NDArray[np.float64] = self.best_.decision_function(X)
+        return scores
 
     def _clones(self) -> list[Any]:
         if self.choose not in ("holdout", "progressive"):
@@ -127,7 +129,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         history = learner.history_
         if self.choose == "progressive":
             problems = len(learner._states)
-            return 1.0 - history.mistakes[0] / (rows * problems)
+            return 1.0 - float(history.mistakes[0]) / (rows * problems)
         return float(history.validation_score[-1] if learner.converged_ else max(history.validation_score))
 
 
