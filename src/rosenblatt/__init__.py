@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
-    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, cross_validate
+    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
 
 __version__ = "0.1.0"
 
@@ -41,7 +41,9 @@ _HOMES = {
     "PocketPerceptron": "learners",
     "Sweep": "select",
     "VotedPerceptron": "learners",
+    "compare": "select",
     "cross_validate": "select",
+    "tune": "select",
 }
 
 __all__ = [
@@ -57,9 +59,11 @@ __all__ = [
     "Sweep",
     "VotedPerceptron",
     "__version__",
+    "compare",
     "cross_validate",
     "errors",
     "textbook",
+    "tune",
 ]
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-VERBS = ("certify", "trace", "demo")
+VERBS = ("compare", "tune", "certify", "trace", "demo")
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = "`rosenblatt VERB --help` explains a verb and its options."

@@ -138,7 +138,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if scores.shape[1] == 1:
             return np.column_stack([(1.0 - scores[:, 0]) / 2.0, (1.0 + scores[:, 0]) / 2.0])
         total = scores.sum(axis=1, keepdims=True)
-        return np.where(total > 0, scores / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
+        shares: NDArray[np.float64] = np.where(total > 0, scores / np.where(total > 0, total, 1.0), 1 / scores.shape[1])
+        return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, by the learner: the sign or the highest score."""
