@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 
 from rosenblatt import AutoPerceptron, AveragedPerceptron, Calibrated, VotedPerceptron
 from rosenblatt.errors import ParameterError
+from rosenblatt.models import predict_codes
 from rosenblatt.select import brier_score, reliability
 from rosenblatt.select.probability import Sigmoid, fit_maps, probabilities
 
@@ -57,6 +58,7 @@ def test_probabilities_sum_to_one(kind: Any, classes: int) -> None:
     assert P.shape == (300, classes)
     assert (P >= 0).all()
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(P.argmax(axis=1), predict_codes(scores))
 
 
 def test_the_brier_score_is_scikit_learns() -> None:
@@ -113,7 +115,7 @@ def test_bad_parameters_are_named() -> None:
         Calibrated(AveragedPerceptron(), calibrate="vote").fit(X, y)
     with pytest.raises(ParameterError, match="learner: str is not a linear learner"):
         Calibrated("perceptron").fit(X, y)
-    with pytest.raises(ParameterError, match="calibrate='vote': must be 'sigmoid' or 'isotonic'"):
+    with pytest.raises(ParameterError, match="calibrate='vote': must be 'auto', 'sigmoid' or 'isotonic'"):
         AutoPerceptron(calibrate="vote").fit(X, y)  # type: ignore[arg-type]
 
 

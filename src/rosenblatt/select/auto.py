@@ -30,11 +30,11 @@ from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
 from rosenblatt.select.together import Course, run_together
 
-FEW_ROWS = 10_000  # below this a single held-out part is too small to choose by: five folds
-FOLDS = 5
+FOLDS = ((1_000, 5), (10_000, 3))  # below so many rows, so many folds: a single held-out part would be too small
+FEWEST_ROWS = 5
 HELD_OUT = 0.2
 MOST_HELD_OUT = 10_000
-ROUNDS = ((2, 2), (5, 1))  # after so many epochs in all, so many candidates go on
+ROUNDS = ((1, 3), (3, 1))  # after so many epochs in all, so many candidates go on
 PATIENCE = 3
 CHANCE = 0.5  # differences of accuracy below so many standard errors count as none
 
@@ -68,14 +68,15 @@ class Candidate:
     @property
     def floor(self) -> float:
         """The lowest score that is as good as this one, but for chance."""
-        return self.score - CHANCE * float(np.sqrt(self.score * (1.0 - self.score) / self.held))
+        score = self.score
+        return score - CHANCE * float(np.sqrt(score * (1.0 - score) / self.held))
 
 
 class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A good linear classifier without options: scaling, rule, parameters and epochs are chosen by held-out rows.
 
     Averaged perceptrons, averaged PA-I and AROW learn side by side, each row read once for all; the weaker half leaves
-    after two epochs, the best goes on until its held-out accuracy stops rising, and is then learned again from all
+    after the first epoch, the best goes on until its held-out accuracy stops rising, and is then learned again from all
     rows. The steps of the candidates are set by the length of the rows, so nothing depends on units. Use a named
     learner where you want to know the algorithm beforehand.
 
@@ -85,8 +86,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The most epochs.
     class_weight : dict, "balanced" or None, default=None
         As for `Perceptron`.
-    calibrate : {"sigmoid", "isotonic"}, default="sigmoid"
-        How the held-out scores become the probabilities of `predict_proba`.
+    calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
+        How the held-out scores become the probabilities of `predict_proba`; "auto" is isotonic from 1,000 of them on.
     random_state : int, default=0
         The seed of the held-out part and of the shuffling; the same seed gives the same bits.
     n_jobs : int, default=-1
@@ -120,7 +121,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         max_iter: int = 20,
         class_weight: Any = None,
-        calibrate: Kind = "sigmoid",
+        calibrate: Kind = "auto",
         random_state: Any = 0,
         n_jobs: int | None = -1,
         verbose: int = 0,
@@ -135,8 +136,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a learner and fit it on all rows."""
         check_count("max_iter", self.max_iter)
-        if self.calibrate not in ("sigmoid", "isotonic"):
-            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid' or 'isotonic'")
+        if self.calibrate not in ("auto", "sigmoid", "isotonic"):
+            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
         table, labels = as_table(X), AveragedPerceptron()._labels(y)
         if table.count != len(labels.codes):
             raise DataError(
@@ -349,25 +350,28 @@ def _courses(candidates: list[Candidate]) -> list[Course]:
 
 def _best(candidates: list[Candidate]) -> list[Candidate]:
     """The best first; those as good as the best, but for chance, in their given order."""
-    floor = max(candidates, key=lambda candidate: candidate.score).floor
-    return sorted(candidates, key=lambda candidate: -min(candidate.score, floor))
+    scores = [candidate.score for candidate in candidates]
+    floor = candidates[int(np.argmax(scores))].floor
+    order = np.argsort([-min(score, floor) for score in scores], kind="stable")
+    return [candidates[place] for place in order]
 
 
 def _folds(
     labels: Labels, weights: NDArray[np.float64] | None, seed: int
 ) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
-    """Rows to learn from and rows to judge by: one held-out part, or five folds of few rows; none where too few."""
+    """Rows to learn from and rows to judge by: one held-out part, or folds of few rows; none where too few."""
     generator = engine.seed_generator(seed, 2**63)
     rows = np.arange(len(labels.codes), dtype=np.uint32)
     if weights is not None:
         rows = rows[weights > 0]
     counts = np.bincount(labels.codes[rows], minlength=len(labels.classes))
-    if counts.min() < 2 or len(rows) < FOLDS:
+    if counts.min() < 2 or len(rows) < FEWEST_ROWS:
         return []
-    if len(rows) >= FEW_ROWS:
+    folds = next((folds for below, folds in FOLDS if len(rows) < below), 1)
+    if folds == 1:
         return [hold_out(labels, rows, min(HELD_OUT, MOST_HELD_OUT / len(rows)), generator)]
-    fold_of = assign_folds(labels, rows, FOLDS, seed)
-    parts = [(rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]) for fold in range(FOLDS)]
+    fold_of = assign_folds(labels, rows, folds, seed)
+    parts = [(rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]) for fold in range(folds)]
     return [(training, held) for training, held in parts if len(held)]
 
 

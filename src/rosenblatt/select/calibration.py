@@ -20,7 +20,8 @@ from rosenblatt.models.voted import Voted
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
 from rosenblatt.select.probability import fit_maps, probabilities
 
-Kind = Literal["sigmoid", "isotonic"]
+Kind = Literal["auto", "sigmoid", "isotonic"]
+ENOUGH = 1_000  # rows for "auto" to trust the shape of an isotonic map
 WINDOW = 10_000  # the latest rows that the map is fitted on: enough for it, and it follows a drift
 
 
@@ -31,6 +32,8 @@ class Calibration:
         self.kind = kind
         self.classes = classes
         self.scores, self.codes = scores[-WINDOW:], codes[-WINDOW:]
+        if kind == "auto":
+            kind = "isotonic" if len(self.codes) >= ENOUGH else "sigmoid"
         self.maps = fit_maps(self.scores, self.codes, classes, kind)
 
     def followed_by(self, scores: NDArray[np.float64], codes: NDArray[np.int32]) -> Calibration:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
+TRIFLE = 1e-9
 
 
 class Map(Protocol):
@@ -92,14 +93,20 @@ def fit_maps(scores: Floats, codes: NDArray[np.int32], classes: int, kind: Liter
 
 
 def probabilities(scores: Floats, maps: list[Map]) -> Floats:
-    """One column a class, each row summing to 1."""
+    """One column a class, each row summing to 1; the class that the scores answer with has the highest.
+
+    A map may cross one half a little beside a score of 0. Between the two the answer gets one half and a trifle.
+    """
     if scores.shape[1] == 1:
+        larger = scores[:, 0] >= 0
         p = maps[0](scores[:, 0])
+        p = np.where(larger, np.maximum(p, 0.5 + TRIFLE), np.minimum(p, 0.5 - TRIFLE))
         return np.column_stack([1.0 - p, p])
     relative = _relative(scores)
     found = np.column_stack([each(relative[:, k]) for k, each in enumerate(maps)])
-    total = found.sum(axis=1, keepdims=True)
-    return np.where(total > 0, found / np.where(total > 0, total, 1.0), 1.0 / found.shape[1])
+    every, answer = np.arange(len(found)), np.argmax(scores, axis=1)
+    found[every, answer] = np.maximum(found[every, answer], found.max(axis=1) * (1.0 + TRIFLE) + TRIFLE)
+    return found / found.sum(axis=1, keepdims=True)
 
 
 def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
