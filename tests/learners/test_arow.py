@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import AROW, textbook
+from rosenblatt import AROW, engine, textbook
 from rosenblatt.errors import ParameterError
 
 
@@ -103,6 +106,30 @@ def test_examples_one_by_one_equal_the_same_rows_at_once(problem: dict[str, Any]
         stream.learn_one({j: float(value) for j, value in enumerate(row) if value}, label)
     np.testing.assert_array_equal(stream.coef_, at_once.coef_)
     assert [stream.predict_one(dict(enumerate(map(float, row)))) for row in X] == at_once.predict(X).tolist()
+
+
+BITS = """
+import numpy as np, scipy.sparse as sp
+from rosenblatt import AROW, engine
+generator = np.random.default_rng(0)
+for dtype in (np.float32, np.float64):
+    for classes in (2, 5):
+        X, y = generator.normal(size=(200, 77)).astype(dtype), generator.integers(classes, size=200)
+        for rows in (X, sp.csr_array(np.where(X > 0.5, X, 0))):
+            found = AROW(keep="average").partial_fit(rows, y)
+            print(found.coef_.tobytes().hex(), found.intercept_.tobytes().hex())
+"""
+
+
+def test_every_instruction_set_gives_the_same_bits() -> None:
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", BITS], env={**os.environ, "ROSENBLATT_ISA": isa}, capture_output=True, check=True
+        ).stdout
+        for isa in ("baseline", engine.ISA)
+    ]
+    assert len(told[0]) > 1000
+    assert told[0] == told[1]
 
 
 def test_a_new_class_and_a_new_feature_start_with_full_variance() -> None:

@@ -106,7 +106,8 @@ def probabilities(scores: Floats, maps: list[Map]) -> Floats:
     found = np.column_stack([each(relative[:, k]) for k, each in enumerate(maps)])
     every, answer = np.arange(len(found)), np.argmax(scores, axis=1)
     found[every, answer] = np.maximum(found[every, answer], found.max(axis=1) * (1.0 + TRIFLE) + TRIFLE)
-    return found / found.sum(axis=1, keepdims=True)
+    shares: Floats = found / found.sum(axis=1, keepdims=True)
+    return shares
 
 
 def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
