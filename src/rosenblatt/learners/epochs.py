@@ -66,6 +66,7 @@ class Stopping:
     n_iter_no_change: int
     shuffle: bool
     validation: Callable[[State], float] | None = None  # a score; higher is better
+    keep_best: bool = True  # is the outcome the state of the best validation score, or the last one?
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def iter_epochs(
         waited = 0 if stopping.tol is None or score - best > stopping.tol else waited + 1
         if score > best:
             best = score
-            best_state = state.copy() if stopping.validation is not None else state
+            best_state = state.copy() if stopping.validation is not None and stopping.keep_best else state
         if waited >= stopping.n_iter_no_change:
             stop_reason = "no_change"
             break

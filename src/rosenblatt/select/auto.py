@@ -320,7 +320,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for training, held in folds:
                 problem = Problem(table, y, learner._rule(), False, weights, training)
                 validation = partial(_accuracy, table=table, codes=labels.codes, rows=held, weights=weights)
-                stopping = Stopping(int(self.max_iter), 0.0, PATIENCE, True, validation)
+                stopping = Stopping(int(self.max_iter), 0.0, PATIENCE, True, validation, keep_best=False)
                 state = learner._begin("zeros", [problem], labels, learner._kept(), seed)[0][0]
                 candidate.courses.append(Course(state, problem, stopping, orders))
         left, done = candidates, 0
