@@ -33,7 +33,7 @@ inline T weighted_squares(const T* x, const T* v, std::size_t n) {
   }
   T rest = 0;
   for (; j < n; ++j) rest += v[j] * x[j] * x[j];
-  return L::sum(s0 + s1) + rest;
+  return L::sum(L::fold(s0 + s1)) + rest;
 }
 
 template <class T>
@@ -129,9 +129,9 @@ template <class Rows>
 void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
                   Linear<Rows, true> model, const SecondOrder<Rows>& second, bool tie_positive, Counters& c,
                   double& mistake_weight, Poll& poll) {
-  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i) {
+  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) {
     const int sign = signs[i];
-    const double score = static_cast<double>(rows.dot(i, model.weights)) + model.intercept[0];
+    const double score = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
     const double margin = sign * score;
     const double weight = sample_weight ? sample_weight[i] : 1.0;
     bool update = false;
@@ -151,9 +151,9 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
                  Poll& poll) {
   std::vector<typename Rows::Value> raw(model.K);
   std::vector<double> scores(model.K);
-  for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i) {
+  for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) {
     const std::int64_t right = labels[i];
-    model.scores(rows, i, raw.data(), scores.data());
+    model.scores(rows, i, raw.data(), scores.data(), next);
     const std::int64_t wrong = highest_wrong(scores.data(), model.K, right);
     const double margin = scores[right] - scores[wrong];
     const double weight = sample_weight ? sample_weight[i] : 1.0;

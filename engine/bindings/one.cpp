@@ -153,8 +153,8 @@ class OneRow {
       Average keep{p.sums->data(), fit_intercept_ ? p.intercept_sums->data() : nullptr, K};
       step(p, rule, positive, code, keep);
     } else if (p.pocket) {
-      Pocket<double> keep{p.pocket->data(), p.pocket_intercept->data(), p.pocket_mistakes->data(), p.weights.data(),
-                          p.intercept.data(), capacity_ * K, K, false};
+      Pocket<double> keep{p.pocket->data(), p.pocket_intercept->data(), {p.pocket_mistakes->data(), false}, p.weights.data(),
+                          p.intercept.data(), capacity_ * K, K};
       step(p, rule, positive, code, keep);
     } else {
       Last keep;

@@ -11,38 +11,6 @@
 namespace rosenblatt {
 namespace {
 
-using AnyRule = std::variant<PerceptronRule, PassiveAggressiveRule, double>;  // double: AROW's r
-
-AnyRule to_rule(const std::string& name, double eta0, double beta, double C, double r) {
-  using Variant = PassiveAggressiveRule::Variant;
-  if (name == "perceptron") return PerceptronRule(eta0, beta);
-  if (name == "PA") return PassiveAggressiveRule{Variant::PA, C};
-  if (name == "PA-I") return PassiveAggressiveRule{Variant::PA_I, C};
-  if (name == "PA-II") return PassiveAggressiveRule{Variant::PA_II, C};
-  if (name == "AROW") return r;
-  throw nb::value_error("rule: must be perceptron, PA, PA-I, PA-II or AROW");
-}
-
-using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-struct Labels {
-  const std::int8_t* signs;      // two classes
-  const std::int32_t* classes;  // more
-};
-
-Labels to_labels(const AnyLabels& y, std::int64_t rows, std::int64_t K) {
-  check_size(y, rows, "y");
-  if (K == 1) {
-    if (y.dtype() != nb::dtype<std::int8_t>()) throw nb::type_error("y: signs must be int8");
-    return {static_cast<const std::int8_t*>(y.data()), nullptr};
-  }
-  if (y.dtype() != nb::dtype<std::int32_t>()) throw nb::type_error("y: classes must be int32");
-  const auto* classes = static_cast<const std::int32_t*>(y.data());
-  for (std::int64_t i = 0; i < rows; ++i)
-    if (classes[i] < 0 || classes[i] >= K) throw nb::value_error("y: names a class that is not there");
-  return {nullptr, classes};
-}
-
 // One learner's pass over rows, ready to run part by part; the arrays are the caller's, kept alive and changed in place.
 class Pass {
  public:
@@ -60,7 +28,6 @@ class Pass {
     const std::int64_t K = static_cast<std::int64_t>(intercept.size());
     const std::int64_t size = K * rows.features();
     const Labels labels = to_labels(y, rows.count(), K);
-    const AnyRule rule = to_rule(rule_name, eta0, beta, C, r);
     const double* s = sample_weight ? sample_weight->data() : nullptr;
     if (s) check_size(*sample_weight, rows.count(), "sample_weight");
     check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
@@ -106,19 +73,19 @@ class Pass {
               check_size(*pocket_intercept, K, "pocket_intercept");
               check_size(*pocket_mistakes, 1, "pocket_mistakes");
               first_order(step, Pocket<T>{floats<T>(*pocket, size, "pocket"), pocket_intercept->data(),
-                                          pocket_mistakes->data(), model.weights, model.intercept, size, K, ratchet});
+                                          {pocket_mistakes->data(), ratchet}, model.weights, model.intercept, size, K});
             } else {
               throw nb::value_error("keep: must be last, average, vote or pocket, with its arrays");
             }
           };
-          const auto second_order = [&](double r_) {
+          const auto second_order = [&] {
             if (!variances || !intercept_variances) throw nb::value_error("variances: AROW needs them");
             const bool average = keep == "average" && sums && intercept_sums;
             if (keep != "last" && !average) throw nb::value_error("keep: must be last or average, with its arrays");
             check_size(*intercept_variances, K, "intercept_variances");
             const SecondOrder<View> second{floats<T>(*variances, size, "variances"), intercept_variances->data(),
                                            average ? sums->data() : nullptr,
-                                           average ? intercept_sums->data() : nullptr, r_};
+                                           average ? intercept_sums->data() : nullptr, r};
             run_ = [=, order = order_](Part part, Poll& poll) {
               if (K == 1)
                 learn_binary(view, labels.signs, s, order, part, model, second, tie_positive, *counted, *weighed, poll);
@@ -126,13 +93,10 @@ class Pass {
                 learn_joint(view, labels.classes, s, order, part, model, second, *counted, *weighed, poll);
             };
           };
-          if (const double* second = std::get_if<double>(&rule)) {
-            second_order(*second);
-          } else if (const auto* perceptron = std::get_if<PerceptronRule>(&rule)) {
-            with_keep(*perceptron);
-          } else {
-            with_keep(std::get<PassiveAggressiveRule>(rule));
-          }
+          if (rule_name == "AROW")
+            second_order();
+          else
+            std::visit(with_keep, to_rule(rule_name, eta0, beta, C));
         },
         rows.view);
   }

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt import errors, textbook
 
 if TYPE_CHECKING:
+    from rosenblatt.data import read
     from rosenblatt.learners import (
         AROW,
         AveragedPerceptron,
         History,
+        KernelPerceptron,
         PassiveAggressive,
         PassiveAggressiveClassifier,
         Perceptron,
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.models import load, save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
 
 __version__ = "0.1.0"
@@ -35,6 +38,7 @@ _HOMES = {
     "AveragedPerceptron": "learners",
     "Calibrated": "select",
     "History": "learners",
+    "KernelPerceptron": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
     "Perceptron": "learners",
@@ -43,6 +47,9 @@ _HOMES = {
     "VotedPerceptron": "learners",
     "compare": "select",
     "cross_validate": "select",
+    "load": "models",
+    "read": "data",
+    "save": "models",
     "tune": "select",
 }
 
@@ -52,6 +59,7 @@ __all__ = [
     "AveragedPerceptron",
     "Calibrated",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
@@ -62,6 +70,9 @@ __all__ = [
     "compare",
     "cross_validate",
     "errors",
+    "load",
+    "read",
+    "save",
     "textbook",
     "tune",
 ]

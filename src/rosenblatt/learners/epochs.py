@@ -119,10 +119,22 @@ def run_epochs(
     """
     orders = Orders()
     epochs = iter_epochs(state, problem, stopping, orders, on_epoch)
+    places = np.full(problem.table.count, -1) if state.keep == "vote" else None
     try:
         while True:
-            engine.run_passes([next(epochs)[1]], cancel)
+            order = next(epochs)
             orders.forget()
+            state.learn(
+                problem.table,
+                problem.y,
+                problem.rule,
+                tie_positive=problem.tie_positive,
+                sample_weight=problem.sample_weight,
+                order=order,
+                ratchet=True,
+                places=places,
+                cancel=cancel,
+            )
             if cancel[0]:
                 return Outcome(state, History(), "max_iter")
     except StopIteration as end:
@@ -136,11 +148,10 @@ def iter_epochs(
     stopping: Stopping,
     orders: Orders,
     on_epoch: Callable[[History], None],
-) -> Generator[tuple[NDArray[np.uint32] | None, engine.Pass], None, Outcome]:
-    """The passes of `run_epochs` with their orders, each to be run by the caller before the next one is asked for."""
+) -> Generator[NDArray[np.uint32] | None, None, Outcome]:
+    """The orders of the rows, epoch by epoch; the caller lets the state learn in each before it asks for the next."""
     history = History()
     best, best_state, waited = -np.inf, state, 0
-    places = np.full(problem.table.count, -1) if state.keep == "vote" else None
     if state.pocket_mistakes is not None and state.counter("seen") == 0:
         state.pocket_mistakes[0] = problem.count_mistakes(state)
     stop_reason: StopReason = "max_iter"
@@ -148,18 +159,7 @@ def iter_epochs(
         started = time.perf_counter()
         weight_before = float(state.mistake_weight[0])
         before = state.counter("mistakes"), state.counter("updates")
-        order = orders.draw(problem, state.generator) if stopping.shuffle else problem.rows
-        one = state.begin_pass(
-            problem.table,
-            problem.y,
-            problem.rule,
-            tie_positive=problem.tie_positive,
-            sample_weight=problem.sample_weight,
-            order=order,
-            ratchet=True,
-        )
-        yield order, one
-        state.end_pass(one, problem.table, places)
+        yield orders.draw(problem, state.generator) if stopping.shuffle else problem.rows
         mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
         history.mistakes.append(mistakes)
         history.updates.append(updates)

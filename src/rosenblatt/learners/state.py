@@ -78,6 +78,17 @@ class State:
             state.variances, state.intercept_variances = np.ones_like(weights), np.ones_like(intercept)
         return state
 
+    def fresh(self) -> State:
+        """A state like this one, with weights of 0, that has seen nothing yet."""
+        return State.begin(
+            np.zeros((1, self.features), self.dtype),
+            np.zeros(1),
+            keep=self.keep,
+            fit_intercept=self.fit_intercept,
+            generator=engine.seed_generator(0),
+            second_order=self.variances is not None,
+        )
+
     def counter(self, name: str) -> int:
         return int(self.counters[COUNTERS.index(name)])
 
@@ -275,7 +286,7 @@ class State:
         )
         if self.start is not None and self.log is not None:
             state.start = Linear(_must(mixed(self.start.weights)), _must(mixed(self.start.intercept)))
-            state.log = _mixed_log(self.log, mix)
+            state.log = mixed_log(self.log, mix)
         return state
 
     def _map(self, change: Any) -> None:
@@ -311,7 +322,7 @@ def _inherited(variances: NDArray[Any] | None, mix: NDArray[np.float64]) -> NDAr
     return rows
 
 
-def _mixed_log(log: Updates, mix: NDArray[np.float64]) -> Updates:
+def mixed_log(log: Updates, mix: NDArray[np.float64]) -> Updates:
     """Updates of the old weight rows as updates of the new ones.
 
     An old row may become at most one gaining (positive) and one losing (negative) new row.

@@ -6,7 +6,7 @@ rows do the same arithmetic on the same states.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.history import History
+from rosenblatt.learners.start import seed_of
 from rosenblatt.models.linear import predict_codes
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class OneByOne:
     if TYPE_CHECKING:
         classes_: NDArray[Any]
         history_: History
-        tie: str
+        tie: Literal["mistake", "positive"]
         fit_intercept: bool
+        init: Any
+        random_state: Any
         _states: list[State]
 
         def _rule(self) -> Rule: ...
@@ -41,8 +44,14 @@ class OneByOne:
         def _check_tie(self, classes: int) -> None: ...
         def _is_ovr(self, classes: int) -> bool: ...
         def _states_over(self, classes: NDArray[Any], rule: Rule) -> list[State]: ...
-        def _fresh_states(
-            self, features: int, dtype: np.dtype[Any], classes: NDArray[Any], keep: KeepName
+        def _weights_from(
+            self,
+            init: Any,
+            features: int,
+            dtype: np.dtype[Any],
+            classes: NDArray[Any],
+            keep: KeepName,
+            generator: NDArray[np.uint64],
         ) -> list[State]: ...
         def _answer(self) -> Any: ...
 
@@ -143,7 +152,8 @@ class OneByOne:
             states = self._states_over(classes, rule)
         else:
             classes = new
-            states = self._fresh_states(0, np.dtype(np.float64), classes, self._kept())
+            generator = engine.seed_generator(seed_of(self.random_state))
+            states = self._weights_from(self.init, 0, np.dtype(np.float64), classes, self._kept(), generator)
             self.history_ = History()
             self._vocabulary: dict[Any, int] = {}
         self._bind(classes, states)

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
+from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.history import History
-from rosenblatt.learners.linear import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
 from rosenblatt.theory.trace import Trace

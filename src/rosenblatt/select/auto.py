@@ -16,7 +16,6 @@ from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.base import LinearLearner
 from rosenblatt.learners.epochs import Orders, Problem, Stopping
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
@@ -24,6 +23,7 @@ from rosenblatt.learners.start import check_count, seed_of
 from rosenblatt.learners.state import State
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.select.calibration import Calibration, Kind
 from rosenblatt.select.folds import assign_folds
@@ -321,7 +321,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 problem = Problem(table, y, learner._rule(), False, weights, training)
                 validation = partial(_accuracy, table=table, codes=labels.codes, rows=held, weights=weights)
                 stopping = Stopping(int(self.max_iter), 0.0, PATIENCE, True, validation, keep_best=False)
-                state = learner._begin("zeros", [problem], labels, learner._kept(), seed)[0][0]
+                generator = engine.seed_generator(seed)
+                state = learner._new_states("zeros", table, labels.classes, learner._kept(), generator)[0]
                 candidate.courses.append(Course(state, problem, stopping, orders))
         left, done = candidates, 0
         for epochs, go_on in ROUNDS:

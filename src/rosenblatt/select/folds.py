@@ -16,9 +16,9 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.base import LinearLearner
 from rosenblatt.learners.progress import run_threads
 from rosenblatt.learners.start import check_count
+from rosenblatt.learners.weights import LinearLearner
 
 
 def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import Fitting, LinearLearner
+from rosenblatt.learners.base import Fitting
 from rosenblatt.learners.epochs import Orders, best_restart
+from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.select.together import Course, run_together
 
 

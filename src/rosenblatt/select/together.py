@@ -32,6 +32,7 @@ class Course:
         self.outcome: Outcome | None = None
         self.order: NDArray[np.uint32] | None = None
         self.one: Any = None
+        self._places = np.full(problem.table.count, -1) if state.keep == "vote" else None
         self._epochs = iter_epochs(state, problem, stopping, orders, self._note)
 
     @property
@@ -45,14 +46,25 @@ class Course:
 
     def finish_pass(self) -> None:
         """After the pass was run: count, validate, and see whether learning is over."""
+        self.state.end_pass(self.one, self.problem.table, self._places)
         self._advance()
 
     def _advance(self) -> None:
         self.one = self.order = None
         try:
-            self.order, self.one = next(self._epochs)
+            self.order = next(self._epochs)
         except StopIteration as end:
             self.outcome = end.value
+            return
+        self.one = self.state.begin_pass(
+            self.problem.table,
+            self.problem.y,
+            self.problem.rule,
+            tie_positive=self.problem.tie_positive,
+            sample_weight=self.problem.sample_weight,
+            order=self.order,
+            ratchet=True,
+        )
 
     def _note(self, history: History) -> None:
         self.history = history

@@ -17,10 +17,10 @@ from scipy import sparse
 from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.base import LinearLearner
-from rosenblatt.learners.linear import Perceptron
+from rosenblatt.learners import Perceptron
 from rosenblatt.learners.start import seed_of, starting_weights
 from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.weights import LinearLearner
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Replay:
         shape = (1 if self.classes == 2 else self.classes, len(self.X[0]))
         start = starting_weights(learner.init, shape, np.dtype(np.float64), generator, learner.fit_intercept)
         W = np.hstack([start[0], start[1][:, None]]).tolist()
-        fewest, waited = np.inf, 0
+        total, mistaken, best, waited = float(np.sum(np.array(given)[present])), 0.0, -np.inf, 0
         for epoch in range(1, int(learner.max_iter) + 1):
             order = present.copy()
             if learner.shuffle:
                 engine.shuffle(order, generator)
-            mistakes = updates = 0
+            mistakes, updates, before = 0, 0, mistaken
             for step in textbook.steps(
                 self.X,
                 y,
@@ -70,13 +70,14 @@ class Replay:
             ):
                 W = step.after
                 mistakes += step.mistake
+                mistaken += given[step.row] if step.mistake else 0.0
                 updates += step.update
                 yield replace(step, epoch=epoch)
             if mistakes == 0 and (updates == 0 or not self._wrong(W, y, present)):
                 return
-            better = learner.tol is None or (fewest - mistakes) / len(present) > learner.tol
-            waited = 0 if better else waited + 1
-            fewest = min(fewest, mistakes)
+            score = (before - mistaken) / total  # the mistake rate, each row counted with its weight
+            waited = 0 if learner.tol is None or score - best > learner.tol else waited + 1
+            best = max(best, score)
             if waited >= learner.n_iter_no_change:
                 return
 

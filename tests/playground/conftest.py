@@ -1,0 +1,175 @@
+"""A real browser and a real server for the tests of the playground.
+
+The browser is Debian's ``chromium`` (or ``CHROMIUM``, a path), driven by Playwright. Without it the tests that need
+it are skipped with a sentence; with ``CI=true`` they fail instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rosenblatt.playground import make_server, page_address
+from rosenblatt.playground.page import FOLDER
+
+HERE = Path(__file__).parent
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def missing(what: str) -> None:
+    """Skip with a sentence; where everything must be there, fail."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what}, and CI=true: nothing may be skipped")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    with make_server() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield page_address(server)
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("Playwright is not installed: pip install playwright")
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path or not Path(path).exists():
+        missing("no browser: apt-get install chromium, or set CHROMIUM to one")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """Opens pages in fresh contexts, and remembers what no page may do: log errors, or ask another host."""
+
+    def __init__(self, browser: Any, address: str) -> None:
+        self.browser = browser
+        self.address = address
+        self.complaints: list[str] = []
+        self.contexts: list[Any] = []
+
+    def __call__(
+        self,
+        link: str = "",
+        *,
+        width: int = 1280,
+        height: int = 720,
+        dark: bool = False,
+        still: bool = True,
+        **options: Any,
+    ) -> Any:
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce" if still else "no-preference",
+            **options,
+        )
+        context.set_default_timeout(5000)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda e: self.complaints.append(str(e)))
+        page.on("request", self.watch)
+        page.goto(self.address + link)
+        page.wait_for_selector(".plane .origin, .plane .region, .plane .rings", state="attached")
+        return page
+
+    def watch(self, request: Any) -> None:
+        if not request.url.startswith((self.address, "blob:", "data:")):
+            self.complaints.append(f"asked {request.url}")
+
+    def leave(self) -> None:
+        for context in self.contexts:
+            context.close()
+        assert self.complaints == []
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Visit]:
+    visit = Visit(browser, address)
+    yield visit
+    visit.leave()
+
+
+@pytest.fixture(scope="module")
+def screen(browser: Any, address: str) -> Iterator[Any]:
+    """One page for many pictures: its size, theme and link are changed while it is open."""
+    visit = Visit(browser, address)
+    yield visit()
+    visit.leave()
+
+
+class Node:
+    """Calls a function of a JavaScript module in Node."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __call__(self, module: str, function: str, *arguments: Any) -> Any:
+        code = (
+            "let t='';for await(const c of process.stdin)t+=c;const [m,f,b,a]=JSON.parse(t);"
+            "process.stdout.write(JSON.stringify(await (await import(m))[f](b,...a)))"
+        )
+        sent = json.dumps([(HERE / module).as_uri(), function, FOLDER.as_uri() + "/", arguments])
+        command = [self.path, "--no-warnings", "--input-type=module", "-e", code]
+        done = subprocess.run(command, input=sent, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+class Chromium:
+    """Calls a function of a JavaScript module in the page."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.page = visit()
+        self.page.route("**/tests/*", lambda route: route.fulfill(path=HERE / route.request.url.rsplit("/", 1)[1]))
+        self.address = visit.address
+
+    def __call__(self, module: str, function: str, *arguments: Any) -> Any:
+        call = "async ([m, f, b, a]) => JSON.stringify(await (await import(m))[f](b, ...JSON.parse(a)))"
+        sent = [f"{self.address}tests/{module}", function, self.address, json.dumps(arguments)]
+        return json.loads(self.page.evaluate(call, sent))
+
+
+@pytest.fixture(scope="session")
+def chromium(browser: Any, address: str) -> Iterator[Chromium]:
+    visit = Visit(browser, address)
+    yield Chromium(visit)
+    visit.leave()
+
+
+@pytest.fixture(params=["node", "chromium"])
+def engine(request: pytest.FixtureRequest) -> Any:
+    """The page's engine, in Node and in the browser: a function to call functions of a module with."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="session")
+def node() -> Node:
+    path = shutil.which("node")
+    if not path:
+        missing("Node is not installed: apt-get install nodejs")
+    return Node(path)

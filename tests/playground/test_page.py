@@ -1,0 +1,167 @@
+"""The server, the export and the command: the page from the terminal's side."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rosenblatt.cli import play
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.playground import choose_columns, export, make_server, page_address
+from rosenblatt.playground.page import FOLDER, page_files
+
+FLOWERS = "long,wide,high,kind\n1,2,0.5,rose\n3,1,0.25,tulip\n2,2,0.75,rose\n"
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    play.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+@pytest.fixture
+def flowers(tmp_path: Path) -> Path:
+    path = tmp_path / "flowers.csv"
+    path.write_text(FLOWERS)
+    return path
+
+
+def test_columns_are_guessed_or_chosen(flowers: Path, tmp_path: Path) -> None:
+    guess = choose_columns(flowers)
+    assert (guess.across, guess.up, guess.label) == ("long", "wide", "kind")
+    chosen = choose_columns(flowers, ("high", "long"), "kind")
+    assert chosen.query == "?csv=data.csv&x=high&y=long&label=kind"
+    bare = tmp_path / "bare.csv"
+    bare.write_text("1;2;0\n3;4;1\n")
+    assert choose_columns(bare).label == "column 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "the file has no rows"),
+        ("a,b\n1,2\n", "line 1 has 2 columns; two of numbers and a label are needed"),
+        ("a,b,c\n1,2,x\n1,2\n", "line 3 has 2 columns, but line 1 has 3"),
+        ("a,b,c\n1,2,x\n1,oops,y\n", "line 3, column 'b': 'oops' is not a number"),
+        ("a,b,c\n1,2,x\n1,nan,y\n", "line 3, column 'b': 'nan' is not a number"),
+        ("a,b,c\n1,2,x\n1,3,\n", "line 3, column 'c': the label is missing"),
+        ("a,b,c\n1,2,x\n1,3,x\n", "column 'c' has 1 different labels; two to 6 can be shown"),
+    ],
+)
+def test_a_table_that_cannot_be_shown(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=sentence):
+        choose_columns(path)
+
+
+def test_wrong_names_files_and_ports(flowers: Path, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="there is no column 'deep'; the columns are long, wide, high, kind"):
+        choose_columns(flowers, ("deep", "wide"))
+    with pytest.raises(ParameterError, match="three different columns"):
+        choose_columns(flowers, ("long", "long"))
+    with pytest.raises(DataError, match="No such file"):
+        choose_columns(tmp_path / "none.csv")
+    (tmp_path / "latin.csv").write_bytes(b"a,b,c\n1,2,\xe9\n")
+    with pytest.raises(DataError, match="byte 10 is not UTF-8"):
+        choose_columns(tmp_path / "latin.csv")
+    with pytest.raises(ParameterError, match="port=70000"):
+        make_server(70000)
+    with make_server() as taken, pytest.raises(ParameterError, match=f"port={taken.server_port}: "):
+        make_server(taken.server_port)
+    with pytest.raises(ParameterError, match=r"DATA\.csv, which is missing"):
+        play.run(parsed("--label", "kind"))
+
+
+def test_the_export_is_the_page_and_nothing_is_overwritten(flowers: Path, tmp_path: Path, capsys: Any) -> None:
+    folder = tmp_path / "site"
+    assert play.run(parsed(str(flowers), "--label", "kind", "--export", str(folder))) == 0
+    assert "index.html?csv=data.csv&x=long&y=wide&label=kind" in capsys.readouterr().out
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert names == {*page_files(), "data.csv"}
+    assert (folder / "data.csv").read_text() == FLOWERS
+    assert (folder / "ui" / "app.js").read_bytes() == (FOLDER / "ui" / "app.js").read_bytes()
+    with pytest.raises(DataError, match="is not an empty folder"):
+        export(folder)
+
+
+def test_only_the_page_is_served_and_only_to_this_machine(flowers: Path) -> None:
+    data = choose_columns(flowers)
+    with make_server(data=data) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert server.server_address[0] == "127.0.0.1"
+        base = f"http://127.0.0.1:{server.server_port}"
+        with urllib.request.urlopen(page_address(server, data)) as answer:
+            assert b"rosenblatt" in answer.read()
+            assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        with urllib.request.urlopen(base + "/data.csv") as answer:
+            assert answer.read().decode() == FLOWERS
+        for path in ["/page.py", "/../textbook.py", "/ui/../page.py", "/engine", "/etc/passwd"]:
+            line = HTTPConnection("127.0.0.1", server.server_port)
+            line.request("GET", path)
+            assert line.getresponse().status == 404, path
+            line.close()
+        line = HTTPConnection("127.0.0.1", server.server_port)
+        line.request("GET", "/data.csv", headers={"Host": "elsewhere.example"})
+        assert line.getresponse().status == 403
+        line.close()
+        server.shutdown()
+
+
+def test_the_files_name_no_other_host() -> None:
+    for path in page_files().values():
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert "http://" not in text, path
+        assert "https://" not in text, path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+def test_the_command_serves_opens_the_browser_and_stops(flowers: Path, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    opener = tmp_path / "opener"
+    opener.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    opener.chmod(0o755)
+    code = (
+        "import argparse, sys; from rosenblatt.cli import play; parser = argparse.ArgumentParser(); "
+        "play.add_arguments(parser); sys.exit(play.run(parser.parse_args()))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(flowers), "--columns", "high", "wide"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "BROWSER": f"{opener} %s"},
+    )
+    assert process.stdout is not None
+    said = process.stdout.readline()
+    address = said.split()[4]
+    with urllib.request.urlopen(address) as answer:
+        assert answer.status == 200
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 0
+    process.stdout.close()
+    assert address.endswith("/?csv=data.csv&x=high&y=wide&label=kind")
+    assert opened.read_text().strip() == address
+
+
+def test_the_user_s_table_is_shown(browser: Any, visit: Any, flowers: Path) -> None:
+    data = choose_columns(flowers, ("high", "wide"), "kind")
+    with make_server(data=data) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        visit.address = page_address(server)
+        page = visit(data.query)
+        page.get_by_text("data.csv: 3 points, of 2 classes.").wait_for()
+        assert page.locator(".plane .points path").count() == 3
+        assert page.locator(".grid .name").all_text_contents() == ["high", "wide"]
+        assert page.locator("[data-column=x]").input_value() == "2"
+        server.shutdown()
