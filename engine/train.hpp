@@ -27,6 +27,12 @@ struct Poll {
   }
 };
 
+// A stretch of an order: the places from begin to end.
+struct Part {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
 // The rows of a pass: index[0..count), or 0..count in order where index is null.
 struct Order {
   const std::uint32_t* index;
@@ -35,13 +41,13 @@ struct Order {
   std::int64_t operator[](std::int64_t at) const { return index ? index[at] : at; }
 };
 
-// Calls visit(i, next) for every row of the order, fetching ahead where the order jumps (else next is -1); stops when
-// the poll says so.
+// Calls visit(i, next) for every row in a part of the order, fetching ahead where the order jumps (else next is -1);
+// stops when the poll says so.
 template <class Rows, class Visit>
-void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
+void for_each_row(const Rows& rows, Order order, Part part, std::int64_t K, Poll& poll, Visit&& visit) {
   const std::int64_t block = Poll::rows_a_block(rows.values_a_row(), K);
-  for (std::int64_t begin = 0; begin < order.count && !poll(); begin += block) {
-    const std::int64_t end = std::min(order.count, begin + block), last = order.count - 1;
+  for (std::int64_t begin = part.begin; begin < part.end && !poll(); begin += block) {
+    const std::int64_t end = std::min(part.end, begin + block), last = order.count - 1;
     for (std::int64_t at = begin; at < end; ++at) {
       std::int64_t i = at, next = -1;
       if (order.index) {
@@ -53,6 +59,11 @@ void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Vis
       visit(i, next);  // the only call, so that it is inlined
     }
   }
+}
+
+template <class Rows, class Visit>
+void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
+  for_each_row(rows, order, Part{0, order.count}, K, poll, visit);
 }
 
 // With tie_positive a score of 0 reads as +1, so it is a mistake only on a negative row.
@@ -126,9 +137,10 @@ double extended_squared_norm(const Rows& rows, std::int64_t i, bool fit_intercep
   return fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
 }
 
-// mistake_weight grows by the sample weight of every mistake.
+// Learns from a part of the order; a pocket is checked on all of it. mistake_weight grows by the sample weight of every
+// mistake.
 template <class Rows, class Rule, class Keep>
-void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order,
+void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
                   Linear<Rows, true> model, const Rule& rule, Keep& keep, bool tie_positive, Counters& c,
                   double& mistake_weight, Poll& poll) {
   using T = typename Rows::Value;
@@ -137,7 +149,7 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
   const auto check = [&](double limit) {
     return count_mistakes<Rows>(rows, signs, sample_weight, order, model, tie_positive, limit, poll);
   };
-  for_each_row(rows, order, 1, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) {
     const int sign = signs[i];
     const double score = static_cast<double>(rows.dot(i, w, next)) + b;
     const double margin = sign * score;
@@ -166,7 +178,7 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
 }
 
 template <class Rows, class Rule, class Keep>
-void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order,
+void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order, Part part,
                  Linear<Rows, true> model, const Rule& rule, Keep& keep, Counters& c, double& mistake_weight,
                  Poll& poll) {
   using T = typename Rows::Value;
@@ -176,7 +188,7 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
   const auto check = [&](double limit) {
     return count_mistakes_joint<Rows>(rows, labels, sample_weight, order, model, limit, poll);
   };
-  for_each_row(rows, order, K, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) {
     const std::int64_t right = labels[i];
     model.scores(rows, i, raw.data(), scores.data(), next);
     const std::int64_t wrong = highest_wrong(scores.data(), K, right);

@@ -6,12 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rosenblatt.learners.arow import AROW
     from rosenblatt.learners.history import History
     from rosenblatt.learners.kernel import KernelPerceptron
     from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
     from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 
 _HOMES = {
+    "AROW": "arow",
     "AveragedPerceptron": "perceptron",
     "History": "history",
     "KernelPerceptron": "kernel",
@@ -23,6 +25,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AROW",
     "AveragedPerceptron",
     "History",
     "KernelPerceptron",

@@ -7,6 +7,7 @@ Invariant: a call that raises leaves the learner as it was. Everything is checke
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -21,7 +22,7 @@ from rosenblatt.data.labels import Labels, as_label_array, encode_labels, merge_
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.classes import joint_with_classes, ovr_with_classes
-from rosenblatt.learners.epochs import Outcome, Problem, Stopping, run_epochs, score_of
+from rosenblatt.learners.epochs import Outcome, Problem, Stopping, best_restart, run_epochs
 from rosenblatt.learners.history import History
 from rosenblatt.learners.progress import EpochBar, run_threads
 from rosenblatt.learners.rules import Rule, check_number
@@ -30,6 +31,17 @@ from rosenblatt.learners.state import KEEPS, KeepName
 from rosenblatt.learners.validation import hold_out, validation_score
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import predict_codes
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What a fit is about to learn: the problems, each with its stopping, and the states of every restart."""
+
+    classes: NDArray[Any]
+    problems: list[Problem]
+    stoppings: list[Stopping]
+    restarts: list[list[Any]]
+    going_on: bool
 
 
 class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,9 +91,18 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, init: Any) -> Self:
+        fitting = self._prepare(as_table(X), self._labels(y), init, sample_weight, X_val, y_val)
+        best = self._run(fitting.restarts, fitting.problems, fitting.stoppings)
+        self._conclude(X, fitting, best)
+        self._warn_if_unfinished()
+        return self
+
+    def _prepare(
+        self, table: Table, labels: Labels, init: Any, sample_weight: Any = None, X_val: Any = None, y_val: Any = None
+    ) -> Fitting:
+        """Everything that a fit needs, checked; nothing is learned yet."""
         rule, keep = self._rule(), self._kept()
         self._check_parameters()
-        table, labels = as_table(X), self._labels(y)
         _check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
@@ -100,9 +121,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self._new_states(init, table, labels.classes, keep, engine.seed_generator(seed, restart))
                 for restart in range(self.n_init)
             ]
-        best = self._run(restarts, problems, stoppings)
-        self._conclude(X, labels.classes, best, going_on)
-        return self
+        return Fitting(labels.classes, problems, stoppings, restarts, going_on)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in their order, going on from what was learned before.
@@ -307,31 +326,28 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for state, problem, stopping in zip(states, problems, stoppings, strict=True)
             ]
             outcomes = run_threads(tasks, self.n_jobs)
-        groups = [outcomes[at : at + len(problems)] for at in range(0, len(outcomes), len(problems))]
-        if len(groups) == 1:
-            return groups[0]
-        scores = [
-            sum(score_of(o, p, s) for o, p, s in zip(group, problems, stoppings, strict=True)) for group in groups
-        ]
-        return groups[int(np.argmax(scores))]
+        return best_restart(outcomes, problems, stoppings)
 
-    def _conclude(self, X: Any, classes: NDArray[Any], outcomes: list[Outcome], going_on: bool) -> None:
+    def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
         """Take the outcome over, and say how it ended."""
         history = History.total([outcome.history for outcome in outcomes])
         reasons = {outcome.stop_reason for outcome in outcomes}
         validate_data(self, X, skip_check_array=True, reset=True)
         self._forget_stream()
-        self.classes_ = classes
+        self.classes_ = fitting.classes
         self._states = [outcome.state for outcome in outcomes]
         self.n_iter_ = len(history)
-        self.history_ = self.history_.followed_by(history) if going_on else history
+        self.history_ = self.history_.followed_by(history) if fitting.going_on else history
         self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
         self.converged_ = self.stop_reason_ == "converged"
+
+    def _warn_if_unfinished(self) -> None:
         if self.stop_reason_ == "max_iter":
+            mistakes = self.history_.mistakes[-1]
             warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {history.mistakes[-1]} mistakes in "
-                "the last epoch. That proves nothing about the data: give it more epochs, or ask whether they can be "
-                "separated at all",
+                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {mistakes} mistakes in the last "
+                "epoch. That proves nothing about the data: give it more epochs, or ask whether they can be separated "
+                "at all",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -35,6 +35,7 @@ _ARRAYS = (
     "intercept_sums",
     "pocket_intercept",
     "pocket_mistakes",
+    "intercept_variances",
 )
 _UPDATES = ("which", "steps", "gains", "loses", "survived")
 
@@ -140,7 +141,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
 
 def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
     """The arrays of a state; of the weights only columns that are not 0 to the bit."""
-    matrices = {"weights": state.weights, "sums": state.sums, "pocket": state.pocket}
+    matrices = {"weights": state.weights, "sums": state.sums, "pocket": state.pocket, "variances": state.variances}
     if state.start is not None:
         matrices["start"] = state.start.weights
         tensors["start_intercept"] = state.start.intercept
@@ -189,6 +190,7 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
         weights=weights,
         sums=matrix("sums"),
         pocket=matrix("pocket"),
+        variances=matrix("variances"),
         start=None if start is None else Linear(start, tensors["start_intercept"]),
         support=support,
         log=Updates(*(tensors[f"log.{name}"] for name in _UPDATES)) if "log.which" in tensors else None,

@@ -190,6 +190,7 @@ class OneByOne:
             rule.eta0,
             rule.beta,
             rule.C,
+            rule.r,
             self.tie == "positive",
         )
         for state in self._states:
@@ -201,6 +202,8 @@ class OneByOne:
                 pocket=None if state.pocket is None else state.pocket.ravel(order="K"),
                 pocket_intercept=state.pocket_intercept,
                 pocket_mistakes=state.pocket_mistakes,
+                variances=None if state.variances is None else state.variances.ravel(order="K"),
+                intercept_variances=state.intercept_variances,
                 counters=state.counters,
                 mistake_weight=state.mistake_weight,
             )
@@ -270,4 +273,6 @@ def _as_float64(state: State) -> State:
     state.weights = state.weights.astype(np.float64)
     if state.pocket is not None:
         state.pocket = state.pocket.astype(np.float64)
+    if state.variances is not None:
+        state.variances = state.variances.astype(np.float64)
     return state

@@ -86,7 +86,12 @@ class LinearLearner(OneByOne, Learner):
         ovr = self._is_ovr(len(classes))
         shape = (len(classes) if ovr else weight_rows(len(classes)), features)
         weights, intercept = starting_weights(init, shape, dtype, generator, self.fit_intercept)
-        begin = partial(State.begin, keep=keep, fit_intercept=bool(self.fit_intercept))
+        begin = partial(
+            State.begin,
+            keep=keep,
+            fit_intercept=bool(self.fit_intercept),
+            second_order=self._rule().second_order,
+        )
         if not ovr:
             return [begin(weights, intercept, generator=generator)]
         return [
