@@ -16,12 +16,12 @@ import { makeTransport } from "./transport.js";
 import { makeUpload } from "./upload.js";
 
 function fromLink(hash) {
-  try {
-    return readLink(hash);
-  } catch (error) {
-    tell(`This link is broken: ${error.message} Showing the start instead.`, "error");
-    return null;
-  }
+	try {
+		return readLink(hash);
+	} catch (error) {
+		tell(`This link is broken: ${error.message} Showing the start instead.`, "error");
+		return null;
+	}
 }
 
 const store = new Store(fromLink(location.hash) ?? startState());
@@ -37,8 +37,8 @@ find("help-open").onclick = () => find("help").showModal();
 // The address follows the state, so that the page can be reloaded or shared.
 let timer = 0;
 function follow() {
-  clearTimeout(timer);
-  timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 200);
+	clearTimeout(timer);
+	timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 200);
 }
 
 const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)];
@@ -46,18 +46,18 @@ store.views = [makeTour(store, transport), stage, ...panels, transport, { calm: 
 store.show();
 
 addEventListener("hashchange", () => {
-  const state = fromLink(location.hash);
-  if (state) store.set(state, true);
+	const state = fromLink(location.hash);
+	if (state) store.set(state, true);
 });
 
 // Data that came with the page: ?csv=FILE&x=COLUMN&y=COLUMN&label=COLUMN.
 const { csv, ...wanted } = Object.fromEntries(new URLSearchParams(location.search));
 if (csv && location.hash === "") {
-  try {
-    const answer = await fetch(csv);
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}.`);
-    upload.take(csv, await answer.text(), wanted);
-  } catch (error) {
-    tell(`${csv} could not be read: ${error.message}`, "error");
-  }
+	try {
+		const answer = await fetch(csv);
+		if (!answer.ok) throw new Error(`the server answered ${answer.status}.`);
+		upload.take(csv, await answer.text(), wanted);
+	} catch (error) {
+		tell(`${csv} could not be read: ${error.message}`, "error");
+	}
 }
