@@ -1,97 +1,94 @@
 // Scores of an answer at many places of the plane: a grid, or the rows themselves.
-// `reach` sums the sizes of all kernel terms: scores divided by it fade nowhere, which makes smooth contours.
-// Moving forward in time costs one kernel row an update.
+// Scores divided by `reach`, the sizes of all kernel terms, fade nowhere, which makes smooth contours.
 
-import { predict, rowWeightsAt, weightsAt } from "./keep.js";
-import { kernelOf } from "./kernel.js";
-import { pocketAt } from "./learn.js";
-import { isMistake } from "./rule.js";
-import { eachRow, marginOf } from "./space.js";
+import { predict, rowWeightsAt, weightsAt } from "./keep.js"
+import { kernelOf } from "./kernel.js"
+import { pocketAt } from "./learn.js"
+import { isMistake } from "./rule.js"
+import { eachRow, marginOf } from "./space.js"
 
 export function makeField(trace, sites) {
-	const { problem, learner, space, updateSteps, length } = trace;
-	const linear = learner.kernel === "linear";
-	const kernel = kernelOf(learner);
-	const kernelRows = new Map();
-	const blank = () => eachRow(problem, () => new Float64Array(sites.length));
-	const field = { scoresAt };
-	let time, updates, now, sum, votes, pocket, kept;
+	const { problem, learner, space, updateSteps, length } = trace
+	const linear = learner.kernel === "linear"
+	const kernel = kernelOf(learner)
+	const kernelRows = new Map()
+	const blank = () => eachRow(problem, () => new Float64Array(sites.length))
+	const field = { scoresAt }
+	let time, updates, now, sum, votes, pocket, kept
 
 	function rewind() {
-		time = updates = 0;
-		[now, sum, votes, [field.reach]] = [blank(), blank(), blank(), blank()];
-		if (linear) paint(now, space.snapshots[0]);
+		time = updates = 0
+		;[now, sum, votes, [field.reach]] = [blank(), blank(), blank(), blank()]
+		if (linear) paint(now, space.snapshots[0])
 	}
 
 	function paint(scores, W) {
 		W.forEach(([w1, w2, b], k) => {
-			for (let s = 0; s < sites.length; s++) scores[k][s] = w1 * sites[s][0] + w2 * sites[s][1] + b;
-		});
-		return scores;
+			for (let s = 0; s < sites.length; s++) scores[k][s] = w1 * sites[s][0] + w2 * sites[s][1] + b
+		})
+		return scores
 	}
 
 	function add(out, weight, i, size = (v) => v) {
-		if (!kernelRows.has(i)) kernelRows.set(i, Float64Array.from(sites, (site) => kernel(problem.X[i], site)));
-		const row = kernelRows.get(i);
-		for (let s = 0; s < out.length; s++) out[s] += weight * size(row[s]);
+		if (!kernelRows.has(i)) kernelRows.set(i, Float64Array.from(sites, (site) => kernel(problem.X[i], site)))
+		const row = kernelRows.get(i)
+		for (let s = 0; s < out.length; s++) out[s] += weight * size(row[s])
 	}
 
-	// The current vector lived through `count` more examples.
 	function live(count) {
-		time += count;
+		time += count
 		now.forEach((scores, k) => {
-			for (let s = 0; s < scores.length; s++) sum[k][s] += count * scores[s];
-		});
+			for (let s = 0; s < scores.length; s++) sum[k][s] += count * scores[s]
+		})
 		for (let s = 0; s < sites.length; s++)
-			if (now.length > 1) votes[predict(now.map((scores) => scores[s]))][s] += count;
-			else votes[0][s] += now[0][s] >= 0 ? count : -count;
+			if (now.length > 1) votes[predict(now.map((scores) => scores[s]))][s] += count
+			else votes[0][s] += now[0][s] >= 0 ? count : -count
 	}
 
 	function update() {
-		updates += 1;
-		if (linear) paint(now, space.snapshots[updates]);
+		updates += 1
+		if (linear) paint(now, space.snapshots[updates])
 		else {
-			const { row, parts, tau } = space.moves[updates - 1];
-			add(field.reach, tau, row, Math.abs);
-			for (const [k, by] of parts) add(now[k], by, row);
+			const { row, parts, tau } = space.moves[updates - 1]
+			add(field.reach, tau, row, Math.abs)
+			for (const [k, by] of parts) add(now[k], by, row)
 		}
-		live(1);
+		live(1)
 	}
 
 	function pocketScores(end) {
 		if (pocket !== pocketAt(trace, end)) {
-			pocket = pocketAt(trace, end);
-			kept = blank();
-			const rows = rowWeightsAt(trace, end, "pocket");
-			rows.forEach((weights, k) => weights.forEach((weight, i) => weight && add(kept[k], weight, i)));
+			pocket = pocketAt(trace, end)
+			kept = blank()
+			const rows = rowWeightsAt(trace, end, "pocket")
+			rows.forEach((weights, k) => weights.forEach((weight, i) => weight && add(kept[k], weight, i)))
 		}
-		return kept;
+		return kept
 	}
 
-	// A list of scores a class, to be read only.
 	function scoresAt(t, keep) {
-		const end = Math.min(t, length);
-		if (linear && keep !== "vote") return paint(blank(), weightsAt(trace, end, keep));
-		if (end < time) rewind();
+		const end = Math.min(t, length)
+		if (linear && keep !== "vote") return paint(blank(), weightsAt(trace, end, keep))
+		if (end < time) rewind()
 		while (time < end) {
-			const next = updateSteps[updates] ?? Infinity;
-			if (next > time + 1) live(Math.min(end, next - 1) - time);
-			else update();
+			const next = updateSteps[updates] ?? Infinity
+			if (next > time + 1) live(Math.min(end, next - 1) - time)
+			else update()
 		}
-		if (keep === "pocket") return pocketScores(end);
-		if (end === 0 || keep === "last") return now;
-		return keep === "vote" ? votes : sum.map((scores) => scores.map((v) => v / end));
+		if (keep === "pocket") return pocketScores(end)
+		if (end === 0 || keep === "last") return now
+		return keep === "vote" ? votes : sum.map((scores) => scores.map((v) => v / end))
 	}
 
-	rewind();
-	return field;
+	rewind()
+	return field
 }
 
 // Which rows the answer at step t gets wrong, and the smallest margin, from a field whose sites are the rows.
 export function judge(field, { problem, learner }, t) {
-	const { y, classes } = problem;
-	const scores = field.scoresAt(t, learner.keep);
-	const margins = y.map((label, i) => marginOf(scores.map((s) => s[i]), label));
-	const isWrong = (_, i) => isMistake(margins[i], scores[0][i], y[i], classes, learner.tie);
-	return { wrong: [...y.keys()].filter(isWrong), least: Math.min(...margins) };
+	const { y, classes } = problem
+	const scores = field.scoresAt(t, learner.keep)
+	const margins = y.map((label, i) => marginOf(scores.map((s) => s[i]), label))
+	const isWrong = (_, i) => isMistake(margins[i], scores[0][i], y[i], classes, learner.tie)
+	return { wrong: [...y.keys()].filter(isWrong), least: Math.min(...margins) }
 }
