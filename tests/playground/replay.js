@@ -16,7 +16,7 @@ async function run(base, data, learner, epochs) {
 // Learn a case again and say where the engine differs from the textbook: a list of sentences, empty if nowhere.
 export async function replay(base, cases) {
   const { weightsAt, livedAt, predict } = await load(base, "keep");
-  const { Field } = await load(base, "field");
+  const { makeField } = await load(base, "field");
   const { bestMargin } = await load(base, "margin");
   const { mistakeBound, ledger, holds } = await load(base, "ledger");
   const wrong = [];
@@ -53,7 +53,7 @@ export async function replay(base, cases) {
     differ("mistakes an epoch", trace.epochMistakes, expected.epochMistakes);
     differ("updates", trace.updateCounts.at(-1), expected.updates);
     differ("converged", trace.converged, expected.converged);
-    const field = new Field(trace, trace.problem.X);
+    const field = makeField(trace, trace.problem.X);
     const votes = field.scoresAt(end, "vote");
     differ(
       "votes",
@@ -90,10 +90,10 @@ export async function scores(base, data, learner, epochs) {
 
 // Scores at the rows by every keep after `step` steps, from the field that draws the picture.
 export async function answers(base, data, learner, epochs, step) {
-  const { Field } = await load(base, "field");
+  const { makeField } = await load(base, "field");
   const { KEEPS } = await load(base, "keep");
   const trace = await run(base, data, learner, epochs);
-  const field = new Field(trace, trace.problem.X);
+  const field = makeField(trace, trace.problem.X);
   return Object.fromEntries(KEEPS.map((keep) => [keep, field.scoresAt(step, keep).map((s) => [...s])]));
 }
 

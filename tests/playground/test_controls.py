@@ -252,7 +252,7 @@ def test_four_learners_side_by_side(visit: Any) -> None:
     page.get_by_role("button", name="To convergence").click()
     names = [caption(page, j).split(" ")[0] for j in range(4)]
     assert names == ["Perceptron", "Averaged", "PA-I", "RBF"]
-    page.get_by_role("tab", name="Learner 3: PA-I").click()
+    page.get_by_role("radio", name="Learner 3: PA-I").check()
     assert page.locator("figure.active figcaption strong").inner_text() == "PA-I"
     page.locator("figure").nth(1).locator("figcaption").click()
     assert page.locator("figure.active figcaption strong").inner_text() == "Averaged perceptron"

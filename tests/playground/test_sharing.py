@@ -79,7 +79,7 @@ def test_the_copied_link_opens_the_same_page(visit: Any) -> None:
     page = visit("#data=and&learner=perceptron&learner=PA&step=9", permissions=["clipboard-read", "clipboard-write"])
     box = page.locator(".plane").first.bounding_box()
     page.mouse.click(box["x"] + 90, box["y"] + 90)
-    page.get_by_role("tab", name="Learner 2").click()
+    page.get_by_role("radio", name="Learner 2").check()
     page.get_by_role("button", name="Copy link").click()
     page.get_by_text("The link is copied").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")

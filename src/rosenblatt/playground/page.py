@@ -6,7 +6,6 @@ process, and only to this machine.
 
 from __future__ import annotations
 
-import gzip
 import shutil
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -84,16 +83,11 @@ class Answer(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         kind, body = found
-        packed = "gzip" in (self.headers.get("Accept-Encoding") or "")
-        if packed:
-            body = gzip.compress(body, mtime=0)
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
-        if packed:
-            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         self.wfile.write(body)
 

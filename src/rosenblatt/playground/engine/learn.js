@@ -1,81 +1,80 @@
-// The whole family as one procedure: a rule, a space, and every keep at once. It records all steps, so that any moment
-// can be shown, and equals textbook.learn step by step, float by float in the linear space.
+// The whole family as one procedure: a rule, a space, and every keep at once. It equals textbook.learn step by step,
+// float by float in the linear space.
 
-import { isMistake, tau as tauOf } from "./rule.js";
-import { Dual, Linear, marginOf } from "./space.js";
-import { highestWrong } from "./vector.js";
+import { isMistake, tau as tauOf } from "./rule.js"
+import { makeDual, makeLinear, marginOf } from "./space.js"
+import { highestWrong } from "./vector.js"
 
-export const MOST_STEPS = 40000;
+export const MOST_STEPS = 40000
 
 export const PLAIN = {
-  rule: "perceptron", eta0: 1, beta: 1, C: 1, tie: "mistake", intercept: true, start: null,
-  keep: "last", kernel: "linear", degree: 2, coef0: 1, gamma: 1,
-};
-
-const COLUMNS =
-  "rows epochs scores margins mistakes taus wrongs qs mistakeCounts updateCounts pockets pocketMistakes".split(" ");
-
-// Learn until an epoch ends with separating weights, or `epochs` have passed. Step t of the trace is entry t - 1 of
-// its lists; step 0 is the start. `pockets[t-1]` names the pocket's weights by the update that made them.
-export function learn(problem, learner, epochs) {
-  const space = learner.kernel === "linear" ? new Linear(problem, learner) : new Dual(problem, learner);
-  const n = problem.X.length;
-  const trace = { problem, learner, space, length: 0, converged: false, updateSteps: [], epochMistakes: [] };
-  for (const name of COLUMNS) trace[name] = [];
-  let [mistakeCount, updates, runLength, checked] = [0, 0, 0, true];
-  const pocket = { update: 0, mistakes: space.wrongRows(), run: -1 };
-  const passes = n ? Math.min(epochs, Math.max(1, Math.floor(MOST_STEPS / n))) : 0;
-  for (let epoch = 1; epoch <= passes && !trace.converged; epoch++) {
-    let wrongNow = 0;
-    const updatesBefore = updates;
-    for (let i = 0; i < n; i++) {
-      const label = problem.y[i];
-      const scores = space.scores(i);
-      const joint = scores.length > 1;
-      const margin = marginOf(scores, label);
-      const mistake = isMistake(margin, scores[0], label, problem.classes, learner.tie);
-      const wrong = joint ? highestWrong(scores, label) : -1;
-      const q = (joint ? 2 : 1) * space.q(i);
-      const tau = tauOf(learner, margin, q, mistake);
-      trace.length += 1;
-      runLength = mistake || tau ? 0 : runLength + 1;
-      if (tau) {
-        space.step(i, label, wrong, tau);
-        updates += 1;
-        trace.updateSteps.push(trace.length);
-        checked = false;
-      }
-      space.tally();
-      wrongNow += mistake;
-      mistakeCount += mistake;
-      if (runLength > pocket.run && !checked) {
-        checked = true;
-        const mistakes = space.wrongRows();
-        if (mistakes < pocket.mistakes) Object.assign(pocket, { update: updates, mistakes });
-        pocket.run = Math.max(pocket.run, 0);
-      }
-      if (pocket.update === updates) pocket.run = Math.max(pocket.run, runLength);
-      const score = scores[joint ? label : 0];
-      const step = [i, epoch, score, margin, mistake, tau, wrong, q, mistakeCount, updates, pocket.update, pocket.mistakes];
-      COLUMNS.forEach((name, j) => trace[name].push(step[j]));
-    }
-    trace.epochMistakes.push(wrongNow);
-    if (wrongNow === 0 && (updates === updatesBefore || space.wrongRows() === 0)) {
-      trace.converged = true;
-      trace.pockets[trace.length - 1] = updates;
-      trace.pocketMistakes[trace.length - 1] = 0;
-    }
-  }
-  return trace;
+	rule: "perceptron", eta0: 1, beta: 1, C: 1, tie: "mistake", intercept: true, start: null,
+	keep: "last", kernel: "linear", degree: 2, coef0: 1, gamma: 1,
 }
 
-const reader = (name) => (trace, t) => trace[name][Math.min(t, trace.length) - 1] ?? 0;
-export const updatesAt = reader("updateCounts");
-export const mistakesAt = reader("mistakeCounts");
-export const epochAt = reader("epochs");
-export const pocketAt = reader("pockets");
+const COLUMNS =
+	"rows epochs scores margins mistakes taus wrongs qs mistakeCounts updateCounts pockets pocketMistakes".split(" ")
+
+// Step t of the trace is entry t - 1 of its lists; step 0 is the start. `pockets` names weights by their update.
+export function learn(problem, learner, epochs) {
+	const space = learner.kernel === "linear" ? makeLinear(problem, learner) : makeDual(problem, learner)
+	const n = problem.X.length
+	const trace = { problem, learner, space, length: 0, converged: false, updateSteps: [], epochMistakes: [] }
+	for (const name of COLUMNS) trace[name] = []
+	let [mistakeCount, updates, runLength, checked] = [0, 0, 0, true]
+	const pocket = { update: 0, mistakes: space.wrongRows(), run: -1 }
+	const passes = n ? Math.min(epochs, Math.max(1, Math.floor(MOST_STEPS / n))) : 0
+	for (let epoch = 1; epoch <= passes && !trace.converged; epoch++) {
+		let wrongNow = 0
+		const updatesBefore = updates
+		for (let i = 0; i < n; i++) {
+			const label = problem.y[i]
+			const scores = space.scores(i)
+			const joint = scores.length > 1
+			const margin = marginOf(scores, label)
+			const mistake = isMistake(margin, scores[0], label, problem.classes, learner.tie)
+			const wrong = joint ? highestWrong(scores, label) : -1
+			const q = (joint ? 2 : 1) * space.q(i)
+			const tau = tauOf(learner, margin, q, mistake)
+			trace.length += 1
+			runLength = mistake || tau ? 0 : runLength + 1
+			if (tau) {
+				space.step(i, label, wrong, tau)
+				updates += 1
+				trace.updateSteps.push(trace.length)
+				checked = false
+			}
+			space.tally()
+			wrongNow += mistake
+			mistakeCount += mistake
+			if (runLength > pocket.run && !checked) {
+				checked = true
+				const mistakes = space.wrongRows()
+				if (mistakes < pocket.mistakes) Object.assign(pocket, { update: updates, mistakes })
+				pocket.run = Math.max(pocket.run, 0)
+			}
+			if (pocket.update === updates) pocket.run = Math.max(pocket.run, runLength)
+			const score = scores[joint ? label : 0]
+			const step = [i, epoch, score, margin, mistake, tau, wrong, q, mistakeCount, updates, pocket.update, pocket.mistakes]
+			COLUMNS.forEach((name, j) => trace[name].push(step[j]))
+		}
+		trace.epochMistakes.push(wrongNow)
+		if (wrongNow === 0 && (updates === updatesBefore || space.wrongRows() === 0)) {
+			trace.converged = true
+			trace.pockets[trace.length - 1] = updates
+			trace.pocketMistakes[trace.length - 1] = 0
+		}
+	}
+	return trace
+}
+
+const reader = (name) => (trace, t) => trace[name][Math.min(t, trace.length) - 1] ?? 0
+export const updatesAt = reader("updateCounts")
+export const mistakesAt = reader("mistakeCounts")
+export const epochAt = reader("epochs")
+export const pocketAt = reader("pockets")
 
 export function nextMistake(trace, t) {
-  const next = trace.mistakes.indexOf(true, t);
-  return next < 0 ? trace.length : next + 1;
+	const next = trace.mistakes.indexOf(true, t)
+	return next < 0 ? trace.length : next + 1
 }

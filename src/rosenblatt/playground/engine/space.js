@@ -2,99 +2,73 @@
 //   scores(i)  q(i)  step(i, label, wrong, tau)  tally()  wrongRows()
 // Linear: a weight a feature, and the offset last. Dual: a weight a row, for kernels.
 
-import { gram } from "./kernel.js";
-import { isMistake } from "./rule.js";
-import { dot, highestWrong, plus } from "./vector.js";
+import { gram } from "./kernel.js"
+import { isMistake } from "./rule.js"
+import { dot, highestWrong, plus } from "./vector.js"
 
 // w·x first, then + b, as in textbook.py.
-export const scoresOf = (W, x) => W.map((w) => dot(w, x) + w[x.length]);
+export const scoresOf = (W, x) => W.map((w) => dot(w, x) + w[x.length])
 
-export function marginOf(scores, label) {
-  return scores.length === 1 ? label * scores[0] : scores[label] - scores[highestWrong(scores, label)];
-}
+export const marginOf = (scores, label) =>
+	scores.length === 1 ? label * scores[0] : scores[label] - scores[highestWrong(scores, label)]
 
-// Something for every row of weights: one for two classes, else one a class.
-export const eachRow = ({ classes }, make) => Array.from({ length: classes === 2 ? 1 : classes }, make);
+export const eachRow = ({ classes }, make) => Array.from({ length: classes === 2 ? 1 : classes }, make)
 
 // Which weight rows move, by how much: the only one, else the right one up and the highest wrong one down.
-const moves = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]]);
+const parts = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]])
 
 function countWrong({ X, y, classes }, tie, scoresAt) {
-  const isWrong = (scores, label) => isMistake(marginOf(scores, label), scores[0], label, classes, tie);
-  return X.filter((_, i) => isWrong(scoresAt(i), y[i])).length;
+	const isWrong = (scores, label) => isMistake(marginOf(scores, label), scores[0], label, classes, tie)
+	return X.filter((_, i) => isWrong(scoresAt(i), y[i])).length
 }
 
-export class Linear {
-  totals = [];
-
-  constructor(problem, { tie, intercept, start }) {
-    Object.assign(this, { problem, tie, offset: Number(intercept) });
-    this.W = eachRow(problem, () => (problem.classes === 2 && start ? start : [0, 0, 0]));
-    this.snapshots = [this.W];
-    this.total = this.W.map(() => [0, 0, 0]);
-  }
-
-  scores(i) {
-    return scoresOf(this.W, this.problem.X[i]);
-  }
-
-  q(i) {
-    const x = this.problem.X[i];
-    return dot(x, x) + this.offset;
-  }
-
-  step(i, label, wrong, tau) {
-    this.W = [...this.W];
-    for (const [k, by] of moves(label, wrong, tau)) this.W[k] = plus(this.W[k], by, [...this.problem.X[i], this.offset]);
-    this.snapshots.push(this.W);
-  }
-
-  tally() {
-    this.total = this.total.map((t, k) => plus(t, 1, this.W[k]));
-    this.totals.push(this.total);
-  }
-
-  wrongRows() {
-    return countWrong(this.problem, this.tie, (i) => this.scores(i));
-  }
+export function makeLinear(problem, { tie, intercept, start }) {
+	const { X, classes } = problem
+	const offset = Number(intercept)
+	let W = eachRow(problem, () => (classes === 2 && start ? start : [0, 0, 0]))
+	let total = W.map(() => [0, 0, 0])
+	const snapshots = [W]
+	const totals = []
+	const scores = (i) => scoresOf(W, X[i])
+	return {
+		snapshots,
+		totals,
+		scores,
+		q: (i) => dot(X[i], X[i]) + offset,
+		step(i, label, wrong, tau) {
+			W = [...W]
+			for (const [k, by] of parts(label, wrong, tau)) W[k] = plus(W[k], by, [...X[i], offset])
+			snapshots.push(W)
+		},
+		tally() {
+			total = total.map((t, k) => plus(t, 1, W[k]))
+			totals.push(total)
+		},
+		wrongRows: () => countWrong(problem, tie, scores),
+	}
 }
 
-export class Dual {
-  moves = [];
-
-  constructor(problem, learner) {
-    const n = problem.X.length;
-    Object.assign(this, { problem, n, tie: learner.tie, table: gram(problem.X, learner) });
-    this.A = eachRow(problem, () => new Float64Array(n));
-    // The scores of all rows, kept to count wrong rows cheaply.
-    this.all = this.A.map(() => new Float64Array(n));
-  }
-
-  // Added in the order of textbook.py's kernel_score.
-  scores(i) {
-    return this.A.map((alpha) => {
-      let total = 0;
-      for (let j = 0; j < this.n; j++) if (alpha[j] !== 0) total += alpha[j] * this.table[j * this.n + i];
-      return total;
-    });
-  }
-
-  q(i) {
-    return this.table[i * this.n + i];
-  }
-
-  step(i, label, wrong, tau) {
-    const parts = moves(label, wrong, tau);
-    for (const [k, by] of parts) {
-      this.A[k][i] += by;
-      for (let j = 0; j < this.n; j++) this.all[k][j] += by * this.table[i * this.n + j];
-    }
-    this.moves.push({ row: i, parts, tau });
-  }
-
-  tally() {}
-
-  wrongRows() {
-    return countWrong(this.problem, this.tie, (i) => this.all.map((scores) => scores[i]));
-  }
+export function makeDual(problem, learner) {
+	const n = problem.X.length
+	const table = gram(problem.X, learner)
+	const A = eachRow(problem, () => new Float64Array(n))
+	// The scores of all rows, kept to count wrong rows cheaply.
+	const all = A.map(() => new Float64Array(n))
+	const moves = []
+	return {
+		A,
+		moves,
+		// Added in the order of textbook.py's kernel_score.
+		scores: (i) => A.map((alpha) => alpha.reduce((sum, a, j) => (a === 0 ? sum : sum + a * table[j * n + i]), 0)),
+		q: (i) => table[i * n + i],
+		step(i, label, wrong, tau) {
+			moves.push({ row: i, parts: parts(label, wrong, tau), tau })
+			for (const [k, by] of parts(label, wrong, tau)) {
+				A[k][i] += by
+				for (let j = 0; j < n; j++) all[k][j] += by * table[i * n + j]
+			}
+		},
+		tally() {},
+		wrongRows: () => countWrong(problem, learner.tie, (i) => all.map((scores) => scores[i])),
+	}
 }

@@ -1,160 +1,160 @@
-// What the page shows, as one plain object, and the link that holds all of it:
-//   data    { preset, options } where the points are a preset's, else null
-//   points  { x, y, c } in the order in which they are learned, with names of the classes, and of the axes or null
-//   whole   draw the proof up to the bound; proof: draw the certificate; scene: 0 without a tour
+// What the page shows, as one plain object, and the link that holds all of it. `data` is null unless the points are
+// a preset's; `whole` draws the proof up to the bound, `proof` the certificate; scene 0 is no tour.
 
-import { PLAIN } from "./learn.js";
-import { KEEPS } from "./keep.js";
-import { KERNELS } from "./kernel.js";
-import { LIMITS, makePreset, PRESETS } from "./presets.js";
-import { RULES } from "./rule.js";
-import { MOST_CLASSES, MOST_POINTS } from "./table.js";
+import { PLAIN } from "./learn.js"
+import { KEEPS } from "./keep.js"
+import { KERNELS } from "./kernel.js"
+import { LIMITS, makePreset, PRESETS } from "./presets.js"
+import { RULES } from "./rule.js"
+import { MOST_CLASSES, MOST_POINTS } from "./table.js"
 
-export const MOST_LEARNERS = 4;
-export const MOST_EPOCHS = 1000;
-export const SPEEDS = [1, 2, 5, 10, 30, 100, 300];
-const SCENES = 8;
+export const MOST_LEARNERS = 4
+export const MOST_EPOCHS = 1000
+export const SPEEDS = [1, 2, 5, 10, 30, 100, 300]
+const SCENES = 8
 
-const WORDS = { keep: KEEPS, kernel: KERNELS, tie: ["mistake", "positive"] };
+const WORDS = { keep: KEEPS, kernel: KERNELS, tie: ["mistake", "positive"] }
 export const NUMBERS = {
-  eta0: [0.01, 10], beta: [0, 10], C: [0.001, 1000], degree: [1, 8], coef0: [0, 10], gamma: [0.01, 20],
-};
-const WHOLE = ["degree", "n", "seed"];
+	eta0: [0.01, 10], beta: [0, 10], C: [0.001, 1000], degree: [1, 8], coef0: [0, 10], gamma: [0.01, 20],
+}
+const WHOLE = ["degree", "n", "seed"]
 
 export function presetState(preset, given) {
-  const options = { ...PRESETS[preset].options, ...given };
-  return { data: { preset, options }, axes: null, ...makePreset(preset, options) };
+	const options = { ...PRESETS[preset].options, ...given }
+	return { data: { preset, options }, axes: null, ...makePreset(preset, options) }
 }
 
 export function startState() {
-  const plain = { active: 0, step: 0, epochs: 100, speed: 5, scene: 0, whole: true, proof: false };
-  return { ...presetState("blobs"), learners: [PLAIN], ...plain };
+	const plain = { active: 0, step: 0, epochs: 100, speed: 5, scene: 0, whole: true, proof: false }
+	return { ...presetState("blobs"), learners: [PLAIN], ...plain }
 }
 
 function writeLearner(learner) {
-  const parts = [learner.rule];
-  for (const key of Object.keys({ ...WORDS, ...NUMBERS }))
-    if (learner[key] !== PLAIN[key]) parts.push(`${key}:${learner[key]}`);
-  if (!learner.intercept) parts.push("intercept:no");
-  if (learner.start) parts.push(`start:${learner.start.join("_")}`);
-  return parts.join(",");
+	const parts = [learner.rule]
+	for (const key of Object.keys({ ...WORDS, ...NUMBERS }))
+		if (learner[key] !== PLAIN[key]) parts.push(`${key}:${learner[key]}`)
+	if (!learner.intercept) parts.push("intercept:no")
+	if (learner.start) parts.push(`start:${learner.start.join("_")}`)
+	return parts.join(",")
 }
 
 export function writeLink({ data, names, axes, points, learners, active, epochs, step, speed, whole, proof, scene }) {
-  const list = (texts) => texts.map(encodeURIComponent).join(",");
-  const parts = data
-    ? [["data", data.preset], ...Object.entries(data.options)]
-    : [["classes", list(names)], ["points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";")]];
-  if (axes) parts.splice(1, 0, ["axes", list(axes)]);
-  for (const learner of learners) parts.push(["learner", writeLearner(learner)]);
-  if (active) parts.push(["active", active + 1]);
-  parts.push(["epochs", epochs], ["step", step], ["speed", speed]);
-  if (!whole) parts.push(["axis", "run"]);
-  if (proof) parts.push(["proof", "yes"]);
-  if (scene) parts.push(["scene", scene]);
-  return `#${parts.map((part) => part.join("=")).join("&")}`;
+	const list = (texts) => texts.map(encodeURIComponent).join(",")
+	const parts = data
+		? [["data", data.preset], ...Object.entries(data.options)]
+		: [["classes", list(names)], ["points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";")]]
+	if (axes) parts.splice(1, 0, ["axes", list(axes)])
+	for (const learner of learners) parts.push(["learner", writeLearner(learner)])
+	if (active) parts.push(["active", active + 1])
+	parts.push(["epochs", epochs], ["step", step], ["speed", speed])
+	if (!whole) parts.push(["axis", "run"])
+	if (proof) parts.push(["proof", "yes"])
+	if (scene) parts.push(["scene", scene])
+	return `#${parts.map((part) => part.join("=")).join("&")}`
 }
 
 function numberOf(key, text, [least, most], whole = WHOLE.includes(key)) {
-  const value = Number(text);
-  if (text === "" || !(value >= least && value <= most))
-    throw new Error(`"${key}" must be a number from ${least} to ${most}, not "${text}".`);
-  if (whole && !Number.isInteger(value)) throw new Error(`"${key}" must be a whole number, not "${text}".`);
-  return value;
+	const value = Number(text)
+	if (text === "" || !(value >= least && value <= most))
+		throw new Error(`"${key}" must be a number from ${least} to ${most}, not "${text}".`)
+	if (whole && !Number.isInteger(value)) throw new Error(`"${key}" must be a whole number, not "${text}".`)
+	return value
 }
 
-const wholeOf = (key, text, least, most) => numberOf(key, text, [least, most], true);
+const wholeOf = (key, text, least, most) => numberOf(key, text, [least, most], true)
 
 function wordOf(key, text, words) {
-  if (!words.includes(text)) throw new Error(`"${key}" must be one of ${words.join(", ")}, not "${text}".`);
-  return text;
+	if (!words.includes(text)) throw new Error(`"${key}" must be one of ${words.join(", ")}, not "${text}".`)
+	return text
 }
 
+const isFirst = (key, text, words) => wordOf(key, text, words) === words[0]
+
 function namesOf(key, text, least, most, said) {
-  const list = text.split(",").map((part) => {
-    try {
-      return decodeURIComponent(part);
-    } catch {
-      throw new Error(`"${part}" is not written as an address.`);
-    }
-  });
-  if (list.length < least || list.length > most) throw new Error(`"${key}" must be ${said} names.`);
-  return list;
+	const list = text.split(",").map((part) => {
+		try {
+			return decodeURIComponent(part)
+		} catch {
+			throw new Error(`"${part}" is not written as an address.`)
+		}
+	})
+	if (list.length < least || list.length > most) throw new Error(`"${key}" must be ${said} names.`)
+	return list
 }
 
 function cut(text, mark) {
-  const [key, ...rest] = text.split(mark);
-  return [key, rest.join(mark)];
+	const [key, ...rest] = text.split(mark)
+	return [key, rest.join(mark)]
 }
 
 function readLearner(text) {
-  const [rule, ...rest] = text.split(",");
-  const learner = { ...PLAIN, rule: wordOf("learner", rule, RULES) };
-  for (const [key, value] of rest.map((part) => cut(part, ":"))) {
-    if (key in WORDS) learner[key] = wordOf(key, value, WORDS[key]);
-    else if (key in NUMBERS) learner[key] = numberOf(key, value, NUMBERS[key]);
-    else if (key === "intercept") learner.intercept = wordOf(key, value, ["yes", "no"]) === "yes";
-    else if (key === "start") {
-      learner.start = value.split("_").map((v) => numberOf("start", v, [-1e6, 1e6]));
-      if (learner.start.length !== 3) throw new Error(`"start" must be three numbers, not "${value}".`);
-    } else throw new Error(`a learner has no option "${key}".`);
-  }
-  return learner;
+	const [rule, ...rest] = text.split(",")
+	const learner = { ...PLAIN, rule: wordOf("learner", rule, RULES) }
+	for (const [key, value] of rest.map((part) => cut(part, ":"))) {
+		if (key in WORDS) learner[key] = wordOf(key, value, WORDS[key])
+		else if (key in NUMBERS) learner[key] = numberOf(key, value, NUMBERS[key])
+		else if (key === "intercept") learner.intercept = isFirst(key, value, ["yes", "no"])
+		else if (key === "start") {
+			learner.start = value.split("_").map((v) => numberOf("start", v, [-1e6, 1e6]))
+			if (learner.start.length !== 3) throw new Error(`"start" must be three numbers, not "${value}".`)
+		} else throw new Error(`a learner has no option "${key}".`)
+	}
+	return learner
 }
 
 function readPoint(text, number, classes) {
-  const [x, y, c, ...more] = text.split(",");
-  if (c === undefined || more.length) throw new Error(`point ${number}, "${text}", must be two numbers and a class.`);
-  const place = (key, value) => numberOf(`${key} of point ${number}`, value, [-1e9, 1e9]);
-  return { x: place("x", x), y: place("y", y), c: wholeOf(`class of point ${number}`, c, 0, classes - 1) };
+	const [x, y, c, ...more] = text.split(",")
+	if (c === undefined || more.length) throw new Error(`point ${number}, "${text}", must be two numbers and a class.`)
+	const place = (key, value) => numberOf(`${key} of point ${number}`, value, [-1e9, 1e9])
+	return { x: place("x", x), y: place("y", y), c: wholeOf(`class of point ${number}`, c, 0, classes - 1) }
 }
 
 function readData({ points, classes = "-1,+1", axes, data, ...options }) {
-  if (points !== undefined) {
-    const names = namesOf("classes", classes, 2, MOST_CLASSES, `two to ${MOST_CLASSES}`);
-    const parts = points === "" ? [] : points.split(";");
-    if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`);
-    return {
-      data: null,
-      names,
-      axes: axes === undefined ? null : namesOf("axes", axes, 2, 2, "two"),
-      points: parts.map((part, i) => readPoint(part, i + 1, names.length)),
-    };
-  }
-  if (data === undefined) return {};
-  const preset = wordOf("data", data, Object.keys(PRESETS));
-  const given = Object.keys(PRESETS[preset].options).filter((key) => key in options);
-  return presetState(preset, Object.fromEntries(given.map((key) => [key, numberOf(key, options[key], LIMITS[key])])));
+	if (points !== undefined) {
+		const names = namesOf("classes", classes, 2, MOST_CLASSES, `two to ${MOST_CLASSES}`)
+		const parts = points === "" ? [] : points.split(";")
+		if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`)
+		return {
+			data: null,
+			names,
+			axes: axes === undefined ? null : namesOf("axes", axes, 2, 2, "two"),
+			points: parts.map((part, i) => readPoint(part, i + 1, names.length)),
+		}
+	}
+	if (data === undefined) return {}
+	const preset = wordOf("data", data, Object.keys(PRESETS))
+	const given = Object.keys(PRESETS[preset].options).filter((key) => key in options)
+	return presetState(preset, Object.fromEntries(given.map((key) => [key, numberOf(key, options[key], LIMITS[key])])))
 }
 
 const READERS = {
-  active: (text, state) => ({ active: wholeOf("active", text, 1, state.learners.length) - 1 }),
-  epochs: (text) => ({ epochs: wholeOf("epochs", text, 1, MOST_EPOCHS) }),
-  step: (text) => ({ step: wholeOf("step", text, 0, 1e9) }),
-  speed: (text) => ({ speed: Number(wordOf("speed", text, SPEEDS.map(String))) }),
-  scene: (text) => ({ scene: wholeOf("scene", text, 1, SCENES) }),
-  axis: (text) => ({ whole: wordOf("axis", text, ["run", "bound"]) === "bound" }),
-  proof: (text) => ({ proof: wordOf("proof", text, ["yes", "no"]) === "yes" }),
-};
-const KNOWN = ["data", "classes", "axes", "points", ...Object.keys(LIMITS), ...Object.keys(READERS)];
+	active: (text, state) => ({ active: wholeOf("active", text, 1, state.learners.length) - 1 }),
+	epochs: (text) => ({ epochs: wholeOf("epochs", text, 1, MOST_EPOCHS) }),
+	step: (text) => ({ step: wholeOf("step", text, 0, 1e9) }),
+	speed: (text) => ({ speed: Number(wordOf("speed", text, SPEEDS.map(String))) }),
+	scene: (text) => ({ scene: wholeOf("scene", text, 1, SCENES) }),
+	axis: (text) => ({ whole: isFirst("axis", text, ["bound", "run"]) }),
+	proof: (text) => ({ proof: isFirst("proof", text, ["yes", "no"]) }),
+}
+const KNOWN = ["data", "classes", "axes", "points", ...Object.keys(LIMITS), ...Object.keys(READERS)]
 
 // The state a link holds, null for an empty one; an Error of one sentence if it is broken.
 export function readLink(hash) {
-  const text = hash.replace(/^#/, "");
-  if (text === "") return null;
-  const given = {};
-  const learners = [];
-  for (const part of text.split("&")) {
-    const [key, value] = cut(part, "=");
-    if (!/^[^=]+=/.test(part)) throw new Error(`"${part.slice(0, 40)}" is not name=value.`);
-    if (key === "learner") learners.push(readLearner(value));
-    else if (KNOWN.includes(key)) given[key] = value;
-    else throw new Error(`"${key}" is not known.`);
-  }
-  if (learners.length > MOST_LEARNERS)
-    throw new Error(`it has ${learners.length} learners, and ${MOST_LEARNERS} is the most.`);
-  const state = { ...startState(), ...readData(given) };
-  if (learners.length) state.learners = learners;
-  for (const key of Object.keys(READERS)) if (key in given) Object.assign(state, READERS[key](given[key], state));
-  return state;
+	const text = hash.replace(/^#/, "")
+	if (text === "") return null
+	const given = {}
+	const learners = []
+	for (const part of text.split("&")) {
+		const [key, value] = cut(part, "=")
+		if (!/^[^=]+=/.test(part)) throw new Error(`"${part.slice(0, 40)}" is not name=value.`)
+		if (key === "learner") learners.push(readLearner(value))
+		else if (KNOWN.includes(key)) given[key] = value
+		else throw new Error(`"${key}" is not known.`)
+	}
+	if (learners.length > MOST_LEARNERS)
+		throw new Error(`it has ${learners.length} learners, and ${MOST_LEARNERS} is the most.`)
+	const state = { ...startState(), ...readData(given) }
+	if (learners.length) state.learners = learners
+	for (const key of Object.keys(READERS)) if (key in given) Object.assign(state, READERS[key](given[key], state))
+	return state
 }

@@ -1,105 +1,102 @@
 // Tables of text: reading the user's CSV, writing the trace.
 
-import { classOf } from "./problem.js";
-import { weightsAt } from "./keep.js";
+import { classOf } from "./problem.js"
+import { weightsAt } from "./keep.js"
 
-export const MOST_POINTS = 500;
-export const MOST_CLASSES = 6;
+export const MOST_POINTS = 500
+export const MOST_CLASSES = 6
 
-const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
+const isNumber = (text) => text !== "" && Number.isFinite(Number(text))
 
-// Rows of { line, cells } without blank ones. A cell may be quoted.
 function split(text, mark) {
-  const cell = new RegExp(`("(?:[^"]|"")*"?|)([^${mark}\\n]*)(${mark}|\\n|$)`, "gy");
-  const rows = [];
-  let [line, start, cells] = [1, 1, []];
-  for (const [all, quoted, plain, end] of text.matchAll(cell)) {
-    cells.push((quoted.replace(/^"|"$/g, "").replaceAll('""', '"') + plain).trim());
-    line += all.split("\n").length - 1;
-    if (end === mark) continue;
-    if (cells.length > 1 || cells[0] !== "") rows.push({ line: start, cells });
-    [start, cells] = [line, []];
-  }
-  return rows;
+	const cell = new RegExp(`("(?:[^"]|"")*"?|)([^${mark}\\n]*)(${mark}|\\n|$)`, "gy")
+	const rows = []
+	let [line, start, cells] = [1, 1, []]
+	for (const [all, quoted, plain, end] of text.matchAll(cell)) {
+		cells.push((quoted.replace(/^"|"$/g, "").replaceAll('""', '"') + plain).trim())
+		line += all.split("\n").length - 1
+		if (end === mark) continue
+		if (cells.length > 1 || cells[0] !== "") rows.push({ line: start, cells })
+		;[start, cells] = [line, []]
+	}
+	return rows
 }
 
-// The names of the columns, made up where the file has none, and the rows.
 export function readTable(content) {
-  const text = content.replace(/^\ufeff/, "").replaceAll("\r", "");
-  const first = text.trimStart().split("\n")[0];
-  const [mark] = [",", ";", "\t"].sort((a, b) => first.split(b).length - first.split(a).length);
-  const rows = split(text, mark);
-  if (rows.length === 0) throw new Error("The file has no rows.");
-  const [{ line, cells }, next = { cells }] = rows;
-  const columns = (count) => `${count} column${count === 1 ? "" : "s"}`;
-  if (cells.length < 3) throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`);
-  const odd = rows.find((r) => r.cells.length !== cells.length);
-  if (odd) throw new Error(`Line ${odd.line} has ${columns(odd.cells.length)}, but line ${line} has ${cells.length}.`);
-  const titled = !cells.some(isNumber) && next.cells.some(isNumber);
-  return { header: cells.map((c, j) => (titled && c) || `column ${j + 1}`), rows: titled ? rows.slice(1) : rows };
+	const text = content.replace(/^\ufeff/, "").replaceAll("\r", "")
+	const first = text.trimStart().split("\n")[0]
+	const [mark] = [",", ";", "\t"].sort((a, b) => first.split(b).length - first.split(a).length)
+	const rows = split(text, mark)
+	if (rows.length === 0) throw new Error("The file has no rows.")
+	const [{ line, cells }, next = { cells }] = rows
+	const columns = (count) => `${count} column${count === 1 ? "" : "s"}`
+	if (cells.length < 3) throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`)
+	const odd = rows.find((r) => r.cells.length !== cells.length)
+	if (odd) throw new Error(`Line ${odd.line} has ${columns(odd.cells.length)}, but line ${line} has ${cells.length}.`)
+	const titled = !cells.some(isNumber) && next.cells.some(isNumber)
+	return { header: cells.map((c, j) => (titled && c) || `column ${j + 1}`), rows: titled ? rows.slice(1) : rows }
 }
 
-// The first two columns of numbers, and the last other one, or the last of all, as the label.
+// The first two columns of numbers, and the last other one, or the last of all.
 export function guessColumns({ header, rows }) {
-  const all = header.map((_, j) => j);
-  const numeric = all.filter((j) => rows.every((r) => isNumber(r.cells[j])));
-  const label = all.findLast((j) => !numeric.includes(j)) ?? header.length - 1;
-  const [x, y] = [...numeric, ...all.filter((j) => !numeric.includes(j))].filter((j) => j !== label);
-  return { x, y, label };
+	const all = header.map((_, j) => j)
+	const numeric = all.filter((j) => rows.every((r) => isNumber(r.cells[j])))
+	const label = all.findLast((j) => !numeric.includes(j)) ?? header.length - 1
+	const [x, y] = [...numeric, ...all.filter((j) => !numeric.includes(j))].filter((j) => j !== label)
+	return { x, y, label }
 }
 
 function standardised(values) {
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  const spread = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length) || 1;
-  return values.map((v) => Number(((v - mean) / spread).toFixed(4)) || 0);
+	const mean = values.reduce((a, b) => a + b, 0) / values.length
+	const spread = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length) || 1
+	return values.map((v) => Number(((v - mean) / spread).toFixed(4)) || 0)
 }
 
-// At most MOST_POINTS of the rows, evenly taken; `left` are not shown.
 export function takeColumns({ header, rows }, { x, y, label }, scaled = false) {
-  if (new Set([x, y, label]).size < 3)
-    throw new Error("Choose three different columns: two of numbers and the label.");
-  for (const { line, cells } of rows) {
-    for (const j of [x, y])
-      if (!isNumber(cells[j])) throw new Error(`Line ${line}, column "${header[j]}": "${cells[j]}" is not a number.`);
-    if (cells[label] === "") throw new Error(`Line ${line}, column "${header[label]}": the label is missing.`);
-  }
-  const names = [...new Set(rows.map((r) => r.cells[label]))];
-  names.sort(names.every(isNumber) ? (a, b) => a - b : undefined);
-  const title = `Column "${header[label]}" has`;
-  if (names.length < 2)
-    throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`);
-  if (names.length > MOST_CLASSES)
-    throw new Error(`${title} ${names.length} labels: two to ${MOST_CLASSES} can be shown.`);
-  const count = Math.min(rows.length, MOST_POINTS);
-  const shown = Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)].cells);
-  const [across, up] = [x, y].map((j) => {
-    const values = shown.map((cells) => Number(cells[j]));
-    return scaled ? standardised(values) : values;
-  });
-  const points = shown.map((cells, i) => ({ x: across[i], y: up[i], c: names.indexOf(cells[label]) }));
-  return { points, names, left: rows.length - count };
+	if (new Set([x, y, label]).size < 3)
+		throw new Error("Choose three different columns: two of numbers and the label.")
+	for (const { line, cells } of rows) {
+		for (const j of [x, y])
+			if (!isNumber(cells[j])) throw new Error(`Line ${line}, column "${header[j]}": "${cells[j]}" is not a number.`)
+		if (cells[label] === "") throw new Error(`Line ${line}, column "${header[label]}": the label is missing.`)
+	}
+	const names = [...new Set(rows.map((r) => r.cells[label]))]
+	names.sort(names.every(isNumber) ? (a, b) => a - b : undefined)
+	const title = `Column "${header[label]}" has`
+	if (names.length < 2)
+		throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
+	if (names.length > MOST_CLASSES)
+		throw new Error(`${title} ${names.length} labels: two to ${MOST_CLASSES} can be shown.`)
+	const count = Math.min(rows.length, MOST_POINTS)
+	const shown = Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)].cells)
+	const [across, up] = [x, y].map((j) => {
+		const values = shown.map((cells) => Number(cells[j]))
+		return scaled ? standardised(values) : values
+	})
+	const points = shown.map((cells, i) => ({ x: across[i], y: up[i], c: names.indexOf(cells[label]) }))
+	return { points, names, left: rows.length - count }
 }
 
-const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 export function writeTrace(trace) {
-  const { problem, learner } = trace;
-  const linear = learner.kernel === "linear";
-  const ends = problem.classes === 2 ? [""] : problem.names.map((name) => `_${name}`);
-  const head = ["step", "epoch", "row", "x1", "x2", "label", "score", "margin", "mistake", "tau", "wrong"];
-  if (linear) head.push(...ends.flatMap((end) => [`w1${end}`, `w2${end}`, `b${end}`]));
-  const lines = trace.rows.map((i, s) => [
-    s + 1,
-    trace.epochs[s],
-    i + 1,
-    ...problem.X[i],
-    problem.names[classOf(problem, i)],
-    trace.scores[s],
-    trace.margins[s],
-    Number(trace.mistakes[s]),
-    trace.taus[s],
-    problem.names[trace.wrongs[s]] ?? "",
-    ...(linear ? weightsAt(trace, s + 1, "last").flat() : []),
-  ]);
-  return [head, ...lines].map((values) => `${values.map((v) => quote(String(v))).join(",")}\n`).join("");
+	const { problem, learner } = trace
+	const linear = learner.kernel === "linear"
+	const ends = problem.classes === 2 ? [""] : problem.names.map((name) => `_${name}`)
+	const head = ["step", "epoch", "row", "x1", "x2", "label", "score", "margin", "mistake", "tau", "wrong"]
+	if (linear) head.push(...ends.flatMap((end) => [`w1${end}`, `w2${end}`, `b${end}`]))
+	const lines = trace.rows.map((i, s) => [
+		s + 1,
+		trace.epochs[s],
+		i + 1,
+		...problem.X[i],
+		problem.names[classOf(problem, i)],
+		trace.scores[s],
+		trace.margins[s],
+		Number(trace.mistakes[s]),
+		trace.taus[s],
+		problem.names[trace.wrongs[s]] ?? "",
+		...(linear ? weightsAt(trace, s + 1, "last").flat() : []),
+	])
+	return [head, ...lines].map((values) => `${values.map((v) => quote(String(v))).join(",")}\n`).join("")
 }

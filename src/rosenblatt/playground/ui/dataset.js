@@ -1,139 +1,138 @@
-// The panel of points: presets, sliders, what a click adds, undo, and the verdict.
+// The panel of points, and the verdict on them.
 
-import { LIMITS, makePreset, PRESETS } from "../engine/presets.js";
-import { makeRandom } from "../engine/random.js";
-import { show } from "../engine/sentence.js";
-import { presetState } from "../engine/state.js";
-import { MOST_CLASSES } from "../engine/table.js";
-import { announce, check, field, find, html, picture, same, set, svg } from "./node.js";
-import { shapePath } from "./shape.js";
-import { frameOf, makeView } from "./view.js";
+import { LIMITS, makePreset, PRESETS } from "../engine/presets.js"
+import { makeRandom } from "../engine/random.js"
+import { show } from "../engine/sentence.js"
+import { presetState } from "../engine/state.js"
+import { MOST_CLASSES } from "../engine/table.js"
+import { announce, check, field, find, html, picture, same, set, svg } from "./node.js"
+import { shapePath } from "./shape.js"
+import { frameOf, makeView } from "./view.js"
 
-const TITLES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" };
+const TITLES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" }
 
-const mark = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) });
+const mark = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) })
 
 function thumbnail(name) {
-  const { points } = makePreset(name, { n: 44 });
-  const { toScreen } = makeView(frameOf(points), 56, 38);
-  return picture("0 0 56 38", ...points.map((p) => mark(p.c, points.length > 10 ? 1.7 : 3.6, ...toScreen(p.x, p.y))));
+	const { points } = makePreset(name, { n: 44 })
+	const { toScreen } = makeView(frameOf(points), 56, 38)
+	return picture("0 0 56 38", ...points.map((p) => mark(p.c, points.length > 10 ? 1.7 : 3.6, ...toScreen(p.x, p.y))))
 }
 
 function mix(parts) {
-  const total = parts.reduce((sum, p) => sum + Number(p.lambda), 0);
-  return parts.map((p) => `${show(Number(p.lambda) / total)}·row ${p.row + 1}`).join(" + ");
+	const total = parts.reduce((sum, p) => sum + Number(p.lambda), 0)
+	return parts.map((p) => `${show(Number(p.lambda) / total)}·row ${p.row + 1}`).join(" + ")
 }
 
-// Why no weights can do it. With an offset: two mixtures of rows, one a class, that are one point.
+// Why no weights can do it; with an offset, two mixtures of rows are one point.
 function reason(parts, points, meet) {
-  if (!meet) return `Σ λ·y·x = 0 with λ = ${mix(parts)}, so no weights give all of them a positive margin.`;
-  const sides = [0, 1].map((c) => mix(parts.filter((p) => points[p.row].c === c)));
-  return `${sides.join(" = ")}, one point that would be on both sides.`;
+	if (!meet) return `Σ λ·y·x = 0 with λ = ${mix(parts)}, so no weights give all of them a positive margin.`
+	const sides = [0, 1].map((c) => mix(parts.filter((p) => points[p.row].c === c)))
+	return `${sides.join(" = ")}, one point that would be on both sides.`
 }
 
 export function makeDataset(store, tool) {
-  const dataset = { calm: true, render };
-  let [shuffles, preset, inputs, named] = [0, "", {}, null];
+	const dataset = { calm: true, render }
+	let [shuffles, preset, inputs, named] = [0, "", [], null]
 
-  function choose(name) {
-    store.set({ ...presetState(name), step: 0, proof: false }, true);
-    announce(`${PRESETS[name].title}: ${store.state.points.length} points.`);
-  }
+	function choose(name) {
+		store.set({ ...presetState(name), step: 0, proof: false }, true)
+		announce(`${PRESETS[name].title}: ${store.state.points.length} points.`)
+	}
 
-  const tiles = Object.entries(PRESETS).map(([name, { title }]) =>
-    html("button.tile", { "data-preset": name, onclick: () => choose(name) }, thumbnail(name), title),
-  );
-  find("presets").append(...tiles);
-  find("undo").onclick = store.undo;
-  find("redo").onclick = store.redo;
-  find("shuffle").onclick = () => {
-    store.set({ points: makeRandom(++shuffles).shuffled(store.state.points), data: null }, true);
-    announce("The rows are in another order.");
-  };
-  find("clear").onclick = () => {
-    const names = store.state.names.length === 2 ? store.state.names : ["-1", "+1"];
-    store.set({ points: [], data: null, names, step: 0, axes: null }, true);
-    announce("All points removed.");
-  };
+	const tiles = Object.entries(PRESETS).map(([name, { title }]) =>
+		html("button.tile", { "data-preset": name, onclick: () => choose(name) }, thumbnail(name), title),
+	)
+	find("presets").append(...tiles)
+	find("undo").onclick = store.undo
+	find("redo").onclick = store.redo
+	find("shuffle").onclick = () => {
+		store.set({ points: makeRandom(++shuffles).shuffled(store.state.points), data: null }, true)
+		announce("The rows are in another order.")
+	}
+	find("clear").onclick = () => {
+		const names = store.state.names.length === 2 ? store.state.names : ["-1", "+1"]
+		store.set({ points: [], data: null, names, step: 0, axes: null }, true)
+		announce("All points removed.")
+	}
 
-  function render({ data, names, points, proof }, { problem }) {
-    for (const tile of tiles) set(tile, { "aria-pressed": data?.preset === tile.dataset.preset });
-    find("undo").disabled = store.past.length === 0;
-    find("redo").disabled = store.future.length === 0;
-    renderSliders(data ?? { options: {} });
-    if (names !== named) renderTools(names);
-    if (!same(dataset, problem, store.learner, proof)) renderVerdict(names, points, proof, store.learner);
-  }
+	function render({ data, names, points, proof }, { problem }) {
+		for (const tile of tiles) set(tile, { "aria-pressed": data?.preset === tile.dataset.preset })
+		find("undo").disabled = store.past.length === 0
+		find("redo").disabled = store.future.length === 0
+		renderSliders(data ?? { options: {} })
+		if (names !== named) renderTools(names)
+		if (!same(dataset, problem, store.learner, proof)) renderVerdict(names, points, proof, store.learner)
+	}
 
-  // Sliders stay while they are pulled: only another preset makes new ones.
-  function renderSliders({ preset: name, options }) {
-    if (name !== preset) {
-      preset = name;
-      inputs = Object.fromEntries(Object.keys(options).map((key) => [key, slider(key)]));
-      find("sliders").replaceChildren(...Object.keys(options).map((key) => field(TITLES[key], inputs[key], html("output"))));
-    }
-    for (const [key, value] of Object.entries(options)) {
-      inputs[key].value = value;
-      inputs[key].nextSibling.textContent = show(value);
-    }
-  }
+	function renderSliders({ preset: name, options }) {
+		if (name !== preset) {
+			preset = name
+			inputs = Object.keys(options).map(slider)
+			find("sliders").replaceChildren(...inputs.map((input) => field(TITLES[input.name], input, html("output"))))
+		}
+		for (const input of inputs) {
+			input.value = options[input.name]
+			input.nextSibling.textContent = show(options[input.name])
+		}
+	}
 
-  function slider(name) {
-    const [min, max, step] = LIMITS[name];
-    // One undo for a whole pull of the slider.
-    const remember = (e) => (e.type === "pointerdown" || e.key.startsWith("Arrow")) && store.remember();
-    const oninput = (e) => {
-      const { data } = store.state;
-      store.set({ ...presetState(data.preset, { ...data.options, [name]: Number(e.target.value) }), step: 0 });
-    };
-    const limits = { type: "range", name, "aria-label": TITLES[name], min, max, step };
-    return html("input", { ...limits, oninput, onpointerdown: remember, onkeydown: remember });
-  }
+	function slider(name) {
+		const [min, max, step] = LIMITS[name]
+		// One undo for a whole pull of the slider.
+		const remember = (e) => (e.type === "pointerdown" || e.key.startsWith("Arrow")) && store.remember()
+		const oninput = (e) => {
+			const { data } = store.state
+			store.set({ ...presetState(data.preset, { ...data.options, [name]: Number(e.target.value) }), step: 0 })
+		}
+		const limits = { type: "range", name, "aria-label": TITLES[name], min, max, step }
+		return html("input", { ...limits, oninput, onpointerdown: remember, onkeydown: remember })
+	}
 
-  function renderTools(names) {
-    named = names;
-    if (tool.choice >= names.length) tool.choice = 0;
-    const radio = (value, ...inside) => {
-      const act = { checked: tool.choice === value, onchange: () => (tool.choice = value) };
-      return html("label.tool", html("input", { type: "radio", name: "tool", value, ...act }), html("span", inside));
-    };
-    const classes = names.map((name, c) => radio(c, picture("-9 -9 18 18", mark(c, 6)), name));
-    const add = html("button", { title: "Add a class", "aria-label": "Add a class", onclick: addClass }, "+");
-    find("tools").replaceChildren(...classes, radio("erase", "Erase"), names.length < MOST_CLASSES ? add : "");
-  }
+	function renderTools(names) {
+		named = names
+		if (tool.choice >= names.length) tool.choice = 0
+		const radio = (value, ...inside) => {
+			const act = { checked: tool.choice === value, onchange: () => (tool.choice = value) }
+			return html("label.tool", html("input", { type: "radio", name: "tool", value, ...act }), html("span", inside))
+		}
+		const classes = names.map((name, c) => radio(c, picture("-9 -9 18 18", mark(c, 6)), name))
+		const add = html("button", { title: "Add a class", "aria-label": "Add a class", onclick: addClass }, "+")
+		find("tools").replaceChildren(...classes, radio("erase", "Erase"), names.length < MOST_CLASSES ? add : "")
+	}
 
-  function addClass() {
-    const { names } = store.state;
-    const name = [..."ABCDEF"].find((n, j) => j >= names.length && !names.includes(n)) ?? `class ${names.length + 1}`;
-    tool.choice = names.length;
-    store.set({ names: [...names, name], data: null }, true);
-    announce(`Class ${name} added: click in the plane to give it points.`);
-  }
+	function addClass() {
+		const { names } = store.state
+		const name = [..."ABCDEF"].find((n, j) => j >= names.length && !names.includes(n)) ?? `class ${names.length + 1}`
+		tool.choice = names.length
+		store.set({ names: [...names, name], data: null }, true)
+		announce(`Class ${name} added: click in the plane to give it points.`)
+	}
 
-  function renderVerdict(names, points, proof, learner) {
-    const margin = store.margin(learner);
-    const lift = learner.kernel !== "linear";
-    const verdict = !margin ? "" : lift ? (margin.low > 0 ? "separable" : "undecided") : margin.certificate.verdict;
-    let [head, said, more] = ["", "No points yet.", ""];
-    if (verdict === "separable") {
-      const bound = store.bound(learner);
-      const figures = {
-        "best margin γ": show(margin.low),
-        "radius R": show(Math.sqrt(margin.R2)),
-        bound: bound === null ? "none: own start" : show(Math.floor(bound + 1e-9)),
-      };
-      [head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", " Checked exactly."];
-      more = html("dl", Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]));
-    } else if (verdict === "not separable") {
-      const plain = names.length === 2 && learner.intercept;
-      head = learner.intercept ? "Not separable." : "Not separable through the origin.";
-      said = ` Exact proof: ${reason(margin.certificate.parts, points, plain)}`;
-      if (plain) more = check("proof", "Show why", proof, (on) => store.set({ proof: on }));
-    } else if (lift && margin) said = "No margin was found in the kernel's space.";
-    else if (margin) said = "Too close to call: rounding hides the answer.";
-    find("verdict").dataset.verdict = verdict;
-    find("verdict").replaceChildren(html("p", html("strong", head), said), more);
-  }
+	function renderVerdict(names, points, proof, learner) {
+		const margin = store.margin(learner)
+		const lift = learner.kernel !== "linear"
+		const verdict = !margin ? "" : lift ? (margin.low > 0 ? "separable" : "undecided") : margin.certificate.verdict
+		let [head, said, more] = ["", "No points yet.", ""]
+		if (verdict === "separable") {
+			const bound = store.bound(learner)
+			const figures = {
+				"best margin γ": show(margin.low),
+				"radius R": show(Math.sqrt(margin.R2)),
+				bound: bound === null ? "none: own start" : show(Math.floor(bound + 1e-9)),
+			}
+			;[head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", " Checked exactly."]
+			more = html("dl", Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]))
+		} else if (verdict === "not separable") {
+			const plain = names.length === 2 && learner.intercept
+			head = learner.intercept ? "Not separable." : "Not separable through the origin."
+			said = ` Exact proof: ${reason(margin.certificate.parts, points, plain)}`
+			if (plain) more = check("proof", "Show why", proof, (on) => store.set({ proof: on }))
+		} else if (lift && margin) said = "No margin was found in the kernel's space."
+		else if (margin) said = "Too close to call: rounding hides the answer."
+		find("verdict").dataset.verdict = verdict
+		find("verdict").replaceChildren(html("p", html("strong", head), said), more)
+	}
 
-  return dataset;
+	return dataset
 }

@@ -1,79 +1,78 @@
-// Time from left to right: a lane a learner with every mistake marked, and the mistakes added up.
+// Time from left to right: every mistake marked, and the mistakes added up.
 
-import { epochAt, mistakesAt } from "../engine/learn.js";
-import { plural } from "../engine/sentence.js";
-import { find, same, set, svg } from "./node.js";
+import { epochAt, mistakesAt } from "../engine/learn.js"
+import { plural } from "../engine/sentence.js"
+import { find, same, set, svg } from "./node.js"
 
-const SIDE = 12;
+const SIDE = 12
 
 export function makeTimeline(store, stop) {
-  const [range, box, picture] = [find("time"), find("scrub"), find("timeline")];
-  const timeline = { render };
-  let x;
+	const [range, box, picture] = [find("time"), find("scrub"), find("timeline")]
+	const timeline = { render }
+	let x
 
-  function render({ step, active }, { traces, last }) {
-    if (!same(timeline, active, ...traces, traces.length)) draw(active, traces, last);
-    // Only moved, never painted again: see page.css.
-    find("now").style.transform = `translateX(${x(step)}px)`;
-    find("past").style.transform = `scaleX(${x(step) - SIDE})`;
-    if (store.resting) return;
-    const { trace } = store;
-    const said = `step ${step} of ${last}, epoch ${epochAt(trace, step)}, ${mistakesAt(trace, step)} mistakes`;
-    range.value = step;
-    set(range, { "aria-valuetext": said });
-  }
+	function render({ step, active }, { traces, last }) {
+		if (!same(timeline, active, ...traces, traces.length)) draw(active, traces, last)
+		find("now").style.transform = `translateX(${x(step)}px)`
+		find("past").style.transform = `scaleX(${x(step) - SIDE})`
+		if (store.resting) return
+		const { trace } = store
+		const said = `step ${step} of ${last}, epoch ${epochAt(trace, step)}, ${mistakesAt(trace, step)} mistakes`
+		range.value = step
+		set(range, { "aria-valuetext": said })
+	}
 
-  function draw(active, traces, last) {
-    const [width, height] = [Math.max(200, box.clientWidth), Math.max(56, box.clientHeight)];
-    x = (t) => SIDE + (t / Math.max(1, last)) * (width - 2 * SIDE);
-    const lane = traces.length > 2 ? 9 : 12;
-    const lanes = height - traces.length * (lane + 2) - 4;
-    const most = Math.max(1, ...traces.map((t) => mistakesAt(t, t.length)));
-    const y = (m) => lanes - 4 - (m / most) * (lanes - 18);
-    const nodes = [];
-    const n = traces[active].problem.X.length;
-    const epochs = n ? last / n : 0;
-    for (let e = 0; e < epochs; e += Math.max(1, Math.ceil((epochs * 60) / width))) {
-      const px = x(e * n);
-      nodes.push(svg("path.epoch", { d: `M${px} 0V${height}` }));
-      if (px < width - 124) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10 }, e ? e + 1 : "epoch 1"));
-    }
-    const bound = store.bound(traces[active].learner);
-    if (bound !== null && Math.floor(bound) <= most * 1.02)
-      nodes.push(svg("path.bound", { d: `M${SIDE} ${y(bound)}H${width - SIDE}` }));
-    traces.forEach((trace, j) => {
-      const top = lanes + j * (lane + 2);
-      const end = x(trace.length);
-      const mine = j === active ? ".mine" : "";
-      let [ticks, seen, sum] = ["", -1, `M${SIDE} ${y(0)}`];
-      trace.mistakes.forEach((mistake, s) => {
-        if (!mistake) return;
-        const px = Math.round(x(s + 1) * 2) / 2;
-        if (px !== seen) ticks += `M${px} ${top}v${lane}`;
-        seen = px;
-        sum += `H${px}V${y(trace.mistakeCounts[s]).toFixed(1)}`;
-      });
-      nodes.push(
-        svg("rect.lane", { x: SIDE, y: top, width: end - SIDE, height: lane, rx: 2 }),
-        svg(`path.tick${mine}`, { d: ticks }),
-        svg(`path.sum${mine}`, { d: `${sum}H${end}` }),
-      );
-      if (trace.converged) nodes.push(svg("circle.end", { cx: end, cy: top + lane / 2, r: lane / 2 - 1 }));
-      if (traces.length > 1) nodes.push(svg("text.lane-name", { x: 2, y: top + lane - 1 }, j + 1));
-    });
-    nodes.push(svg("text.most.right", { x: width - SIDE, y: 10 }, plural(most, "mistake")));
-    range.max = last;
-    set(picture, { viewBox: `0 0 ${width} ${height}` });
-    picture.replaceChildren(...nodes);
-  }
+	function draw(active, traces, last) {
+		const [width, height] = [Math.max(200, box.clientWidth), Math.max(56, box.clientHeight)]
+		x = (t) => SIDE + (t / Math.max(1, last)) * (width - 2 * SIDE)
+		const lane = traces.length > 2 ? 9 : 12
+		const lanes = height - traces.length * (lane + 2) - 4
+		const most = Math.max(1, ...traces.map((t) => mistakesAt(t, t.length)))
+		const y = (m) => lanes - 4 - (m / most) * (lanes - 18)
+		const nodes = []
+		const n = traces[active].problem.X.length
+		const epochs = n ? last / n : 0
+		for (let e = 0; e < epochs; e += Math.max(1, Math.ceil((epochs * 60) / width))) {
+			const px = x(e * n)
+			nodes.push(svg("path.epoch", { d: `M${px} 0V${height}` }))
+			if (px < width - 124) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10 }, e ? e + 1 : "epoch 1"))
+		}
+		const bound = store.bound(traces[active].learner)
+		if (bound !== null && Math.floor(bound) <= most * 1.02)
+			nodes.push(svg("path.bound", { d: `M${SIDE} ${y(bound)}H${width - SIDE}` }))
+		traces.forEach((trace, j) => {
+			const top = lanes + j * (lane + 2)
+			const end = x(trace.length)
+			const mine = j === active ? ".mine" : ""
+			let [ticks, seen, sum] = ["", -1, `M${SIDE} ${y(0)}`]
+			trace.mistakes.forEach((mistake, s) => {
+				if (!mistake) return
+				const px = Math.round(x(s + 1) * 2) / 2
+				if (px !== seen) ticks += `M${px} ${top}v${lane}`
+				seen = px
+				sum += `H${px}V${y(trace.mistakeCounts[s]).toFixed(1)}`
+			})
+			nodes.push(
+				svg("rect.lane", { x: SIDE, y: top, width: end - SIDE, height: lane, rx: 2 }),
+				svg(`path.tick${mine}`, { d: ticks }),
+				svg(`path.sum${mine}`, { d: `${sum}H${end}` }),
+			)
+			if (trace.converged) nodes.push(svg("circle.end", { cx: end, cy: top + lane / 2, r: lane / 2 - 1 }))
+			if (traces.length > 1) nodes.push(svg("text.lane-name", { x: 2, y: top + lane - 1 }, j + 1))
+		})
+		nodes.push(svg("text.most.right", { x: width - SIDE, y: 10 }, plural(most, "mistake")))
+		range.max = last
+		set(picture, { viewBox: `0 0 ${width} ${height}` })
+		picture.replaceChildren(...nodes)
+	}
 
-  range.oninput = () => {
-    stop();
-    store.set({ step: Number(range.value) });
-  };
-  new ResizeObserver(() => {
-    timeline.shown = null;
-    render(store.state, store.derived);
-  }).observe(box);
-  return timeline;
+	range.oninput = () => {
+		stop()
+		store.set({ step: Number(range.value) })
+	}
+	new ResizeObserver(() => {
+		timeline.shown = null
+		render(store.state, store.derived)
+	}).observe(box)
+	return timeline
 }

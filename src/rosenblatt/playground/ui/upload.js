@@ -1,78 +1,77 @@
-// A table of the user's: chosen, dropped or served with the page; and which columns of it are shown.
+// A table of the user's: chosen, dropped or served with the page.
 
-import { guessColumns, readTable, takeColumns } from "../engine/table.js";
-import { check, field, find, same, select, tell } from "./node.js";
+import { guessColumns, readTable, takeColumns } from "../engine/table.js"
+import { check, field, find, same, select, tell } from "./node.js"
 
 export function makeUpload(store) {
-  const [input, box] = [find("csv"), find("columns")];
-  const upload = { calm: true, render, take };
-  let table = null;
+	const [input, box] = [find("csv"), find("columns")]
+	const upload = { calm: true, render, take }
+	let table = null
 
-  function attempt(name, act) {
-    try {
-      act();
-    } catch (error) {
-      tell(`${name}: ${error.message}`, "error");
-    }
-  }
+	function attempt(name, act) {
+		try {
+			act()
+		} catch (error) {
+			tell(`${name}: ${error.message}`, "error")
+		}
+	}
 
-  // Show a table at once; `wanted` may name its columns.
-  function take(name, text, wanted = {}) {
-    attempt(name, () => {
-      const read = readTable(text);
-      const columns = guessColumns(read);
-      for (const key of ["x", "y", "label"].filter((one) => one in wanted)) {
-        columns[key] = read.header.indexOf(wanted[key]);
-        if (columns[key] < 0)
-          throw new Error(`There is no column "${wanted[key]}"; the columns are ${read.header.join(", ")}.`);
-      }
-      choose({ ...read, name, columns, scaled: false });
-    });
-  }
+	function take(name, text, wanted = {}) {
+		attempt(name, () => {
+			const read = readTable(text)
+			const columns = guessColumns(read)
+			for (const key of ["x", "y", "label"].filter((one) => one in wanted)) {
+				columns[key] = read.header.indexOf(wanted[key])
+				if (columns[key] < 0)
+					throw new Error(`There is no column "${wanted[key]}"; the columns are ${read.header.join(", ")}.`)
+			}
+			choose({ ...read, name, columns, scaled: false })
+		})
+	}
 
-  function choose(chosen) {
-    const { header, columns, name, scaled } = chosen;
-    const { points, names, left } = takeColumns(chosen, columns, scaled);
-    table = chosen;
-    const axes = [columns.x, columns.y].map((j) => header[j] + (scaled ? " (scaled)" : ""));
-    store.set({ points, names, data: null, step: 0, proof: false, axes }, true);
-    const count = left ? `${points.length} of ${points.length + left} rows, evenly taken` : `${points.length} points`;
-    tell(`${name}: ${count}, of ${names.length} classes.`);
-  }
+	function choose(chosen) {
+		const { header, columns, name, scaled } = chosen
+		const { points, names, left } = takeColumns(chosen, columns, scaled)
+		table = chosen
+		const axes = [columns.x, columns.y].map((j) => header[j] + (scaled ? " (scaled)" : ""))
+		store.set({ points, names, data: null, step: 0, proof: false, axes }, true)
+		const count = left ? `${points.length} of ${points.length + left} rows, evenly taken` : `${points.length} points`
+		tell(`${name}: ${count}, of ${names.length} classes.`)
+	}
 
-  function change(change) {
-    attempt(table.name, () => choose({ ...table, ...change }));
-    upload.shown = null;
-    render(store.state);
-  }
+	function change(change) {
+		attempt(table.name, () => choose({ ...table, ...change }))
+		upload.shown = null
+		render(store.state)
+	}
 
-  function render({ axes }) {
-    box.hidden = !table || !axes;
-    if (box.hidden || same(upload, table)) return;
-    const { header, columns, scaled } = table;
-    const pick = (key, title) => {
-      const onchange = (e) => change({ columns: { ...columns, [key]: Number(e.target.value) } });
-      return field(title, select({ ...header }, columns[key], { "data-column": key, onchange }));
-    };
-    const scale = check("scaled", "Scale both columns", scaled, (on) => change({ scaled: on }));
-    scale.title = "Subtract the mean and divide by the spread of each column";
-    box.replaceChildren(pick("x", "Across"), pick("y", "Up"), pick("label", "Label"), scale);
-  }
+	function render({ axes }) {
+		box.hidden = !table || !axes
+		if (box.hidden || same(upload, table)) return
+		const { header, columns, scaled } = table
+		const pick = (key, title) => {
+			const onchange = (e) => change({ columns: { ...columns, [key]: Number(e.target.value) } })
+			return field(title, select({ ...header }, columns[key], { "data-column": key, onchange }))
+		}
+		const scale = check("scaled", "Scale both columns", scaled, (on) => change({ scaled: on }))
+		scale.title = "Subtract the mean and divide by the spread of each column"
+		box.replaceChildren(pick("x", "Across"), pick("y", "Up"), pick("label", "Label"), scale)
+	}
 
-  async function read(file) {
-    if (file) take(file.name, await file.text());
-  }
+	async function read(file) {
+		if (file) take(file.name, await file.text())
+	}
 
-  input.onchange = () => {
-    read(input.files[0]);
-    input.value = "";
-  };
-  find("csv-load").onclick = () => input.click();
-  for (const kind of ["dragover", "drop"])
-    document.addEventListener(kind, (event) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      if (kind === "drop") read(event.dataTransfer.files[0]);
-    });
-  return upload;
+	input.onchange = () => {
+		read(input.files[0])
+		input.value = ""
+	}
+	find("csv-load").onclick = () => input.click()
+	for (const kind of ["dragover", "drop"])
+		document.addEventListener(kind, (event) => {
+			if (!event.dataTransfer?.types.includes("Files")) return
+			event.preventDefault()
+			if (kind === "drop") read(event.dataTransfer.files[0])
+		})
+	return upload
 }
