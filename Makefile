@@ -1,15 +1,17 @@
-# demo · test · lint · sanitize · bench · docs. Each makes its own environment in .venv; nothing else is touched.
+# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize clean
+.PHONY: demo test lint sanitize fuzz bench bench-quick bench-guard clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
 
 test: $(VENV)/.installed
+	tests/playground/browser.sh
 	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs
 
 lint: $(VENV)/.installed
@@ -20,11 +22,32 @@ lint: $(VENV)/.installed
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
 
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py
+
+bench-quick: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py --quick
+
+bench-guard:
+	$(PYTHON) benchmarks/instructions.py --guard
+
+FUZZ_SECONDS ?= 60
+fuzz:
+	mkdir -p build
+	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
+	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
+
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet ".[test,lint]"
 	touch $@
 
+$(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
+	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --upgrade pip
+	$(BENCH)/bin/pip install --quiet ".[theory,plot]" -r benchmarks/requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(BENCH) build dist

@@ -72,23 +72,14 @@ struct Vote {
 
 // Gallant's pocket. With the ratchet a challenger is checked on all rows, once, when its run of correct answers beats
 // the pocket's run, and must make fewer mistakes; without (a stream has no "all rows") the longer run decides.
-template <class T>
-struct Pocket {
-  T* weights;
-  double* intercept;
+struct Ratchet {
   double* mistakes;  // of the pocket on all rows, each counted with its sample weight
-  const T* current;
-  const double* current_intercept;
-  std::int64_t size;  // K * features
-  std::int64_t K;
-  bool ratchet;
+  bool checks;
 
-  template <class Rows>
-  void before_update(const Rows&, std::int64_t, double, std::int64_t, std::int64_t, const Counters&) {}
-
-  // check(limit) counts the mistakes of the current weights on all rows, and may stop once limit is reached.
-  template <class Check>
-  void after(Counters& c, bool mistake, bool update, Check&& check) {
+  // An example is over. check(limit) counts the mistakes of the current weights on all rows, and may stop once limit is
+  // reached; take() puts the current weights into the pocket.
+  template <class Check, class Take>
+  void after(Counters& c, bool mistake, bool update, Check&& check, Take&& take) const {
     if (update) {
       c.run = c.checked = c.pocket_is_current = 0;
     } else {
@@ -97,21 +88,40 @@ struct Pocket {
     if (c.run > c.pocket_run && !c.checked) {
       c.checked = 1;
       bool better = true;
-      if (ratchet) {
+      if (checks) {
         const double challenge = check(*mistakes);
         better = challenge < *mistakes;
         if (better) *mistakes = challenge;
       }
-      if (better) take(c);
+      if (better) {
+        take();
+        c.pocket_is_current = 1;
+      }
       if (c.pocket_run < 0) c.pocket_run = 0;
     }
     if (c.pocket_is_current && c.run > c.pocket_run) c.pocket_run = c.run;
   }
+};
 
-  void take(Counters& c) {
-    std::memcpy(weights, current, size * sizeof(T));
-    std::memcpy(intercept, current_intercept, K * sizeof(double));
-    c.pocket_is_current = 1;
+template <class T>
+struct Pocket {
+  T* weights;
+  double* intercept;
+  Ratchet ratchet;
+  const T* current;
+  const double* current_intercept;
+  std::int64_t size;  // K * features
+  std::int64_t K;
+
+  template <class Rows>
+  void before_update(const Rows&, std::int64_t, double, std::int64_t, std::int64_t, const Counters&) {}
+
+  template <class Check>
+  void after(Counters& c, bool mistake, bool update, Check&& check) {
+    ratchet.after(c, mistake, update, check, [&] {
+      std::memcpy(weights, current, size * sizeof(T));
+      std::memcpy(intercept, current_intercept, K * sizeof(double));
+    });
   }
 };
 

@@ -1,7 +1,8 @@
 // The one order in which sums are taken, on every CPU and for every vector width.
 //
 // Invariant: a dot product of n values is four running sums of 32-byte lanes (lane l of sum s takes the
-// products at 4*L*block + L*s + l), then a fixed tree, then the values left over from left to right.
+// products at 4*L*block + L*s + l), then a fixed tree, then 16 bytes if as many are left over, then the rest from
+// left to right.
 // Vectors are GCC/Clang vector extensions, so a CPU without AVX2 does the same additions in halves; the
 // build switches contraction off, so that no CPU fuses a multiply-add that another one lacks.
 #pragma once
@@ -18,28 +19,36 @@ struct Lanes;
 template <>
 struct Lanes<float> {
   typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+  typedef float half __attribute__((vector_size(16), aligned(4), may_alias));
   static constexpr std::size_t count = 8;
-  static float sum(vector v) {
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-  }
+  static float sum(half v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+  static half fold(vector v) { return half{v[0], v[1], v[2], v[3]} + half{v[4], v[5], v[6], v[7]}; }
 };
 
 template <>
 struct Lanes<double> {
   typedef double vector __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef double half __attribute__((vector_size(16), aligned(8), may_alias));
   static constexpr std::size_t count = 4;
-  static double sum(vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+  static double sum(half v) { return v[0] + v[1]; }
+  static half fold(vector v) { return half{v[0], v[1]} + half{v[2], v[3]}; }
 };
 
-template <class T>
-inline T dot(const T* a, const T* b, std::size_t n) {
+// With `fetch`, the same stretch of another row is asked for while this one is read.
+template <bool fetch = false, class T>
+inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
   using L = Lanes<T>;
   using V = typename L::vector;
+  using H = typename L::half;
   constexpr std::size_t lanes = L::count;
-  V s0{}, s1{}, s2{}, s3{};
   const auto at = [](const T* p) { return *reinterpret_cast<const V*>(p); };
+  V s0{}, s1{}, s2{}, s3{};
   std::size_t j = 0;
   for (; j + 4 * lanes <= n; j += 4 * lanes) {
+    if constexpr (fetch) {
+      __builtin_prefetch(ahead + j);
+      __builtin_prefetch(ahead + j + 2 * lanes);
+    }
     s0 += at(a + j) * at(b + j);
     s1 += at(a + j + lanes) * at(b + j + lanes);
     s2 += at(a + j + 2 * lanes) * at(b + j + 2 * lanes);
@@ -48,9 +57,18 @@ inline T dot(const T* a, const T* b, std::size_t n) {
   if (j + lanes <= n) { s0 += at(a + j) * at(b + j); j += lanes; }
   if (j + lanes <= n) { s1 += at(a + j) * at(b + j); j += lanes; }
   if (j + lanes <= n) { s2 += at(a + j) * at(b + j); j += lanes; }
+  H sum = L::fold((s0 + s1) + (s2 + s3));
+  if (j + lanes / 2 <= n) {
+    sum += *reinterpret_cast<const H*>(a + j) * *reinterpret_cast<const H*>(b + j);
+    j += lanes / 2;
+  }
   T rest = 0;
-  for (; j < n; ++j) rest += a[j] * b[j];
-  return L::sum((s0 + s1) + (s2 + s3)) + rest;
+  if (j < n) rest = a[j] * b[j];
+  if constexpr (lanes / 2 > 2) {
+    if (j + 1 < n) rest += a[j + 1] * b[j + 1];
+    if (j + 2 < n) rest += a[j + 2] * b[j + 2];
+  }
+  return L::sum(sum) + rest;
 }
 
 // w += step * x. Every element is on its own, so there is no order to keep.

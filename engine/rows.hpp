@@ -6,6 +6,7 @@
 //   squared_norm(i)           ‖x_i‖²
 //   add_to(i, step, W, k, K)  row k of W += step * x_i
 //   prefetch(i)               ask for the row before it is needed
+//   dot(i, w, next)           the same dot product; row `next` comes after it in an order that jumps
 // K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
 // the weights of all classes for one feature then lie in one cache line.
 #pragma once
@@ -32,10 +33,13 @@ struct DenseRows {
 
   const T* row(std::int64_t i) const { return values + i * stride; }
   T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
+  T dot(std::int64_t i, const T* w, std::int64_t next) const {
+    return next >= 0 && is_long() ? rosenblatt::dot<true>(row(i), w, features, row(next)) : dot(i, w);
+  }
   T squared_norm(std::int64_t i) const { return rosenblatt::dot(row(i), row(i), features); }
 
-  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
-    for (std::int64_t k = 0; k < K; ++k) out[k] = dot(i, W + k * features);
+  void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t next = -1) const {
+    for (std::int64_t k = 0; k < K; ++k) out[k] = dot(i, W + k * features, k == 0 ? next : -1);
   }
 
   template <class W>
@@ -49,12 +53,15 @@ struct DenseRows {
     return true;
   }
 
+  // A long row is asked for stretch by stretch while the row before it is read, a short one as a whole beforehand.
+  bool is_long() const { return features * sizeof(T) > prefetch_bytes; }
+
   void prefetch(std::int64_t i) const {
+    if (is_long()) return;
     const char* first = reinterpret_cast<const char*>(row(i));
     const std::size_t bytes = features * sizeof(T);
-    const std::size_t most = bytes < prefetch_bytes ? bytes : prefetch_bytes;
-    for (std::size_t at = 0; at < most; at += 64) __builtin_prefetch(first + at);
-    if (most > 0) __builtin_prefetch(first + most - 1);
+    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at);
+    if (bytes % 64) __builtin_prefetch(first + bytes - 1);
   }
 
   void prefetch_bounds(std::int64_t) const {}
@@ -89,11 +96,13 @@ struct SparseRows {
     return ((s0 + s1) + (s2 + s3)) + rest;
   }
 
+  T dot(std::int64_t i, const T* w, std::int64_t) const { return dot(i, w); }
+
   T squared_norm(std::int64_t i) const {
     return rosenblatt::dot(values + starts[i], values + starts[i], starts[i + 1] - starts[i]);
   }
 
-  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
+  void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t = -1) const {
     for (std::int64_t k = 0; k < K; ++k) out[k] = 0;
     for (Index p = starts[i]; p < starts[i + 1]; ++p) {
       const T value = values[p];

@@ -27,6 +27,12 @@ struct Poll {
   }
 };
 
+// A stretch of an order: the places from begin to end.
+struct Part {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
 // The rows of a pass: index[0..count), or 0..count in order where index is null.
 struct Order {
   const std::uint32_t* index;
@@ -35,23 +41,29 @@ struct Order {
   std::int64_t operator[](std::int64_t at) const { return index ? index[at] : at; }
 };
 
-// Calls visit(i) for every row of the order, fetching ahead where the order jumps; stops when the poll says so.
+// Calls visit(i, next) for every row in a part of the order, fetching ahead where the order jumps (else next is -1);
+// stops when the poll says so.
 template <class Rows, class Visit>
-void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
+void for_each_row(const Rows& rows, Order order, Part part, std::int64_t K, Poll& poll, Visit&& visit) {
   const std::int64_t block = Poll::rows_a_block(rows.values_a_row(), K);
-  for (std::int64_t begin = 0; begin < order.count && !poll(); begin += block) {
-    const std::int64_t end = std::min(order.count, begin + block);
-    if (!order.index) {
-      for (std::int64_t i = begin; i < end; ++i) visit(i);
-      continue;
-    }
-    const std::int64_t last = order.count - 1;
+  for (std::int64_t begin = part.begin; begin < part.end && !poll(); begin += block) {
+    const std::int64_t end = std::min(part.end, begin + block), last = order.count - 1;
     for (std::int64_t at = begin; at < end; ++at) {
-      rows.prefetch_bounds(order.index[std::min(at + 2 * prefetch_distance, last)]);
-      rows.prefetch(order.index[std::min(at + prefetch_distance, last)]);
-      visit(order.index[at]);
+      std::int64_t i = at, next = -1;
+      if (order.index) {
+        i = order.index[at];
+        next = order.index[std::min(at + 1, last)];
+        rows.prefetch_bounds(order.index[std::min(at + 2 * prefetch_distance, last)]);
+        rows.prefetch(order.index[std::min(at + prefetch_distance, last)]);
+      }
+      visit(i, next);  // the only call, so that it is inlined
     }
   }
+}
+
+template <class Rows, class Visit>
+void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
+  for_each_row(rows, order, Part{0, order.count}, K, poll, visit);
 }
 
 // With tie_positive a score of 0 reads as +1, so it is a mistake only on a negative row.
@@ -83,8 +95,8 @@ struct Linear {
   }
 
   // Scores of row i for all K weight rows; `raw` and `out` hold K values.
-  void scores(const Rows& rows, std::int64_t i, T* raw, double* out) const {
-    rows.scores(i, weights, K, raw);
+  void scores(const Rows& rows, std::int64_t i, T* raw, double* out, std::int64_t next = -1) const {
+    rows.scores(i, weights, K, raw, next);
     for (std::int64_t k = 0; k < K; ++k) out[k] = static_cast<double>(raw[k]) + intercept[k];
   }
 };
@@ -95,9 +107,9 @@ double count_mistakes(const Rows& rows, const std::int8_t* signs, const double* 
                       Linear<Rows> model, bool tie_positive, double limit, Poll& poll) {
   const double b = model.intercept[0];
   double found = 0;
-  for_each_row(rows, order, 1, poll, [&](std::int64_t i) {
+  for_each_row(rows, order, 1, poll, [&](std::int64_t i, std::int64_t next) {
     if (found >= limit) return;
-    if (is_mistake(static_cast<double>(rows.dot(i, model.weights)) + b, signs[i], tie_positive))
+    if (is_mistake(static_cast<double>(rows.dot(i, model.weights, next)) + b, signs[i], tie_positive))
       found += sample_weight ? sample_weight[i] : 1.0;
   });
   return found;
@@ -109,9 +121,9 @@ double count_mistakes_joint(const Rows& rows, const std::int32_t* labels, const 
   std::vector<typename Rows::Value> raw(model.K);
   std::vector<double> scores(model.K);
   double found = 0;
-  for_each_row(rows, order, model.K, poll, [&](std::int64_t i) {
+  for_each_row(rows, order, model.K, poll, [&](std::int64_t i, std::int64_t next) {
     if (found >= limit) return;
-    model.scores(rows, i, raw.data(), scores.data());
+    model.scores(rows, i, raw.data(), scores.data(), next);
     if (!(scores[labels[i]] - scores[highest_wrong(scores.data(), model.K, labels[i])] > 0))
       found += sample_weight ? sample_weight[i] : 1.0;
   });
@@ -125,9 +137,10 @@ double extended_squared_norm(const Rows& rows, std::int64_t i, bool fit_intercep
   return fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
 }
 
-// mistake_weight grows by the sample weight of every mistake.
+// Learns from a part of the order; a pocket is checked on all of it. mistake_weight grows by the sample weight of every
+// mistake.
 template <class Rows, class Rule, class Keep>
-void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order,
+void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
                   Linear<Rows, true> model, const Rule& rule, Keep& keep, bool tie_positive, Counters& c,
                   double& mistake_weight, Poll& poll) {
   using T = typename Rows::Value;
@@ -136,9 +149,9 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
   const auto check = [&](double limit) {
     return count_mistakes<Rows>(rows, signs, sample_weight, order, model, tie_positive, limit, poll);
   };
-  for_each_row(rows, order, 1, poll, [&](std::int64_t i) {
+  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) {
     const int sign = signs[i];
-    const double score = static_cast<double>(rows.dot(i, w)) + b;
+    const double score = static_cast<double>(rows.dot(i, w, next)) + b;
     const double margin = sign * score;
     const bool mistake = is_mistake(score, sign, tie_positive);
     bool update = false;
@@ -165,7 +178,7 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
 }
 
 template <class Rows, class Rule, class Keep>
-void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order,
+void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order, Part part,
                  Linear<Rows, true> model, const Rule& rule, Keep& keep, Counters& c, double& mistake_weight,
                  Poll& poll) {
   using T = typename Rows::Value;
@@ -175,9 +188,9 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
   const auto check = [&](double limit) {
     return count_mistakes_joint<Rows>(rows, labels, sample_weight, order, model, limit, poll);
   };
-  for_each_row(rows, order, K, poll, [&](std::int64_t i) {
+  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) {
     const std::int64_t right = labels[i];
-    model.scores(rows, i, raw.data(), scores.data());
+    model.scores(rows, i, raw.data(), scores.data(), next);
     const std::int64_t wrong = highest_wrong(scores.data(), K, right);
     const double margin = scores[right] - scores[wrong];
     const bool mistake = !(margin > 0);

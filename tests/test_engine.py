@@ -21,6 +21,7 @@ def arguments(**changes: Any) -> dict[str, Any]:
         "eta0": 1.0,
         "beta": 0.0,
         "C": 1.0,
+        "r": 1.0,
         "tie_positive": False,
         "keep": "last",
         "sums": None,
@@ -28,6 +29,8 @@ def arguments(**changes: Any) -> dict[str, Any]:
         "pocket": None,
         "pocket_intercept": None,
         "pocket_mistakes": None,
+        "variances": None,
+        "intercept_variances": None,
         "ratchet": False,
         "counters": np.zeros(len(engine.COUNTERS), np.int64),
         "mistake_weight": np.zeros(1),
@@ -49,20 +52,27 @@ SIGNS = np.ones(3, np.int8)
         ({"rule": "hebb"}, ValueError, "rule: must be"),
         ({"keep": "average"}, ValueError, "keep: must be"),
         ({"keep": "pocket"}, ValueError, "keep: must be"),
+        ({"rule": "AROW"}, ValueError, "variances: AROW needs them"),
         ({"counters": np.zeros(2, np.int64)}, ValueError, "counters"),
         ({"weights": np.zeros(6), "intercept": np.zeros(3)}, TypeError, "y: classes must be int32"),
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any], error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
-        engine.learn(ROWS, SIGNS, **arguments(**changes))
+        engine.Pass(ROWS, SIGNS, **arguments(**changes))
+
+
+def test_passes_side_by_side_share_an_order() -> None:
+    passes = [engine.Pass(ROWS, SIGNS, **arguments(order=np.arange(n, dtype=np.uint32))) for n in (2, 3)]
+    with pytest.raises(ValueError, match="passes: they must go over the same order"):
+        engine.run_passes(passes)
 
 
 def test_labels_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="y: its size"):
-        engine.learn(ROWS, SIGNS[:2], **arguments())
+        engine.Pass(ROWS, SIGNS[:2], **arguments())
     with pytest.raises(ValueError, match="y: names a class that is not there"):
-        engine.learn(ROWS, np.array([0, 1, 3], np.int32), **arguments(weights=np.zeros(6), intercept=np.zeros(3)))
+        engine.Pass(ROWS, np.array([0, 1, 3], np.int32), **arguments(weights=np.zeros(6), intercept=np.zeros(3)))
 
 
 def test_arrays_are_never_copied_silently() -> None:
@@ -71,7 +81,7 @@ def test_arrays_are_never_copied_silently() -> None:
     with pytest.raises(ValueError, match="C order"):
         engine.dense_rows(np.ones((3, 2), order="F"))
     with pytest.raises(TypeError):
-        engine.learn(ROWS, SIGNS, **arguments(intercept=np.zeros(1, np.float32)))
+        engine.Pass(ROWS, SIGNS, **arguments(intercept=np.zeros(1, np.float32)))
 
 
 def test_the_generator_is_xoshiro_seeded_by_splitmix() -> None:

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -90,6 +91,37 @@ inline Order to_order(const std::optional<Input<std::uint32_t>>& index, std::int
   return {at, static_cast<std::int64_t>(index->size())};
 }
 
+using AnyRule = std::variant<PerceptronRule, PassiveAggressiveRule>;
+
+inline AnyRule to_rule(const std::string& name, double eta0, double beta, double C) {
+  using Variant = PassiveAggressiveRule::Variant;
+  if (name == "perceptron") return PerceptronRule(eta0, beta);
+  if (name == "PA") return PassiveAggressiveRule{Variant::PA, C};
+  if (name == "PA-I") return PassiveAggressiveRule{Variant::PA_I, C};
+  if (name == "PA-II") return PassiveAggressiveRule{Variant::PA_II, C};
+  throw nb::value_error("rule: must be perceptron, PA, PA-I or PA-II");
+}
+
+using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+struct Labels {
+  const std::int8_t* signs;      // two classes
+  const std::int32_t* classes;  // more
+};
+
+inline Labels to_labels(const AnyLabels& y, std::int64_t rows, std::int64_t K) {
+  check_size(y, rows, "y");
+  if (K == 1) {
+    if (y.dtype() != nb::dtype<std::int8_t>()) throw nb::type_error("y: signs must be int8");
+    return {static_cast<const std::int8_t*>(y.data()), nullptr};
+  }
+  if (y.dtype() != nb::dtype<std::int32_t>()) throw nb::type_error("y: classes must be int32");
+  const auto* classes = static_cast<const std::int32_t*>(y.data());
+  for (std::int64_t i = 0; i < rows; ++i)
+    if (classes[i] < 0 || classes[i] >= K) throw nb::value_error("y: names a class that is not there");
+  return {nullptr, classes};
+}
+
 // Lets Ctrl-C through, and another thread's request to stop, while the GIL is released.
 class Interrupt {
  public:
@@ -118,7 +150,9 @@ class Interrupt {
 };
 
 void bind_generator(nb::module_& m);
+void bind_kernel(nb::module_& m);
 void bind_one(nb::module_& m);
+void bind_parse(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_separate(nb::module_& m);

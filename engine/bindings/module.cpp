@@ -21,5 +21,7 @@ NB_MODULE(ENGINE_NAME, m) {
   rosenblatt::bind_train(m);
   rosenblatt::bind_predict(m);
   rosenblatt::bind_one(m);
+  rosenblatt::bind_kernel(m);
+  rosenblatt::bind_parse(m);
   rosenblatt::bind_separate(m);
 }

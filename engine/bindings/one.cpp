@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "arrays.hpp"
+#include "second_order.hpp"
 #include "train.hpp"
 
 namespace rosenblatt {
@@ -18,6 +19,7 @@ bool never(void*) { return false; }
 struct Problem {
   Array<double> weights, intercept;
   std::optional<Array<double>> sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes;
+  std::optional<Array<double>> variances, intercept_variances;
   Array<std::int64_t> counters;
   Array<double> mistake_weight;
 };
@@ -25,9 +27,9 @@ struct Problem {
 class OneRow {
  public:
   OneRow(nb::dict vocabulary, std::int64_t capacity, bool one_vs_rest, bool fit_intercept, const std::string& rule,
-         double eta0, double beta, double C, bool tie_positive)
+         double eta0, double beta, double C, double r, bool tie_positive)
       : vocabulary_(std::move(vocabulary)), capacity_(capacity), one_vs_rest_(one_vs_rest),
-        fit_intercept_(fit_intercept), tie_positive_(tie_positive), perceptron_(eta0, beta) {
+        fit_intercept_(fit_intercept), tie_positive_(tie_positive), perceptron_(eta0, beta), r_(r) {
     using Variant = PassiveAggressiveRule::Variant;
     is_perceptron_ = rule == "perceptron";
     passive_aggressive_ = {rule == "PA" ? Variant::PA : rule == "PA-I" ? Variant::PA_I : Variant::PA_II, C};
@@ -36,6 +38,7 @@ class OneRow {
   void add(Array<double> weights, Array<double> intercept, std::optional<Array<double>> sums,
            std::optional<Array<double>> intercept_sums, std::optional<Array<double>> pocket,
            std::optional<Array<double>> pocket_intercept, std::optional<Array<double>> pocket_mistakes,
+           std::optional<Array<double>> variances, std::optional<Array<double>> intercept_variances,
            Array<std::int64_t> counters, Array<double> mistake_weight) {
     const std::int64_t K = static_cast<std::int64_t>(intercept.size()), size = capacity_ * K;
     check_size(weights, size, "weights");
@@ -45,8 +48,10 @@ class OneRow {
     if (intercept_sums) check_size(*intercept_sums, K, "intercept_sums");
     if (pocket) check_size(*pocket, size, "pocket");
     if (pocket_intercept) check_size(*pocket_intercept, K, "pocket_intercept");
-    problems_.push_back({weights, intercept, sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes, counters,
-                         mistake_weight});
+    if (variances) check_size(*variances, size, "variances");
+    if (intercept_variances) check_size(*intercept_variances, K, "intercept_variances");
+    problems_.push_back({weights, intercept, sums, intercept_sums, pocket, pocket_intercept, pocket_mistakes, variances,
+                         intercept_variances, counters, mistake_weight});
     raw_.resize(K);
     scores_.resize(std::max<std::size_t>(K, problems_.size()));
   }
@@ -55,10 +60,13 @@ class OneRow {
   bool learn(nb::handle features, std::int64_t code) {
     if (!read(features, true)) return false;
     for (std::size_t p = 0; p < problems_.size(); ++p) {
-      if (is_perceptron_)
-        step(problems_[p], perceptron_, one_vs_rest_ ? code == static_cast<std::int64_t>(p) : code == 1, code);
+      const bool positive = one_vs_rest_ ? code == static_cast<std::int64_t>(p) : code == 1;
+      if (problems_[p].variances)
+        second_order_step(problems_[p], positive, code);
+      else if (is_perceptron_)
+        step(problems_[p], perceptron_, positive, code);
       else
-        step(problems_[p], passive_aggressive_, one_vs_rest_ ? code == static_cast<std::int64_t>(p) : code == 1, code);
+        step(problems_[p], passive_aggressive_, positive, code);
     }
     return true;
   }
@@ -113,11 +121,9 @@ class OneRow {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &key, &value);) {
       const double number = to_number(key, value);
-      PyObject* column = PyDict_GetItemWithError(vocabulary_.ptr(), key);
-      if (column) {
-        columns_.push_back(PyLong_AsSsize_t(column));
-      } else if (PyErr_Occurred()) {
-        throw nb::python_error();
+      const std::int64_t column = column_of(key);
+      if (column >= 0) {
+        columns_.push_back(column);
       } else if (grow) {
         columns_.push_back(static_cast<std::int64_t>(PyDict_Size(vocabulary_.ptr()) + news_.size()));
         news_.push_back(key);
@@ -136,6 +142,20 @@ class OneRow {
     return true;
   }
 
+  // The column of a name, -1 if it has none. The same object names the same feature, so the last look-ups are kept by
+  // identity: predict_one and then learn_one on one dict looks each name up once.
+  std::int64_t column_of(PyObject* key) {
+    Known& known = known_[(reinterpret_cast<std::uintptr_t>(key) >> 4) % known_.size()];
+    if (known.name.ptr() == key) return known.column;
+    PyObject* column = PyDict_GetItemWithError(vocabulary_.ptr(), key);
+    if (!column) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      return -1;
+    }
+    known = {nb::borrow(key), PyLong_AsSsize_t(column)};
+    return known.column;
+  }
+
   OneSparseRow row() const { return {values_.data(), columns_.data(), starts_, 1, capacity_}; }
 
   template <class Rule>
@@ -145,8 +165,8 @@ class OneRow {
       Average keep{p.sums->data(), fit_intercept_ ? p.intercept_sums->data() : nullptr, K};
       step(p, rule, positive, code, keep);
     } else if (p.pocket) {
-      Pocket<double> keep{p.pocket->data(), p.pocket_intercept->data(), p.pocket_mistakes->data(), p.weights.data(),
-                          p.intercept.data(), capacity_ * K, K, false};
+      Pocket<double> keep{p.pocket->data(), p.pocket_intercept->data(), {p.pocket_mistakes->data(), false}, p.weights.data(),
+                          p.intercept.data(), capacity_ * K, K};
       step(p, rule, positive, code, keep);
     } else {
       Last keep;
@@ -162,11 +182,29 @@ class OneRow {
                                      fit_intercept_};
     if (model.K == 1) {
       const std::int8_t sign = positive ? 1 : -1;
-      learn_binary(row(), &sign, nullptr, {nullptr, 1}, model, rule, keep, tie_positive_, counters,
+      learn_binary(row(), &sign, nullptr, {nullptr, 1}, {0, 1}, model, rule, keep, tie_positive_, counters,
                    *p.mistake_weight.data(), poll);
     } else {
       const auto label = static_cast<std::int32_t>(code);
-      learn_joint(row(), &label, nullptr, {nullptr, 1}, model, rule, keep, counters, *p.mistake_weight.data(), poll);
+      learn_joint(row(), &label, nullptr, {nullptr, 1}, {0, 1}, model, rule, keep, counters, *p.mistake_weight.data(), poll);
+    }
+  }
+
+  void second_order_step(Problem& p, bool positive, std::int64_t code) {
+    Poll poll{&never, nullptr};
+    auto& counters = *reinterpret_cast<Counters*>(p.counters.data());
+    const Linear<OneSparseRow, true> model{p.weights.data(), p.intercept.data(), static_cast<std::int64_t>(p.intercept.size()),
+                                     fit_intercept_};
+    const SecondOrder<OneSparseRow> second{p.variances->data(), p.intercept_variances->data(),
+                                           p.sums ? p.sums->data() : nullptr,
+                                           p.sums ? p.intercept_sums->data() : nullptr, r_};
+    if (model.K == 1) {
+      const std::int8_t sign = positive ? 1 : -1;
+      learn_binary(row(), &sign, nullptr, {nullptr, 1}, {0, 1}, model, second, tie_positive_, counters,
+                   *p.mistake_weight.data(), poll);
+    } else {
+      const auto label = static_cast<std::int32_t>(code);
+      learn_joint(row(), &label, nullptr, {nullptr, 1}, {0, 1}, model, second, counters, *p.mistake_weight.data(), poll);
     }
   }
 
@@ -192,11 +230,18 @@ class OneRow {
     return at;
   }
 
+  struct Known {
+    nb::object name;  // held, so that no other object can have its address
+    std::int64_t column = -1;
+  };
+
   nb::dict vocabulary_;
+  std::vector<Known> known_ = std::vector<Known>(4096);
   std::int64_t capacity_;
   bool one_vs_rest_, fit_intercept_, tie_positive_, is_perceptron_ = true;
   PerceptronRule perceptron_;
   PassiveAggressiveRule passive_aggressive_{};
+  double r_;
   std::vector<Problem> problems_;
   std::vector<double> values_, raw_, scores_;
   std::vector<std::int64_t> columns_;
@@ -208,12 +253,13 @@ class OneRow {
 
 void bind_one(nb::module_& m) {
   nb::class_<OneRow>(m, "OneRow", "A stream of examples, each a dict of feature names and numbers.")
-      .def(nb::init<nb::dict, std::int64_t, bool, bool, const std::string&, double, double, double, bool>(),
+      .def(nb::init<nb::dict, std::int64_t, bool, bool, const std::string&, double, double, double, double, bool>(),
            "vocabulary"_a, "capacity"_a, "one_vs_rest"_a, "fit_intercept"_a, "rule"_a, "eta0"_a, "beta"_a, "C"_a,
-           "tie_positive"_a)
+           "r"_a, "tie_positive"_a)
       .def("add", &OneRow::add, nb::kw_only(), "weights"_a.noconvert(), "intercept"_a.noconvert(),
            "sums"_a.noconvert().none(), "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
-           "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(), "counters"_a.noconvert(),
+           "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(),
+           "variances"_a.noconvert().none(), "intercept_variances"_a.noconvert().none(), "counters"_a.noconvert(),
            "mistake_weight"_a.noconvert(), "Bind the arrays of a state, feature after feature.")
       .def("learn", &OneRow::learn, "features"_a, "code"_a,
            "Learn one example; False, and nothing done, if the new features exceed the capacity.")

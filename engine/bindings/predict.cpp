@@ -21,11 +21,11 @@ Matrix<double> scores(const Rows& rows, const FloatsIn& weights, Input<double> i
         nb::gil_scoped_release release;
         double* at = out.data();
         std::vector<T> raw(K);
-        for_each_row(view, order, K, interrupt.poll(), [&](std::int64_t i) {
+        for_each_row(view, order, K, interrupt.poll(), [&](std::int64_t i, std::int64_t next) {
           if (K == 1)
-            *at = static_cast<double>(view.dot(i, model.weights)) + model.intercept[0];
+            *at = static_cast<double>(view.dot(i, model.weights, next)) + model.intercept[0];
           else
-            model.scores(view, i, raw.data(), at);
+            model.scores(view, i, raw.data(), at, next);
           at += K;
         });
       },

@@ -1,110 +1,155 @@
 #include "train.hpp"
 
-#include <cmath>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <functional>
 
 #include "arrays.hpp"
+#include "second_order.hpp"
 
 namespace rosenblatt {
 namespace {
 
-using AnyRule = std::variant<PerceptronRule, PassiveAggressiveRule>;
+// One learner's pass over rows, ready to run part by part; the arrays are the caller's, kept alive and changed in place.
+class Pass {
+ public:
+  // K weight rows: 1 with two classes, else one a class (class after class for dense rows, feature after feature for
+  // sparse rows; the sums, the pocket and the variances likewise).
+  Pass(const Rows& rows, const AnyLabels& y, std::optional<Input<double>> sample_weight,
+       std::optional<Input<std::uint32_t>> order_index, const Floats& weights, Array<double> intercept,
+       bool fit_intercept, const std::string& rule_name, double eta0, double beta, double C, double r,
+       bool tie_positive, const std::string& keep, std::optional<Array<double>> sums,
+       std::optional<Array<double>> intercept_sums, std::optional<Floats> pocket,
+       std::optional<Array<double>> pocket_intercept, std::optional<Array<double>> pocket_mistakes,
+       std::optional<Floats> variances, std::optional<Array<double>> intercept_variances, bool ratchet,
+       Array<std::int64_t> counters, Array<double> mistake_weight)
+      : order_(to_order(order_index, rows.count())), keeps_votes_(keep == "vote") {
+    const std::int64_t K = static_cast<std::int64_t>(intercept.size());
+    const std::int64_t size = K * rows.features();
+    const Labels labels = to_labels(y, rows.count(), K);
+    const double* s = sample_weight ? sample_weight->data() : nullptr;
+    if (s) check_size(*sample_weight, rows.count(), "sample_weight");
+    check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
+    check_size(mistake_weight, 1, "mistake_weight");
+    if (sums) check_size(*sums, size, "sums");
+    if (intercept_sums) check_size(*intercept_sums, K, "intercept_sums");
+    for (const auto& owner : {nb::cast(rows), nb::cast(y), nb::cast(sample_weight), nb::cast(order_index),
+                              nb::cast(weights), nb::cast(intercept), nb::cast(sums), nb::cast(intercept_sums),
+                              nb::cast(pocket), nb::cast(pocket_intercept), nb::cast(pocket_mistakes),
+                              nb::cast(variances), nb::cast(intercept_variances), nb::cast(counters),
+                              nb::cast(mistake_weight)})
+      owners_.push_back(owner);
+    auto* counted = reinterpret_cast<Counters*>(counters.data());
+    double* weighed = mistake_weight.data();
 
-AnyRule to_rule(const std::string& name, double eta0, double beta, double C) {
-  using Variant = PassiveAggressiveRule::Variant;
-  if (name == "perceptron") return PerceptronRule(eta0, beta);
-  if (name == "PA") return PassiveAggressiveRule{Variant::PA, C};
-  if (name == "PA-I") return PassiveAggressiveRule{Variant::PA_I, C};
-  if (name == "PA-II") return PassiveAggressiveRule{Variant::PA_II, C};
-  throw nb::value_error("rule: must be perceptron, PA, PA-I or PA-II");
-}
+    std::visit(
+        [&](const auto& view) {
+          using View = std::decay_t<decltype(view)>;
+          using T = typename View::Value;
+          const Linear<View, true> model{floats<T>(weights, size, "weights"), intercept.data(), K, fit_intercept};
+          bytes_a_row_ = view.values_a_row() * static_cast<std::int64_t>(sizeof(T));
 
-struct Labels {
-  const std::int8_t* signs;      // two classes
-  const std::int32_t* classes;  // more
+          const auto first_order = [&](const auto& step, auto kept) {
+            run_ = [=, order = order_, &vote = vote_](Part part, Poll& poll) mutable {
+              auto& held = [&]() -> auto& {
+                if constexpr (std::is_same_v<decltype(kept), Vote*>) return vote;
+                else return kept;
+              }();
+              if (K == 1)
+                learn_binary(view, labels.signs, s, order, part, model, step, held, tie_positive, *counted, *weighed, poll);
+              else
+                learn_joint(view, labels.classes, s, order, part, model, step, held, *counted, *weighed, poll);
+            };
+          };
+          const auto with_keep = [&](const auto& step) {
+            if (keep == "last") {
+              first_order(step, Last{});
+            } else if (keep == "average" && sums && intercept_sums) {
+              first_order(step, Average{sums->data(), fit_intercept ? intercept_sums->data() : nullptr, K});
+            } else if (keep == "vote") {
+              first_order(step, static_cast<Vote*>(nullptr));
+            } else if (keep == "pocket" && pocket && pocket_intercept && pocket_mistakes) {
+              check_size(*pocket_intercept, K, "pocket_intercept");
+              check_size(*pocket_mistakes, 1, "pocket_mistakes");
+              first_order(step, Pocket<T>{floats<T>(*pocket, size, "pocket"), pocket_intercept->data(),
+                                          {pocket_mistakes->data(), ratchet}, model.weights, model.intercept, size, K});
+            } else {
+              throw nb::value_error("keep: must be last, average, vote or pocket, with its arrays");
+            }
+          };
+          const auto second_order = [&] {
+            if (!variances || !intercept_variances) throw nb::value_error("variances: AROW needs them");
+            const bool average = keep == "average" && sums && intercept_sums;
+            if (keep != "last" && !average) throw nb::value_error("keep: must be last or average, with its arrays");
+            check_size(*intercept_variances, K, "intercept_variances");
+            const SecondOrder<View> second{floats<T>(*variances, size, "variances"), intercept_variances->data(),
+                                           average ? sums->data() : nullptr,
+                                           average ? intercept_sums->data() : nullptr, r};
+            run_ = [=, order = order_](Part part, Poll& poll) {
+              if (K == 1)
+                learn_binary(view, labels.signs, s, order, part, model, second, tie_positive, *counted, *weighed, poll);
+              else
+                learn_joint(view, labels.classes, s, order, part, model, second, *counted, *weighed, poll);
+            };
+          };
+          if (rule_name == "AROW")
+            second_order();
+          else
+            std::visit(with_keep, to_rule(rule_name, eta0, beta, C));
+        },
+        rows.view);
+  }
+
+  const Order& order() const { return order_; }
+  std::int64_t bytes_a_row() const { return bytes_a_row_; }
+  void run(Part part, Poll& poll) { run_(part, poll); }
+
+  // The list of updates so far, for keep="vote".
+  nb::object updates() {
+    if (!keeps_votes_) return nb::none();
+    return nb::make_tuple(to_vector(std::move(vote_.rows)), to_vector(std::move(vote_.steps)),
+                          to_vector(std::move(vote_.gains)), to_vector(std::move(vote_.loses)),
+                          to_vector(std::move(vote_.survived)));
+  }
+
+ private:
+  Order order_;
+  bool keeps_votes_;
+  std::int64_t bytes_a_row_ = 0;
+  Vote vote_;
+  std::function<void(Part, Poll&)> run_;
+  std::vector<nb::object> owners_;
 };
 
-using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+bool never(void*) { return false; }
 
-Labels to_labels(const AnyLabels& y, std::int64_t rows, std::int64_t K) {
-  check_size(y, rows, "y");
-  if (K == 1) {
-    if (y.dtype() != nb::dtype<std::int8_t>()) throw nb::type_error("y: signs must be int8");
-    return {static_cast<const std::int8_t*>(y.data()), nullptr};
-  }
-  if (y.dtype() != nb::dtype<std::int32_t>()) throw nb::type_error("y: classes must be int32");
-  const auto* classes = static_cast<const std::int32_t*>(y.data());
-  for (std::int64_t i = 0; i < rows; ++i)
-    if (classes[i] < 0 || classes[i] >= K) throw nb::value_error("y: names a class that is not there");
-  return {nullptr, classes};
-}
-
-// One pass over the rows. K weight rows: 1 with two classes, else one a class (class after class for dense rows,
-// feature after feature for sparse rows; the sums and the pocket likewise). Returns the list of updates for keep="vote".
-nb::object learn(const Rows& rows, const AnyLabels& y, std::optional<Input<double>> sample_weight,
-                 std::optional<Input<std::uint32_t>> order_index, const Floats& weights, Array<double> intercept,
-                 bool fit_intercept, const std::string& rule_name, double eta0, double beta, double C,
-                 bool tie_positive, const std::string& keep, std::optional<Array<double>> sums,
-                 std::optional<Array<double>> intercept_sums, std::optional<Floats> pocket,
-                 std::optional<Array<double>> pocket_intercept, std::optional<Array<double>> pocket_mistakes,
-                 bool ratchet, Array<std::int64_t> counters, Array<double> mistake_weight,
-                 std::optional<Array<std::uint8_t>> cancel) {
-  const std::int64_t K = static_cast<std::int64_t>(intercept.size());
-  const std::int64_t size = K * rows.features();
-  const Labels labels = to_labels(y, rows.count(), K);
-  const Order order = to_order(order_index, rows.count());
-  const AnyRule rule = to_rule(rule_name, eta0, beta, C);
-  const double* s = sample_weight ? sample_weight->data() : nullptr;
-  if (s) check_size(*sample_weight, rows.count(), "sample_weight");
-  check_size(counters, sizeof(Counters) / sizeof(std::int64_t), "counters");
-  check_size(mistake_weight, 1, "mistake_weight");
-  auto& counted = *reinterpret_cast<Counters*>(counters.data());
+// Runs several passes over the same order, a block of rows at a time: a block is read from memory once and stays in the
+// cache while every learner takes its turn. Each learner does exactly what it would do alone.
+void run_passes(std::vector<Pass*> passes, std::optional<Array<std::uint8_t>> cancel) {
+  if (passes.empty()) return;
+  const Order order = passes[0]->order();
+  for (const Pass* pass : passes)
+    if (pass->order().index != order.index || pass->order().count != order.count)
+      throw nb::value_error("passes: they must go over the same order of rows");
   Interrupt interrupt(cancel);
-  Vote vote;
-
-  std::visit(
-      [&](const auto& view) {
-        using View = std::decay_t<decltype(view)>;
-        using T = typename View::Value;
-        Linear<View, true> model{floats<T>(weights, size, "weights"), intercept.data(), K, fit_intercept};
-        const auto run = [&](auto& kept) {
-          nb::gil_scoped_release release;
-          std::visit(
-              [&](const auto& r) {
-                if (K == 1)
-                  learn_binary(view, labels.signs, s, order, model, r, kept, tie_positive, counted,
-                               *mistake_weight.data(), interrupt.poll());
-                else
-                  learn_joint(view, labels.classes, s, order, model, r, kept, counted, *mistake_weight.data(),
-                              interrupt.poll());
-              },
-              rule);
-        };
-        if (keep == "last") {
-          Last last;
-          run(last);
-        } else if (keep == "average" && sums && intercept_sums) {
-          check_size(*sums, size, "sums");
-          check_size(*intercept_sums, K, "intercept_sums");
-          Average average{sums->data(), fit_intercept ? intercept_sums->data() : nullptr, K};
-          run(average);
-        } else if (keep == "vote") {
-          run(vote);
-        } else if (keep == "pocket" && pocket && pocket_intercept && pocket_mistakes) {
-          check_size(*pocket_intercept, K, "pocket_intercept");
-          check_size(*pocket_mistakes, 1, "pocket_mistakes");
-          Pocket<T> held{floats<T>(*pocket, size, "pocket"), pocket_intercept->data(), pocket_mistakes->data(),
-                         model.weights, model.intercept, size, K, ratchet};
-          run(held);
-        } else {
-          throw nb::value_error("keep: must be last, average, vote or pocket, with its arrays");
-        }
-      },
-      rows.view);
+  {
+    nb::gil_scoped_release release;
+    if (passes.size() == 1) {
+      passes[0]->run({0, order.count}, interrupt.poll());
+    } else {
+      constexpr std::int64_t block_bytes = 1 << 17;  // half of a small second-level cache
+      const std::int64_t block = std::max<std::int64_t>(8, block_bytes / passes[0]->bytes_a_row());
+      Poll inner{&never, nullptr};
+      std::int64_t turns = 0;
+      for (std::int64_t begin = 0; begin < order.count; begin += block) {
+        if (turns++ % 64 == 0 && interrupt.poll()()) break;
+        const Part part{begin, std::min(order.count, begin + block)};
+        for (Pass* pass : passes) pass->run(part, inner);
+      }
+    }
+  }
   interrupt.raise_if_stopped();
-  if (keep != "vote") return nb::none();
-  return nb::make_tuple(to_vector(std::move(vote.rows)), to_vector(std::move(vote.steps)),
-                        to_vector(std::move(vote.gains)), to_vector(std::move(vote.loses)),
-                        to_vector(std::move(vote.survived)));
 }
 
 double count_mistakes_of(const Rows& rows, const AnyLabels& y, std::optional<Input<double>> sample_weight,
@@ -137,13 +182,22 @@ double count_mistakes_of(const Rows& rows, const AnyLabels& y, std::optional<Inp
 void bind_train(nb::module_& m) {
   m.attr("COUNTERS") = nb::make_tuple("seen", "mistakes", "updates", "survived", "run", "checked", "pocket_is_current",
                                       "pocket_run");
-  m.def("learn", &learn, "rows"_a, "y"_a.noconvert(), nb::kw_only(), "sample_weight"_a.noconvert().none(),
-        "order"_a.noconvert().none(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "fit_intercept"_a, "rule"_a,
-        "eta0"_a, "beta"_a, "C"_a, "tie_positive"_a, "keep"_a, "sums"_a.noconvert().none(),
-        "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
-        "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(), "ratchet"_a, "counters"_a.noconvert(),
-        "mistake_weight"_a.noconvert(),
-        "cancel"_a.noconvert().none() = nb::none(), "One pass over the rows, in place; the updates if keep='vote'.");
+  nb::class_<Pass>(m, "Pass", "One learner's pass over rows, ready to run; the arrays are changed in place.")
+      .def(nb::init<const Rows&, const AnyLabels&, std::optional<Input<double>>, std::optional<Input<std::uint32_t>>,
+                    const Floats&, Array<double>, bool, const std::string&, double, double, double, double, bool,
+                    const std::string&, std::optional<Array<double>>, std::optional<Array<double>>,
+                    std::optional<Floats>, std::optional<Array<double>>, std::optional<Array<double>>,
+                    std::optional<Floats>, std::optional<Array<double>>, bool, Array<std::int64_t>, Array<double>>(),
+           "rows"_a, "y"_a.noconvert(), nb::kw_only(), "sample_weight"_a.noconvert().none(),
+           "order"_a.noconvert().none(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "fit_intercept"_a,
+           "rule"_a, "eta0"_a, "beta"_a, "C"_a, "r"_a, "tie_positive"_a, "keep"_a, "sums"_a.noconvert().none(),
+           "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
+           "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(),
+           "variances"_a.noconvert().none(), "intercept_variances"_a.noconvert().none(), "ratchet"_a,
+           "counters"_a.noconvert(), "mistake_weight"_a.noconvert())
+      .def("updates", &Pass::updates, "The list of updates if keep='vote', handed over.");
+  m.def("run_passes", &run_passes, "passes"_a, "cancel"_a.noconvert().none() = nb::none(),
+        "Run passes over the same order side by side, every block of rows read once for all of them.");
   m.def("count_mistakes", &count_mistakes_of, "rows"_a, "y"_a.noconvert(), nb::kw_only(), "sample_weight"_a.noconvert().none(),
         "order"_a.noconvert().none(), "weights"_a.noconvert(), "intercept"_a.noconvert(), "tie_positive"_a,
         "How many rows the weights get wrong, each counted with its sample weight; a score of 0 is wrong.");

@@ -15,46 +15,73 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt import errors, textbook
 
 if TYPE_CHECKING:
+    from rosenblatt.data import read
     from rosenblatt.learners import (
+        AROW,
         AveragedPerceptron,
         History,
+        KernelPerceptron,
         PassiveAggressive,
         PassiveAggressiveClassifier,
         Perceptron,
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.models import load, save
+    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AROW": "learners",
+    "AutoPerceptron": "select",
     "AveragedPerceptron": "learners",
+    "Calibrated": "select",
     "History": "learners",
+    "KernelPerceptron": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
     "Perceptron": "learners",
     "PocketPerceptron": "learners",
+    "Sweep": "select",
     "VotedPerceptron": "learners",
+    "compare": "select",
+    "cross_validate": "select",
+    "load": "models",
+    "read": "data",
+    "save": "models",
+    "tune": "select",
 }
 
 __all__ = [
+    "AROW",
+    "AutoPerceptron",
     "AveragedPerceptron",
+    "Calibrated",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
     "PocketPerceptron",
+    "Sweep",
     "VotedPerceptron",
     "__version__",
+    "compare",
+    "cross_validate",
     "errors",
+    "load",
+    "read",
+    "save",
     "textbook",
+    "tune",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("data", "engine", "learners", "models", "plot", "theory"):
+    if name in ("data", "engine", "learners", "models", "plot", "select", "theory"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

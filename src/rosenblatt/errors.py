@@ -8,6 +8,7 @@ the built-in (or scikit-learn) error that code written for scikit-learn expects.
     RosenblattError
     ├── DataError         ValueError   rows or labels that cannot be learned from
     │   └── LabelError                 the labels are the problem
+    ├── ModelError        ValueError   a model file that is not one, is broken, or cannot be written
     ├── ParameterError    ValueError   a parameter with a value that means nothing
     └── MissingExtraError ImportError  an optional dependency is not installed
 """
@@ -25,6 +26,10 @@ class DataError(RosenblattError, ValueError):
 
 class LabelError(DataError):
     """Labels that cannot be used."""
+
+
+class ModelError(RosenblattError, ValueError):
+    """A model file that is not one, is broken, or cannot do what is asked."""
 
 
 class ParameterError(RosenblattError, ValueError):

@@ -20,6 +20,7 @@ Contents::
     pocket_perceptron          the best vector so far                    Gallant 1990
     multiclass_perceptron      one weight row a class
     passive_aggressive         PA, PA-I, PA-II                           Crammer et al. 2006
+    arow                       a variance beside every weight            Crammer et al. 2009
     kernel_perceptron          a weight a row instead of a weight a feature
     learn                      all of the linear ones, step by step
 
@@ -268,6 +269,65 @@ def passive_aggressive(
                 tau = {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
                 w = plus(w, tau * y_i, x_i)
     return w
+
+
+def arow(
+    X: Sequence[Sequence[float]],
+    y: Sequence[int],
+    order: Sequence[int],
+    *,
+    r: float = 1.0,
+    classes: int = 2,
+    fit_intercept: bool = True,
+    weights: Sequence[float] | None = None,
+) -> Arow:
+    """AROW with a diagonal covariance: every weight has a variance, 1 at first, that falls as it is used.
+
+    On a margin below 1, with ``v = sum Σ_j x_j²`` and ``β = 1/(v + r)``: ``w_j += (1 - m) β y Σ_j x_j`` and
+    ``Σ_j -= β (Σ_j x_j)²``. With more classes the right row gains and the highest wrong row loses, ``v`` is the sum
+    over both, and each row has its own variances. A sample weight s makes it ``r/s``; a row of zeros gets no step.
+
+    >>> arow([[1.0, 0.0], [1.0, 1.0]], [+1, -1], order=[0], fit_intercept=False).W
+    [[0.5, 0.0, 0.0]]
+    """
+    rows, d = 1 if classes == 2 else classes, len(X[0])
+    W, V = [[0.0] * (d + 1) for _ in range(rows)], [[1.0] * (d + 1) for _ in range(rows)]
+    found = Arow(W, V, [[0.0] * (d + 1) for _ in range(rows)])
+    for i in order:
+        s = 1.0 if weights is None else weights[i]
+        if s == 0:
+            continue
+        x = [*X[i], 1.0 if fit_intercept else 0.0]
+        scores = [dot(w, x) for w in W]
+        if classes == 2:
+            margin, moved = y[i] * scores[0], [(0, y[i])]
+        else:
+            wrong = highest_wrong(scores, y[i])
+            margin, moved = scores[y[i]] - scores[wrong], [(y[i], +1), (wrong, -1)]
+        found.mistakes += margin <= 0
+        v = sum(V[k][j] * x[j] ** 2 for k, _ in moved for j in range(d + 1))
+        if margin < 1 and v > 0:
+            found.updates += 1
+            beta = 1.0 / (v + r / s)
+            for k, sign in moved:
+                for j in range(d + 1):
+                    W[k][j] += (1.0 - margin) * beta * sign * V[k][j] * x[j]
+                    V[k][j] -= beta * (V[k][j] * x[j]) ** 2
+        found.margins.append(margin)
+        found.total = [plus(t, 1.0, w) for t, w in zip(found.total, W, strict=True)]
+    return found
+
+
+@dataclass
+class Arow:
+    """What :func:`arow` found: weight rows and variances, extended by the offset, and the sum of all weights."""
+
+    W: list[Vector]
+    V: list[Vector]
+    total: list[Vector]
+    mistakes: int = 0
+    updates: int = 0
+    margins: list[float] = field(default_factory=list)
 
 
 Kernel = Callable[[Sequence[float], Sequence[float]], float]

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import (
+    AROW,
     AveragedPerceptron,
     PassiveAggressive,
     PassiveAggressiveClassifier,
@@ -24,6 +25,7 @@ from rosenblatt import (
 )
 
 FAMILY = [
+    AROW(),
     Perceptron(),
     AveragedPerceptron(),
     VotedPerceptron(),

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-VERBS = ("certify", "trace", "demo")
+VERBS = ("train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify", "trace", "play", "demo")
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = "`rosenblatt VERB --help` explains a verb and its options."

@@ -1,15 +1,43 @@
-"""The learners: named algorithms, each a rule, a keep and a space."""
+"""Learners: a rule, a keep and a space each. The named classes load, with scikit-learn, when they are first used."""
 
-from rosenblatt.learners.history import History
-from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
-from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.learners.arow import AROW
+    from rosenblatt.learners.history import History
+    from rosenblatt.learners.kernel import KernelPerceptron
+    from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
+    from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+
+_HOMES = {
+    "AROW": "arow",
+    "AveragedPerceptron": "perceptron",
+    "History": "history",
+    "KernelPerceptron": "kernel",
+    "PassiveAggressive": "passive_aggressive",
+    "PassiveAggressiveClassifier": "passive_aggressive",
+    "Perceptron": "perceptron",
+    "PocketPerceptron": "perceptron",
+    "VotedPerceptron": "perceptron",
+}
 
 __all__ = [
+    "AROW",
     "AveragedPerceptron",
     "History",
+    "KernelPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",
     "PocketPerceptron",
     "VotedPerceptron",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"rosenblatt.learners.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'rosenblatt.learners' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What all linear learners share: checking, fitting, streaming, predicting.
+"""What all learners share: checking, fitting, streaming, predicting.
 
 Invariant: a call that raises leaves the learner as it was. Everything is checked before the first row is learned, and
 `fit` works on states of its own until it is done.
@@ -7,6 +7,7 @@ Invariant: a call that raises leaves the learner as it was. Everything is checke
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,22 +21,31 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, as_label_array, encode_labels, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.classes import joint_with_classes, ovr_with_classes, weight_rows
-from rosenblatt.learners.epochs import Outcome, Problem, Stopping, run_epochs, score_of
+from rosenblatt.learners.classes import joint_with_classes, ovr_with_classes
+from rosenblatt.learners.epochs import Outcome, Problem, Stopping, best_restart, run_epochs
 from rosenblatt.learners.history import History
 from rosenblatt.learners.progress import EpochBar, run_threads
 from rosenblatt.learners.rules import Rule, check_number
-from rosenblatt.learners.start import check_count, seed_of, starting_weights
-from rosenblatt.learners.state import KEEPS, KeepName, State
-from rosenblatt.learners.stream import OneByOne
+from rosenblatt.learners.start import check_count, seed_of
+from rosenblatt.learners.state import KEEPS, KeepName
 from rosenblatt.learners.validation import hold_out, validation_score
 from rosenblatt.learners.weighting import row_weights
-from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.models.voted import Voted
+from rosenblatt.models.linear import predict_codes
 
 
-class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A rule, a keep and the linear space, as a scikit-learn classifier.
+@dataclass(frozen=True)
+class Fitting:
+    """What a fit is about to learn: the problems, each with its stopping, and the states of every restart."""
+
+    classes: NDArray[Any]
+    problems: list[Problem]
+    stoppings: list[Stopping]
+    restarts: list[list[Any]]
+    going_on: bool
+
+
+class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A rule and a keep, as a scikit-learn classifier; a space adds its states and its answer.
 
     A named algorithm sets `_keep` or takes it as a parameter, and says its `_rule`.
     """
@@ -57,54 +67,48 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_jobs: int | None
     verbose: int
 
+    classes_: NDArray[Any]
+    history_: History
+    n_iter_: int
+    converged_: bool
+    stop_reason_: str
+
     _keep: ClassVar[KeepName] = "last"
+    _answers: list[Any]
+    _states: list[Any]  # of the space, one a problem
 
     def _rule(self) -> Rule:
         raise NotImplementedError
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_val: Any = None,
-        y_val: Any = None,
-    ) -> Self:
-        """Learn from all rows, epoch after epoch, until a stopping rule holds.
+    def _new_states(
+        self, init: Any, table: Table, classes: NDArray[Any], keep: KeepName, generator: NDArray[np.uint64]
+    ) -> list[Any]:
+        """States that have seen nothing yet: one, or one a class for one-vs-rest."""
+        raise NotImplementedError
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_rows, n_features)
-            float32 or float64 in C order, and CSR, are read where they lie; anything else is converted.
-        y : array-like of shape (n_rows,)
-            Two or more labels of any kind that can be sorted.
-        coef_init, intercept_init : array-like, optional
-            Weights to start from, as in scikit-learn; the same as ``init=(coef_init, intercept_init)``.
-        sample_weight : array-like of shape (n_rows,), optional
-            Scales each row's step; a row of weight 0 is as if absent.
-        X_val, y_val : optional
-            Your own validation rows for early stopping, instead of a part of X.
+    def _make_answers(self) -> list[Any]:
+        """Models of what the states have learned, whose scores stand side by side."""
+        raise NotImplementedError
 
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, init: Any) -> Self:
+        fitting = self._prepare(as_table(X), self._labels(y), init, sample_weight, X_val, y_val)
+        best = self._run(fitting.restarts, fitting.problems, fitting.stoppings)
+        self._conclude(X, fitting, best)
+        self._warn_if_unfinished()
+        return self
+
+    def _prepare(
+        self, table: Table, labels: Labels, init: Any, sample_weight: Any = None, X_val: Any = None, y_val: Any = None
+    ) -> Fitting:
+        """Everything that a fit needs, checked; nothing is learned yet."""
         rule, keep = self._rule(), self._kept()
         self._check_parameters()
-        table, labels = as_table(X), self._labels(y)
         _check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
                 f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes"
             )
         self._check_tie(len(labels.classes))
-        if coef_init is not None or intercept_init is not None:
-            init: Any = (coef_init, intercept_init)
-        else:
-            init = self.init
         weights = row_weights(sample_weight, self.class_weight, labels)
         rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
         seed = seed_of(self.random_state)
@@ -113,10 +117,11 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         if going_on:
             restarts = [self._continued(table, labels)]
         else:
-            restarts = self._begin(init, problems, labels, keep, seed)
-        best = self._run(restarts, problems, stoppings)
-        self._conclude(X, labels.classes, best, going_on)
-        return self
+            restarts = [
+                self._new_states(init, table, labels.classes, keep, engine.seed_generator(seed, restart))
+                for restart in range(self.n_init)
+            ]
+        return Fitting(labels.classes, problems, stoppings, restarts, going_on)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in their order, going on from what was learned before.
@@ -155,7 +160,8 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
         if first:
             validate_data(self, X, skip_check_array=True, reset=True)
-            self._states = self._fresh_states(table.features, table.dtype, known, keep)
+            generator = engine.seed_generator(seed_of(self.random_state))
+            self._states = self._new_states(self.init, table, known, keep, generator)
             self.history_ = History()
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -175,16 +181,6 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
         return self.classes_[predict_codes(scores)]
-
-    @property
-    def coef_(self) -> NDArray[Any]:
-        """The weights: of shape (1, n_features) with two classes, else (n_classes, n_features)."""
-        return self._linear().weights
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The intercepts: one with two classes, else one a class."""
-        return self._linear().intercept
 
     @property
     def mistakes_(self) -> int:
@@ -245,7 +241,7 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
             warnings.warn(
                 "A column-vector y was passed when a 1d array was expected: use y.ravel()",
                 DataConversionWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             y = np.asarray(y).ravel()
         return encode_labels(as_label_array(y))
@@ -307,29 +303,7 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
             return [problem_of(labels.signs())], [stopping_of(val_y)]
         return [problem_of(labels.codes)], [stopping_of(val_codes)]
 
-    def _begin(
-        self, init: Any, problems: list[Problem], labels: Labels, keep: KeepName, seed: int
-    ) -> list[list[State]]:
-        """The states of every restart, one a problem."""
-        ovr, table = len(problems) > 1, problems[0].table
-        shape = (len(problems) if ovr else weight_rows(len(labels.classes)), table.features)
-        restarts = []
-        for restart in range(self.n_init):
-            generator = engine.seed_generator(seed, restart)
-            weights, intercept = starting_weights(init, shape, table.dtype, generator, self.fit_intercept)
-            begin = partial(State.begin, keep=keep, fit_intercept=bool(self.fit_intercept))
-            if ovr:
-                restarts.append(
-                    [
-                        begin(weights[k : k + 1].copy(), intercept[k : k + 1].copy(), generator=generator.copy())
-                        for k in range(len(problems))
-                    ]
-                )
-            else:
-                restarts.append([begin(weights, intercept, generator=generator)])
-        return restarts
-
-    def _continued(self, table: Table, labels: Labels) -> list[State]:
+    def _continued(self, table: Table, labels: Labels) -> list[Any]:
         """Copies of the states so far, for a warm start on the same kind of data."""
         if table.features != self.n_features_in_:
             raise DataError(
@@ -342,7 +316,7 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return [state.copy() for state in self._trimmed()]
 
-    def _run(self, restarts: list[list[State]], problems: list[Problem], stoppings: list[Stopping]) -> list[Outcome]:
+    def _run(self, restarts: list[list[Any]], problems: list[Problem], stoppings: list[Stopping]) -> list[Outcome]:
         """Run everything that is independent, in threads, and keep the best restart: the first of equals."""
         epochs = len(restarts) * len(problems) * int(self.max_iter)
         with EpochBar(type(self).__name__, epochs, visible=bool(self.verbose)) as bar:
@@ -352,48 +326,47 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
                 for state, problem, stopping in zip(states, problems, stoppings, strict=True)
             ]
             outcomes = run_threads(tasks, self.n_jobs)
-        groups = [outcomes[at : at + len(problems)] for at in range(0, len(outcomes), len(problems))]
-        if len(groups) == 1:
-            return groups[0]
-        scores = [
-            sum(score_of(o, p, s) for o, p, s in zip(group, problems, stoppings, strict=True)) for group in groups
-        ]
-        return groups[int(np.argmax(scores))]
+        return best_restart(outcomes, problems, stoppings)
 
-    def _conclude(self, X: Any, classes: NDArray[Any], outcomes: list[Outcome], going_on: bool) -> None:
+    def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
         """Take the outcome over, and say how it ended."""
         history = History.total([outcome.history for outcome in outcomes])
         reasons = {outcome.stop_reason for outcome in outcomes}
         validate_data(self, X, skip_check_array=True, reset=True)
         self._forget_stream()
-        self.classes_ = classes
+        self.classes_ = fitting.classes
         self._states = [outcome.state for outcome in outcomes]
         self.n_iter_ = len(history)
-        self.history_ = self.history_.followed_by(history) if going_on else history
+        self.history_ = self.history_.followed_by(history) if fitting.going_on else history
         self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
         self.converged_ = self.stop_reason_ == "converged"
+
+    def _warn_if_unfinished(self) -> None:
         if self.stop_reason_ == "max_iter":
+            mistakes = self.history_.mistakes[-1]
             warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {history.mistakes[-1]} mistakes in "
-                "the last epoch. That proves nothing about the data: give it more epochs, or ask whether they can be "
-                "separated at all",
+                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {mistakes} mistakes in the last "
+                "epoch. That proves nothing about the data: give it more epochs, or ask whether they can be separated "
+                "at all",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     # -- streaming
 
-    def _fresh_states(self, features: int, dtype: np.dtype[Any], classes: NDArray[Any], keep: KeepName) -> list[State]:
-        ovr = self._is_ovr(len(classes))
-        generator = engine.seed_generator(seed_of(self.random_state))
-        shape = (len(classes) if ovr else weight_rows(len(classes)), features)
-        weights, intercept = starting_weights(self.init, shape, dtype, generator, self.fit_intercept)
-        begin = partial(State.begin, keep=keep, fit_intercept=bool(self.fit_intercept), generator=generator)
-        if not ovr:
-            return [begin(weights, intercept)]
-        return [begin(weights[k : k + 1].copy(), intercept[k : k + 1].copy()) for k in range(len(classes))]
+    def _forget_stream(self) -> None:
+        """Before learning from a table."""
+        self._answers = []
 
-    def _states_over(self, classes: NDArray[Any], rule: Rule) -> list[State]:
+    def _trimmed(self) -> list[Any]:
+        """The states as they are between two calls."""
+        return self._states
+
+    def _since_segment(self) -> tuple[int, int]:
+        """Mistakes and updates that are not in the history yet."""
+        return 0, 0
+
+    def _states_over(self, classes: NDArray[Any], rule: Rule) -> list[Any]:
         """The states over these classes: themselves if there is no new one."""
         states = self._trimmed()
         if len(classes) == len(self.classes_):
@@ -434,26 +407,11 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     # -- answers
 
-    def _answer(self) -> list[Linear | Voted]:
-        """What scores rows: one model, or for a one-vs-rest vote one a class. Kept until more is learned."""
-        if self._answers:
-            return self._answers
-        models = [state.answer() for state in self._trimmed()]
-        linear = [model for model in models if isinstance(model, Linear)]
-        if len(linear) == len(models) > 1:
-            stacked = np.vstack([model.weights for model in linear])
-            models = [Linear(stacked, np.concatenate([model.intercept for model in linear]))]
-        if "_vocabulary" not in vars(self):  # a stream may go on at any time
-            self._answers.extend(models)
-        return models
-
-    def _linear(self) -> Linear:
-        if not hasattr(self, "classes_"):
-            raise AttributeError(f"{type(self).__name__} has no weights yet: call fit first")
-        model = self._answer()[0]
-        if isinstance(model, Voted):
-            raise AttributeError("a vote has no single weight vector: use keep='average', whose weights come closest")
-        return model
+    def _answer(self) -> list[Any]:
+        """What scores rows, kept until more is learned."""
+        if not self._answers:  # filled in place: predicting sets no attribute
+            self._answers.extend(self._make_answers())
+        return self._answers
 
     def _fitted_history(self) -> History:
         if "history_" not in vars(self):
@@ -466,7 +424,7 @@ class LinearLearner(OneByOne, ClassifierMixin, BaseEstimator):  # type: ignore[m
         return np.hstack([model.scores(table) for model in self._answer()])
 
 
-def _run_task(state: State, problem: Problem, stopping: Stopping, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
+def _run_task(state: Any, problem: Problem, stopping: Stopping, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
     return run_epochs(state, problem, stopping, cancel=cancel, on_epoch=bar.advance)
 
 

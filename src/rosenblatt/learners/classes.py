@@ -5,14 +5,23 @@ Invariant: what was learned for the old classes is kept; a class that was never 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
 from rosenblatt.data.labels import places_in
-from rosenblatt.learners.state import State
+
+
+class Growing(Protocol):
+    """A state that can take more classes."""
+
+    def with_classes(self, mix: NDArray[np.float64]) -> Self: ...
+    def fresh(self) -> Self: ...
+    def copy(self) -> Self: ...
+
+
+AnyState = TypeVar("AnyState", bound=Growing)
 
 
 def weight_rows(classes: int) -> int:
@@ -20,7 +29,7 @@ def weight_rows(classes: int) -> int:
     return 1 if classes <= 2 else classes
 
 
-def joint_with_classes(state: State, old: NDArray[Any], new: NDArray[Any], share: float) -> State:
+def joint_with_classes(state: AnyState, old: NDArray[Any], new: NDArray[Any], share: float) -> AnyState:
     """A joint problem's state over more classes.
 
     Two classes share one weight row ``w``: with a third, the larger class gets ``share·w`` and the smaller
@@ -37,25 +46,15 @@ def joint_with_classes(state: State, old: NDArray[Any], new: NDArray[Any], share
     return state.with_classes(mix)
 
 
-def ovr_with_classes(states: list[State], old: NDArray[Any], new: NDArray[Any]) -> list[State]:
+def ovr_with_classes(states: list[AnyState], old: NDArray[Any], new: NDArray[Any]) -> list[AnyState]:
     """One-vs-rest states over more classes: one binary problem each, new ones from 0."""
     if weight_rows(len(new)) == 1:
         return states
     places = places_in(new, old)
-    result = [_fresh(states[0]) for _ in new]
+    result = [states[0].fresh() for _ in new]
     if len(old) == 2:
         result[places[0]], result[places[1]] = states[0].with_classes(np.array([[-1.0]])).copy(), states[0]
     elif len(old) > 2:
         for place, state in zip(places, states, strict=True):
             result[place] = state
     return result
-
-
-def _fresh(like: State) -> State:
-    return State.begin(
-        np.zeros((1, like.features), like.dtype),
-        np.zeros(1),
-        keep=like.keep,
-        fit_intercept=like.fit_intercept,
-        generator=engine.seed_generator(0),
-    )

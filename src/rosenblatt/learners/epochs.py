@@ -6,9 +6,10 @@ of the data or of `eta0`.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -65,6 +66,7 @@ class Stopping:
     n_iter_no_change: int
     shuffle: bool
     validation: Callable[[State], float] | None = None  # a score; higher is better
+    keep_best: bool = True  # is the outcome the state of the best validation score, or the last one?
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,34 @@ class Outcome:
     state: State
     history: History
     stop_reason: StopReason
+
+
+@dataclass
+class Orders:
+    """Orders of rows to go in, drawn once for all learners that ask with the same generator.
+
+    Learners that share an order can share a reading of the rows; each generator goes on as if it had been alone.
+    """
+
+    _drawn: dict[tuple[int, int, bytes], tuple[NDArray[np.uint32], NDArray[np.uint64]]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def draw(self, problem: Problem, generator: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """A shuffled order of the problem's rows; the generator moves on."""
+        key = (id(problem.rows), problem.count, generator.tobytes())
+        with self._lock:
+            if key not in self._drawn:
+                order = np.arange(problem.count, dtype=np.uint32) if problem.rows is None else problem.rows.copy()
+                moved = generator.copy()
+                engine.shuffle(order, moved)
+                self._drawn[key] = order, moved
+            order, moved = self._drawn[key]
+        generator[:] = moved
+        return order
+
+    def forget(self) -> None:
+        """Let go of the orders of past epochs."""
+        self._drawn.clear()
 
 
 def run_epochs(
@@ -87,17 +117,53 @@ def run_epochs(
     On exit `state` has learned everything in the history; with a validation score the outcome holds the state of
     the best epoch instead.
     """
+    orders = Orders()
+    epochs = iter_epochs(state, problem, stopping, orders, on_epoch)
+    places = np.full(problem.table.count, -1) if state.keep == "vote" else None
+    try:
+        while True:
+            order = next(epochs)
+            orders.forget()
+            state.learn(
+                problem.table,
+                problem.y,
+                problem.rule,
+                tie_positive=problem.tie_positive,
+                sample_weight=problem.sample_weight,
+                order=order,
+                ratchet=True,
+                places=places,
+                cancel=cancel,
+            )
+            if cancel[0]:
+                return Outcome(state, History(), "max_iter")
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+
+
+def iter_epochs(
+    state: State,
+    problem: Problem,
+    stopping: Stopping,
+    orders: Orders,
+    on_epoch: Callable[[History], None],
+) -> Generator[NDArray[np.uint32] | None, None, Outcome]:
+    """The orders of the rows, epoch by epoch; the caller lets the state learn in each before it asks for the next."""
     history = History()
     best, best_state, waited = -np.inf, state, 0
-    places = np.full(problem.table.count, -1) if state.keep == "vote" else None
     if state.pocket_mistakes is not None and state.counter("seen") == 0:
         state.pocket_mistakes[0] = problem.count_mistakes(state)
     stop_reason: StopReason = "max_iter"
     for _ in range(stopping.max_iter):
+        started = time.perf_counter()
         weight_before = float(state.mistake_weight[0])
-        mistakes, updates = _run_epoch(state, problem, stopping.shuffle, places, history, cancel)
-        if cancel[0]:
-            break
+        before = state.counter("mistakes"), state.counter("updates")
+        yield orders.draw(problem, state.generator) if stopping.shuffle else problem.rows
+        mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
+        history.mistakes.append(mistakes)
+        history.updates.append(updates)
+        history.seconds.append(time.perf_counter() - started)
         if not state.is_finite():
             raise DataError(f"the weights overflowed in epoch {len(history)}: scale the columns of X")
         if stopping.validation is not None:
@@ -116,50 +182,27 @@ def run_epochs(
         waited = 0 if stopping.tol is None or score - best > stopping.tol else waited + 1
         if score > best:
             best = score
-            best_state = state.copy() if stopping.validation is not None else state
+            best_state = state.copy() if stopping.validation is not None and stopping.keep_best else state
         if waited >= stopping.n_iter_no_change:
             stop_reason = "no_change"
             break
     return Outcome(best_state, history, stop_reason)
 
 
-def score_of(outcome: Outcome, problem: Problem, stopping: Stopping) -> float:
+def best_restart(outcomes: list[Outcome], problems: list[Problem], stoppings: list[Stopping]) -> list[Outcome]:
+    """The outcomes of the best restart, the first of equals; `outcomes` holds all problems of each restart in turn."""
+    groups = [outcomes[at : at + len(problems)] for at in range(0, len(outcomes), len(problems))]
+    if len(groups) == 1:
+        return groups[0]
+    scores = [sum(_score_of(o, p, s) for o, p, s in zip(group, problems, stoppings, strict=True)) for group in groups]
+    return groups[int(np.argmax(scores))]
+
+
+def _score_of(outcome: Outcome, problem: Problem, stopping: Stopping) -> float:
     """How good an outcome is, to compare restarts: the validation score, or fewer mistakes of the answer."""
     if stopping.validation is not None:
         return stopping.validation(outcome.state)
     return -_mistakes_of_answer(outcome.state, problem)
-
-
-def _run_epoch(
-    state: State,
-    problem: Problem,
-    shuffle: bool,
-    places: NDArray[np.int64] | None,
-    history: History,
-    cancel: NDArray[np.uint8],
-) -> tuple[int, int]:
-    started = time.perf_counter()
-    before = state.counter("mistakes"), state.counter("updates")
-    order = problem.rows
-    if shuffle:
-        order = np.arange(problem.count, dtype=np.uint32) if order is None else order.copy()
-        engine.shuffle(order, state.generator)
-    state.learn(
-        problem.table,
-        problem.y,
-        problem.rule,
-        tie_positive=problem.tie_positive,
-        sample_weight=problem.sample_weight,
-        order=order,
-        ratchet=True,
-        places=places,
-        cancel=cancel,
-    )
-    mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
-    history.mistakes.append(mistakes)
-    history.updates.append(updates)
-    history.seconds.append(time.perf_counter() - started)
-    return mistakes, updates
 
 
 def _mistakes_of_answer(state: State, problem: Problem) -> float:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import LinearLearner
 from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.state import KeepName
+from rosenblatt.learners.weights import LinearLearner
 
 
 class _PerceptronKept(LinearLearner):

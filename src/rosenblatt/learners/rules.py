@@ -11,7 +11,8 @@ from typing import Literal
 
 from rosenblatt.errors import ParameterError
 
-RuleName = Literal["perceptron", "PA", "PA-I", "PA-II"]
+RuleName = Literal["perceptron", "PA", "PA-I", "PA-II", "AROW"]
+RULES: tuple[RuleName, ...] = ("perceptron", "PA", "PA-I", "PA-II", "AROW")
 
 
 @dataclass(frozen=True)
@@ -20,27 +21,35 @@ class Rule:
 
     ``perceptron``: ``eta0`` where the margin is ``<= 0`` (``<= beta`` for the margin perceptron).
     ``PA``, ``PA-I``, ``PA-II``, with ``l = max(0, 1 - margin)``: ``l/q``, ``min(C, l/q)``, ``l/(q + 1/(2C))``.
+    ``AROW`` steps by the variance of each feature, ``r`` against noise; it has a loop of its own.
     """
 
     name: RuleName = "perceptron"
     eta0: float = 1.0
     beta: float = 0.0
     C: float = 1.0
+    r: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.name not in ("perceptron", "PA", "PA-I", "PA-II"):
-            raise ParameterError(f"rule={self.name!r}: must be 'perceptron', 'PA', 'PA-I' or 'PA-II'")
+        if self.name not in RULES:
+            raise ParameterError(f"rule={self.name!r}: must be 'perceptron', 'PA', 'PA-I', 'PA-II' or 'AROW'")
         check_number("eta0", self.eta0, above=0.0, most=1e100)
         check_number("C", self.C, above=0.0)
         check_number("beta", self.beta, least=0.0)
+        check_number("r", self.r, above=0.0)
 
     @property
     def joint_share(self) -> float:
         """What each of two classes gets of a binary weight row when a third one appears: +share·w and -share·w.
 
-        The joint perceptron would have taken the same steps with both rows; a joint PA step is half as long.
+        The joint perceptron would have taken the same steps with both rows; a joint step of the others is half as long.
         """
         return 1.0 if self.name == "perceptron" else 0.5
+
+    @property
+    def second_order(self) -> bool:
+        """Does it keep a variance beside every weight?"""
+        return self.name == "AROW"
 
     @property
     def moves_without_mistake(self) -> bool:

@@ -28,7 +28,8 @@ COUNTERS: tuple[str, ...] = engine.COUNTERS
 class State:
     """The state of one problem: one weight row with two classes, one a class with more, learned jointly.
 
-    `sums` serve the average, `pocket` the pocket, `start`, `support` and `log` the vote; the others are None.
+    `sums` serve the average, `pocket` the pocket, `start`, `support` and `log` the vote, `variances` the second-order
+    rules; the others are None.
     """
 
     keep: KeepName
@@ -46,6 +47,8 @@ class State:
     start: Linear | None = None
     support: Any = None
     log: Updates | None = None
+    variances: NDArray[Any] | None = None  # (K, features), of each weight
+    intercept_variances: NDArray[np.float64] | None = None
 
     @classmethod
     def begin(
@@ -56,8 +59,9 @@ class State:
         keep: KeepName,
         fit_intercept: bool,
         generator: NDArray[np.uint64],
+        second_order: bool = False,
     ) -> State:
-        """A state that has seen nothing yet, from the given weights."""
+        """A state that has seen nothing yet, from the given weights; all variances of a second-order one are 1."""
         counters = np.zeros(len(COUNTERS), np.int64)
         counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
         counters[COUNTERS.index("pocket_run")] = -1
@@ -70,7 +74,20 @@ class State:
             state.pocket_mistakes = np.array([np.inf])
         elif keep == "vote":
             state.start, state.log = Linear(weights.copy(), intercept.copy()), Updates.none()
+        if second_order:
+            state.variances, state.intercept_variances = np.ones_like(weights), np.ones_like(intercept)
         return state
+
+    def fresh(self) -> State:
+        """A state like this one, with weights of 0, that has seen nothing yet."""
+        return State.begin(
+            np.zeros((1, self.features), self.dtype),
+            np.zeros(1),
+            keep=self.keep,
+            fit_intercept=self.fit_intercept,
+            generator=engine.seed_generator(0),
+            second_order=self.variances is not None,
+        )
 
     def counter(self, name: str) -> int:
         return int(self.counters[COUNTERS.index(name)])
@@ -103,6 +120,24 @@ class State:
 
         `places` says where a vote has already stored each row (-1: not yet), for a table that comes again.
         """
+        one = self.begin_pass(
+            table, y, rule, tie_positive=tie_positive, sample_weight=sample_weight, order=order, ratchet=ratchet
+        )
+        engine.run_passes([one], cancel)
+        self.end_pass(one, table, places)
+
+    def begin_pass(
+        self,
+        table: Table,
+        y: NDArray[Any],
+        rule: Rule,
+        *,
+        tie_positive: bool = False,
+        sample_weight: NDArray[np.float64] | None = None,
+        order: NDArray[np.uint32] | None = None,
+        ratchet: bool = False,
+    ) -> engine.Pass:
+        """The pass that `learn` runs, ready for the engine; several over one order may run side by side."""
         if table.dtype != self.dtype:
             dtype = np.result_type(table.dtype, self.dtype)
             table = table.astype(dtype)
@@ -110,7 +145,7 @@ class State:
         self._map(lambda array: arranged(array, table.sparse))
         if self.sums is not None:
             self.sums = arranged(self.sums, table.sparse)
-        updates = engine.learn(
+        return engine.Pass(
             table.rows,
             y,
             sample_weight=sample_weight,
@@ -122,6 +157,7 @@ class State:
             eta0=rule.eta0,
             beta=rule.beta,
             C=rule.C,
+            r=rule.r,
             tie_positive=tie_positive,
             keep=self.keep,
             sums=None if self.sums is None else self.sums.ravel(order="K"),
@@ -129,12 +165,18 @@ class State:
             pocket=None if self.pocket is None else self.pocket.ravel(order="K"),
             pocket_intercept=self.pocket_intercept,
             pocket_mistakes=self.pocket_mistakes,
+            variances=None if self.variances is None else self.variances.ravel(order="K"),
+            intercept_variances=self.intercept_variances,
             ratchet=ratchet,
             counters=self.counters,
             mistake_weight=self.mistake_weight,
-            cancel=cancel,
         )
+
+    def end_pass(self, one: engine.Pass, table: Table, places: NDArray[np.int64] | None = None) -> None:
+        """Take over what a finished pass hands back: the updates of a vote."""
+        updates = one.updates()
         if updates is not None:
+            table = table.astype(self.dtype)
             self._log_updates(table, updates, np.full(table.count, -1) if places is None else places)
 
     def count_mistakes(
@@ -202,20 +244,23 @@ class State:
             pocket=None if self.pocket is None else self.pocket.copy(order="K"),
             pocket_intercept=None if self.pocket_intercept is None else self.pocket_intercept.copy(),
             pocket_mistakes=None if self.pocket_mistakes is None else self.pocket_mistakes.copy(),
+            variances=None if self.variances is None else self.variances.copy(order="K"),
+            intercept_variances=None if self.intercept_variances is None else self.intercept_variances.copy(),
         )
 
     def with_features(self, features: int) -> State:
         """The same state over more features, whose weights are 0; or over fewer, the rest cut off."""
 
-        def fitted(array: NDArray[Any] | None) -> NDArray[Any] | None:
+        def fitted(array: NDArray[Any] | None, new: float = 0.0) -> NDArray[Any] | None:
             if array is None:
                 return None
-            wider = np.zeros((array.shape[0], features), array.dtype, order="F")
+            wider = np.full((array.shape[0], features), new, array.dtype, order="F")
             shared = min(features, array.shape[1])
             wider[:, :shared] = array[:, :shared]
             return wider
 
         state = replace(self, weights=_must(fitted(self.weights)), sums=fitted(self.sums), pocket=fitted(self.pocket))
+        state.variances = fitted(self.variances, 1.0)
         if self.start is not None:
             state.start = Linear(_must(fitted(self.start.weights)), self.start.intercept)
             state.support = None if self.support is None else with_columns(self.support, features)
@@ -236,16 +281,20 @@ class State:
             intercept_sums=mixed(self.intercept_sums),
             pocket=mixed(self.pocket),
             pocket_intercept=mixed(self.pocket_intercept),
+            variances=_inherited(self.variances, mix),
+            intercept_variances=_inherited(self.intercept_variances, mix),
         )
         if self.start is not None and self.log is not None:
             state.start = Linear(_must(mixed(self.start.weights)), _must(mixed(self.start.intercept)))
-            state.log = _mixed_log(self.log, mix)
+            state.log = mixed_log(self.log, mix)
         return state
 
     def _map(self, change: Any) -> None:
         self.weights = change(self.weights)
         if self.pocket is not None:
             self.pocket = change(self.pocket)
+        if self.variances is not None:
+            self.variances = change(self.variances)
 
     def _log_updates(self, table: Table, updates: Any, places: NDArray[np.int64]) -> None:
         rows, steps, gains, loses, survived = updates
@@ -263,7 +312,17 @@ def _must(array: NDArray[Any] | None) -> NDArray[Any]:
     return array
 
 
-def _mixed_log(log: Updates, mix: NDArray[np.float64]) -> Updates:
+def _inherited(variances: NDArray[Any] | None, mix: NDArray[np.float64]) -> NDArray[Any] | None:
+    """Each new row has the variances of the old row that it comes from, or 1."""
+    if variances is None:
+        return None
+    rows = np.ones((mix.shape[0], *variances.shape[1:]), variances.dtype)
+    for new, old in zip(*np.nonzero(mix), strict=True):
+        rows[new] = variances[old]
+    return rows
+
+
+def mixed_log(log: Updates, mix: NDArray[np.float64]) -> Updates:
     """Updates of the old weight rows as updates of the new ones.
 
     An old row may become at most one gaining (positive) and one losing (negative) new row.

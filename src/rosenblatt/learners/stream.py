@@ -6,7 +6,7 @@ rows do the same arithmetic on the same states.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.history import History
+from rosenblatt.learners.start import seed_of
 from rosenblatt.models.linear import predict_codes
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class OneByOne:
     if TYPE_CHECKING:
         classes_: NDArray[Any]
         history_: History
-        tie: str
+        tie: Literal["mistake", "positive"]
         fit_intercept: bool
+        init: Any
+        random_state: Any
         _states: list[State]
 
         def _rule(self) -> Rule: ...
@@ -41,8 +44,14 @@ class OneByOne:
         def _check_tie(self, classes: int) -> None: ...
         def _is_ovr(self, classes: int) -> bool: ...
         def _states_over(self, classes: NDArray[Any], rule: Rule) -> list[State]: ...
-        def _fresh_states(
-            self, features: int, dtype: np.dtype[Any], classes: NDArray[Any], keep: KeepName
+        def _weights_from(
+            self,
+            init: Any,
+            features: int,
+            dtype: np.dtype[Any],
+            classes: NDArray[Any],
+            keep: KeepName,
+            generator: NDArray[np.uint64],
         ) -> list[State]: ...
         def _answer(self) -> Any: ...
 
@@ -143,7 +152,8 @@ class OneByOne:
             states = self._states_over(classes, rule)
         else:
             classes = new
-            states = self._fresh_states(0, np.dtype(np.float64), classes, self._kept())
+            generator = engine.seed_generator(seed_of(self.random_state))
+            states = self._weights_from(self.init, 0, np.dtype(np.float64), classes, self._kept(), generator)
             self.history_ = History()
             self._vocabulary: dict[Any, int] = {}
         self._bind(classes, states)
@@ -180,6 +190,7 @@ class OneByOne:
             rule.eta0,
             rule.beta,
             rule.C,
+            rule.r,
             self.tie == "positive",
         )
         for state in self._states:
@@ -191,6 +202,8 @@ class OneByOne:
                 pocket=None if state.pocket is None else state.pocket.ravel(order="K"),
                 pocket_intercept=state.pocket_intercept,
                 pocket_mistakes=state.pocket_mistakes,
+                variances=None if state.variances is None else state.variances.ravel(order="K"),
+                intercept_variances=state.intercept_variances,
                 counters=state.counters,
                 mistake_weight=state.mistake_weight,
             )
@@ -260,4 +273,6 @@ def _as_float64(state: State) -> State:
     state.weights = state.weights.astype(np.float64)
     if state.pocket is not None:
         state.pocket = state.pocket.astype(np.float64)
+    if state.variances is not None:
+        state.variances = state.variances.astype(np.float64)
     return state

@@ -6,6 +6,7 @@ running sum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +35,23 @@ class Updates:
             np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
         )
 
-    def followed_by(self, later: Updates) -> Updates:
-        return Updates(
-            np.concatenate([self.which, later.which]),
-            np.concatenate([self.steps, later.steps]),
-            np.concatenate([self.gains, later.gains]),
-            np.concatenate([self.loses, later.loses]),
-            np.concatenate([self.survived, later.survived]),
+    @classmethod
+    def concatenated(cls, logs: Sequence[Updates]) -> Updates:
+        return cls(
+            np.concatenate([log.which for log in logs]),
+            np.concatenate([log.steps for log in logs]),
+            np.concatenate([log.gains for log in logs]),
+            np.concatenate([log.loses for log in logs]),
+            np.concatenate([log.survived for log in logs]),
         )
+
+    def first(self, count: int) -> Updates:
+        return Updates(
+            self.which[:count], self.steps[:count], self.gains[:count], self.loses[:count], self.survived[:count]
+        )
+
+    def followed_by(self, later: Updates) -> Updates:
+        return Updates.concatenated([self, later])
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -18,9 +18,9 @@ from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners import Perceptron
-from rosenblatt.learners.base import LinearLearner
 from rosenblatt.learners.start import seed_of, starting_weights
 from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.weights import LinearLearner
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,240 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "svmlight.hpp"
+#include "vw.hpp"
+#include "words.hpp"
+
+namespace rosenblatt {
+namespace {
+
+using Bytes = Input<std::uint8_t>;
+
+enum class Format { svmlight, vw, fasttext, tabbed };
+
+Format to_format(const std::string& name) {
+  if (name == "svmlight") return Format::svmlight;
+  if (name == "vw") return Format::vw;
+  if (name == "fasttext") return Format::fasttext;
+  if (name == "tabbed") return Format::tabbed;
+  throw nb::value_error("format: must be svmlight, vw, fasttext or tabbed");
+}
+
+Grams to_grams(const std::string& name) {
+  if (name == "words") return Grams::words;
+  if (name == "pairs") return Grams::pairs;
+  if (name == "characters") return Grams::characters;
+  throw nb::value_error("grams: must be words, pairs or characters");
+}
+
+std::uint32_t to_mask(int bits) {
+  if (bits < 1 || bits > 30) throw nb::value_error("bits: must be 1 to 30");
+  return (std::uint32_t{1} << bits) - 1;
+}
+
+const char* text_of(const Bytes& data) { return reinterpret_cast<const char*>(data.data()); }
+
+void check_chunk(const Bytes& data) {
+  if (data.size() >= (std::size_t{1} << 31)) throw nb::value_error("data: a chunk must be smaller than 2 GB");
+}
+
+nb::list to_bytes(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& text : texts) list.append(nb::bytes(text.data(), text.size()));
+  return list;
+}
+
+template <class T>
+Vector<T> to_array(Growing<T>& values) {
+  const std::size_t size = values.size();
+  values.make_room(1);  // an empty array needs an address too
+  T* held = values.release();
+  nb::capsule owner(held, [](void* p) noexcept { Spare::give(p); });
+  return Vector<T>(held, {size}, owner);
+}
+
+nb::tuple to_tuple(Parsed& parsed) {
+  nb::list bad;
+  for (const BadLine& line : parsed.bad) bad.append(nb::make_tuple(line.line, line.why));
+  nb::object weights = nb::none();
+  if (!parsed.weights.empty()) weights = nb::cast(to_vector(std::move(parsed.weights)));
+  return nb::make_tuple(to_vector(std::move(parsed.starts)), to_array(parsed.indices),
+                        to_array(parsed.values), to_vector(std::move(parsed.codes)), weights,
+                        to_bytes(parsed.labels.labels()), bad, parsed.lines, parsed.largest);
+}
+
+// A chunk of whole lines as rows.
+nb::tuple parse(const Bytes& data, const std::string& format_name, bool require_label, int bits,
+                const std::string& grams_name) {
+  const Format format = to_format(format_name);
+  const std::uint32_t mask = to_mask(bits);
+  Tokenizer tokenizer(to_grams(grams_name));
+  check_chunk(data);
+  Parsed out;
+  {
+    nb::gil_scoped_release release;
+    const char* const text = text_of(data);
+    const std::size_t size = data.size();
+    std::vector<std::uint32_t> found;
+    out.make_room(size / 8);
+    if (format == Format::svmlight)
+      for_each_line(text, size, out, [&](const char* at, const char* end) {
+        return svmlight::read_line(at, end, out, require_label);
+      });
+    else if (format == Format::vw)
+      for_each_line(text, size, out, [&](const char* at, const char* end) {
+        return vw::read_line(at, end, out, require_label, mask);
+      });
+    else
+      for_each_line(text, size, out, [&](const char* at, const char* end) {
+        return labelled::read_line(at, end, out, require_label, format == Format::tabbed, mask, tokenizer, found);
+      });
+  }
+  return to_tuple(out);
+}
+
+// The distinct labels of a chunk; bad lines are left for `parse` to report.
+nb::list scan_labels(const Bytes& data, const std::string& format_name) {
+  const Format format = to_format(format_name);
+  check_chunk(data);
+  Parsed out;
+  {
+    nb::gil_scoped_release release;
+    for_each_line(text_of(data), data.size(), out, [&](const char* at, const char* end) {
+      if (format == Format::svmlight) return svmlight::read_label(at, end, out);
+      if (format == Format::vw) return vw::read_label(at, end, out);
+      return labelled::read_label(at, end, out, format == Format::tabbed);
+    });
+  }
+  return to_bytes(out.labels.labels());
+}
+
+using Named = std::vector<std::pair<std::int64_t, std::string>>;
+
+// Takes the name of a wanted column, once.
+struct Wanted {
+  std::uint8_t* marks;
+  std::uint32_t mask;
+  Named found;
+
+  void offer(std::uint32_t hash, std::string_view first, std::string_view second) {
+    const std::uint32_t column = hash & mask;
+    if (!marks[column]) return;
+    marks[column] = 0;
+    std::string name(first);
+    if (!second.empty()) name.append(" ").append(second);
+    found.emplace_back(column, std::move(name));
+  }
+};
+
+nb::list to_names(const Named& found) {
+  nb::list list;
+  for (const auto& [column, name] : found) list.append(nb::make_tuple(column, nb::bytes(name.data(), name.size())));
+  return list;
+}
+
+nb::list find_names(const Bytes& data, const std::string& format_name, Array<std::uint8_t> wanted, int bits,
+                    const std::string& grams_name) {
+  const Format format = to_format(format_name);
+  Wanted names{wanted.data(), to_mask(bits), {}};
+  check_size(wanted, std::int64_t{1} << bits, "wanted");
+  Tokenizer tokenizer(to_grams(grams_name));
+  check_chunk(data);
+  {
+    nb::gil_scoped_release release;
+    Parsed unused;
+    for_each_line(text_of(data), data.size(), unused, [&](const char* at, const char* end) -> std::string {
+      std::string_view label;
+      if (format == Format::vw) {
+        if (const auto* bar = static_cast<const char*>(std::memchr(at, '|', end - at)))
+          vw::for_each_feature(bar, end, names.mask, [&](std::uint32_t column, double, auto space, auto name) {
+            std::string text(space.empty() ? "" : std::string(space) + "^");
+            names.offer(column, text.append(name), {});
+          });
+      } else if (format != Format::svmlight && labelled::split(at, end, format == Format::tabbed, label).empty()) {
+        tokenizer(at, end, 0, [&](const Gram& gram) { names.offer(gram.hash, gram.first, gram.second); });
+      }
+      return {};
+    });
+  }
+  return to_names(names.found);
+}
+
+// Strings as Arrow holds them: one buffer and the offsets where each begins.
+struct Strings {
+  const char* text;
+  const std::int64_t* offsets;
+  std::int64_t count;
+
+  Strings(const Bytes& data, const Input<std::int64_t>& starts)
+      : text(text_of(data)), offsets(starts.data()), count(static_cast<std::int64_t>(starts.size()) - 1) {
+    if (count < 0 || offsets[0] < 0 || offsets[count] > static_cast<std::int64_t>(data.size()))
+      throw nb::value_error("offsets: they leave the buffer");
+    for (std::int64_t i = 0; i < count; ++i)
+      if (offsets[i + 1] < offsets[i]) throw nb::value_error("offsets: they fall");
+  }
+  const char* begin(std::int64_t i) const { return text + offsets[i]; }
+  const char* end(std::int64_t i) const { return text + offsets[i + 1]; }
+};
+
+nb::tuple hash_texts(const Bytes& data, const Input<std::int64_t>& offsets, std::uint32_t seed, int bits,
+                     const std::string& grams_name) {
+  const Strings strings(data, offsets);
+  const std::uint32_t mask = to_mask(bits);
+  Tokenizer tokenizer(to_grams(grams_name));
+  Parsed out;
+  {
+    nb::gil_scoped_release release;
+    std::vector<std::uint32_t> found;
+    for (std::int64_t i = 0; i < strings.count; ++i) {
+      put_text(strings.begin(i), strings.end(i), seed, mask, 0, tokenizer, out, found);
+      out.starts.push_back(static_cast<std::int32_t>(out.indices.size()));
+    }
+  }
+  return nb::make_tuple(to_vector(std::move(out.starts)), to_array(out.indices), to_array(out.values));
+}
+
+Vector<std::int32_t> hash_strings(const Bytes& data, const Input<std::int64_t>& offsets, std::uint32_t seed, int bits) {
+  const Strings strings(data, offsets);
+  const std::uint32_t mask = to_mask(bits);
+  std::vector<std::int32_t> hashes(strings.count);
+  for (std::int64_t i = 0; i < strings.count; ++i)
+    hashes[i] = static_cast<std::int32_t>(hash_bytes(strings.begin(i), strings.end(i) - strings.begin(i), seed) & mask);
+  return to_vector(std::move(hashes));
+}
+
+nb::list find_text_names(const Bytes& data, const Input<std::int64_t>& offsets, std::uint32_t seed,
+                         Array<std::uint8_t> wanted, int bits, const std::string& grams_name) {
+  const Strings strings(data, offsets);
+  Wanted names{wanted.data(), to_mask(bits), {}};
+  check_size(wanted, std::int64_t{1} << bits, "wanted");
+  Tokenizer tokenizer(to_grams(grams_name));
+  {
+    nb::gil_scoped_release release;
+    for (std::int64_t i = 0; i < strings.count; ++i)
+      tokenizer(strings.begin(i), strings.end(i), seed,
+                [&](const Gram& gram) { names.offer(gram.hash, gram.first, gram.second); });
+  }
+  return to_names(names.found);
+}
+
+}  // namespace
+
+void bind_parse(nb::module_& m) {
+  m.def("parse", &parse, "data"_a.noconvert(), "format"_a, nb::kw_only(), "require_label"_a, "bits"_a, "grams"_a,
+        "Rows of a chunk of whole lines: starts, indices, values, label codes, weights or None, labels, bad lines, "
+        "lines, largest column.");
+  m.def("scan_labels", &scan_labels, "data"_a.noconvert(), "format"_a, "The distinct labels of a chunk of whole lines.");
+  m.def("find_names", &find_names, "data"_a.noconvert(), "format"_a, nb::kw_only(), "wanted"_a.noconvert(), "bits"_a,
+        "grams"_a, "Names of the hashed columns marked in `wanted`, whose marks are taken away.");
+  m.def("hash_texts", &hash_texts, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "seed"_a, "bits"_a,
+        "grams"_a, "Texts as hashed features of length 1: starts, indices, values.");
+  m.def("hash_strings", &hash_strings, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "seed"_a, "bits"_a,
+        "A hash for each string.");
+  m.def("find_text_names", &find_text_names, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "seed"_a,
+        "wanted"_a.noconvert(), "bits"_a, "grams"_a, "As find_names, for texts.");
+}
+
+}  // namespace rosenblatt

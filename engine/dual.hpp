@@ -1,0 +1,237 @@
+// The one kernel loop: a score is a sum over the updates so far, score(x) = sum_u step_u (K(x_u, x) + bias).
+//
+// Invariant: the score of every row is the sum over the log of updates in its order, one addition an update, however far
+// behind it is. So rows may catch up when they are next looked at, 32 at a time and with all the updates that they missed:
+// every kernel value is needed once an epoch, and a panel stays in the cache while it is needed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "keep.hpp"
+#include "source.hpp"
+#include "train.hpp"
+
+namespace rosenblatt {
+
+// Scores of a panel: class after class, 32 rows side by side.
+class PanelScores {
+ public:
+  explicit PanelScores(std::int64_t K) : K_(K), values_(K * panel_rows) {}
+
+  double* of_class(std::int64_t k) { return values_.data() + k * panel_rows; }
+  double at(std::int64_t k, int r) const { return values_[k * panel_rows + r]; }
+
+  void add(const double* kernel, double bias, double step, std::int64_t gain, std::int64_t lose) {
+    double* up = of_class(gain);
+    for (int r = 0; r < panel_rows; ++r) up[r] += step * (kernel[r] + bias);
+    if (lose < 0) return;
+    double* down = of_class(lose);
+    for (int r = 0; r < panel_rows; ++r) down[r] -= step * (kernel[r] + bias);
+  }
+
+  void load(const double* scores, const std::uint32_t* index, int count) {
+    for (int r = 0; r < count; ++r)
+      for (std::int64_t k = 0; k < K_; ++k) of_class(k)[r] = scores[index[r] * K_ + k];
+  }
+  void store(double* scores, const std::uint32_t* index, int count) const {
+    for (int r = 0; r < count; ++r)
+      for (std::int64_t k = 0; k < K_; ++k) scores[index[r] * K_ + k] = at(k, r);
+  }
+
+ private:
+  std::int64_t K_;
+  std::vector<double> values_;
+};
+
+struct Targets {
+  const std::int8_t* signs;     // two classes
+  const std::int32_t* classes;  // more
+  const double* sample_weight;  // or null
+};
+
+struct Verdict {
+  double margin;
+  bool mistake;
+  std::int64_t gain, lose;  // the classes whose weights an update would move; no class loses with two
+};
+
+inline Verdict judge(const Targets& targets, std::int64_t K, const double* scores, std::int64_t i, bool tie_positive) {
+  if (K == 1) {
+    const int sign = targets.signs[i];
+    return {sign * scores[0], is_mistake(scores[0], sign, tie_positive), 0, -1};
+  }
+  const std::int64_t right = targets.classes[i], wrong = highest_wrong(scores, K, right);
+  const double margin = scores[right] - scores[wrong];
+  return {margin, !(margin > 0), right, wrong};
+}
+
+// Learning on one table. Scores of rows that fell behind the log are brought up when they are needed.
+class DualRun {
+ public:
+  // start: scores of all rows by what was learned before, row after row.
+  DualRun(Source& source, Targets targets, std::int64_t K, double bias, std::vector<double> start)
+      : source_(source), targets_(targets), K_(K), bias_(bias), scores_(std::move(start)), applied_(source.count(), 0) {}
+
+  const Vote& log() const { return log_; }
+  std::int64_t pocket() const { return pocket_; }  // how many of the updates made the weights in the pocket; -1: none was put there
+
+  // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
+  // every mistake.
+  template <class Rule>
+  void learn(Order order, const Rule& rule, bool tie_positive, const Ratchet* ratchet, Counters& c,
+             double& mistake_weight, Poll& poll) {
+    if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
+    remember(order);
+    PanelScores local(K_);
+    std::vector<double> scores(K_);
+    double kernel[panel_rows] = {};
+    std::uint32_t index[panel_rows];
+    for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
+      const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
+      for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
+      bring_up(index, count, local);
+      for (int r = 0; r < count; ++r) {
+        const std::int64_t i = index[r];
+        for (std::int64_t k = 0; k < K_; ++k) scores[k] = local.at(k, r);
+        const Verdict verdict = judge(targets_, K_, scores.data(), i, tie_positive);
+        bool update = false;
+        if (rule.wants(verdict.margin, verdict.mistake)) {
+          const double q = (source_.diagonal(i) + bias_) * (K_ == 1 ? 1 : 2);
+          const bool can_step = Rule::needs_norm ? q > 0 : q != 0;
+          const double weight = targets_.sample_weight ? targets_.sample_weight[i] : 1.0;
+          const double tau = can_step ? rule.step(verdict.margin, q, weight) : 0.0;
+          update = tau != 0;
+          if (update) {
+            const double step = K_ == 1 ? tau * targets_.signs[i] : tau;
+            log_.before_update(source_, i, step, verdict.gain, verdict.lose, c);
+            source_.values(i, kernel);
+            local.add(kernel, bias_, step, verdict.gain, verdict.lose);
+          }
+          c.updates += update;
+          c.mistakes += verdict.mistake;
+          if (verdict.mistake) mistake_weight += weight;
+        }
+        c.survived = update ? 1 : c.survived + 1;
+        ++c.seen;
+        const bool share_now = update && source_.by_column();
+        if (share_now) settle(index, count, local, poll);
+        if (ratchet) {
+          const auto check = [&](double) {
+            if (!share_now) settle(index, count, local, poll);
+            return count_wrong(order, tie_positive);
+          };
+          ratchet->after(c, verdict.mistake, update, check, [&] { pocket_ = size(); });
+        }
+      }
+      keep(index, count, local);
+    }
+  }
+
+  bool is_finite() const {
+    return std::all_of(scores_.begin(), scores_.end(), [](double score) { return std::isfinite(score); });
+  }
+
+  // The sample weights of the rows that the current weights get wrong.
+  double count_mistakes(Order order, bool tie_positive, Poll& poll) {
+    catch_up(order, poll);
+    return count_wrong(order, tie_positive);
+  }
+
+
+ private:
+  std::int64_t size() const { return static_cast<std::int64_t>(log_.rows.size()); }
+
+  double count_wrong(Order order, bool tie_positive) const {
+    double found = 0;
+    for (std::int64_t at = 0; at < order.count; ++at) {
+      const std::int64_t i = order[at];
+      if (judge(targets_, K_, scores_.data() + i * K_, i, tie_positive).mistake)
+        found += targets_.sample_weight ? targets_.sample_weight[i] : 1.0;
+    }
+    return found;
+  }
+
+  // On exit `local` holds the scores of these rows by all updates so far, and they are the panel of the source.
+  void bring_up(const std::uint32_t* index, int count, PanelScores& local) {
+    source_.load(index, count);
+    local.load(scores_.data(), index, count);
+    std::int64_t first = size(), last = 0;
+    for (int r = 0; r < count; ++r) {
+      first = std::min(first, applied_[index[r]]);
+      last = std::max(last, applied_[index[r]]);
+    }
+    if (first == size()) return;
+    double kernel[panel_rows] = {};
+    for (std::int64_t u = first; u < size(); ++u) {
+      source_.values(log_.rows[u], kernel);
+      if (u < last) {
+        add_where_missing(u, kernel, index, count, local);
+      } else {
+        local.add(kernel, bias_, log_.steps[u], log_.gains[u], log_.loses[u]);
+      }
+    }
+    keep(index, count, local);
+  }
+
+  void add_where_missing(std::int64_t u, const double* kernel, const std::uint32_t* index, int count,
+                         PanelScores& local) {
+    for (int r = 0; r < count; ++r) {
+      if (u < applied_[index[r]]) continue;
+      const double change = log_.steps[u] * (kernel[r] + bias_);
+      local.of_class(log_.gains[u])[r] += change;
+      if (log_.loses[u] >= 0) local.of_class(log_.loses[u])[r] -= change;
+    }
+  }
+
+  void keep(const std::uint32_t* index, int count, const PanelScores& local) {
+    local.store(scores_.data(), index, count);
+    for (int r = 0; r < count; ++r) applied_[index[r]] = size();
+  }
+
+  void catch_up(Order order, Poll& poll) {
+    PanelScores local(K_);
+    std::uint32_t index[panel_rows];
+    for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
+      const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
+      for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
+      bring_up(index, count, local);
+    }
+  }
+
+  // In the middle of a panel: bring all rows up, then go back to it.
+  void settle(const std::uint32_t* index, int count, const PanelScores& local, Poll& poll) {
+    keep(index, count, local);
+    catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
+    source_.load(index, count);
+  }
+
+  // Rows of one panel that were last seen at different times would be brought up together from the earliest of them, so
+  // a new order begins with all rows brought up in the old one.
+  bool follows_other_order(Order order) const {
+    if (previous_.empty() || applied_.empty()) return false;
+    if (static_cast<std::int64_t>(previous_.size()) != order.count) return true;
+    for (std::int64_t at = 0; at < order.count; ++at)
+      if (previous_[at] != order[at]) return true;
+    return false;
+  }
+
+  void remember(Order order) {
+    previous_.resize(order.count);
+    for (std::int64_t at = 0; at < order.count; ++at) previous_[at] = static_cast<std::uint32_t>(order[at]);
+  }
+
+  Source& source_;
+  Targets targets_;
+  std::int64_t K_;
+  double bias_;
+  std::vector<double> scores_;
+  std::vector<std::int64_t> applied_;
+  std::vector<std::uint32_t> previous_;
+  Vote log_;
+  std::int64_t pocket_ = -1;
+};
+
+}  // namespace rosenblatt

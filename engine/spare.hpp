@@ -1,0 +1,72 @@
+// Memory that was given back, kept for the next chunk: fresh pages cost a fifth of the time it takes to parse into them.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace rosenblatt {
+
+class Spare {
+ public:
+  // Bytes kept; beyond, memory goes back to the system. Nothing is kept where a sanitizer watches every allocation.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr std::size_t most = 0;
+#else
+  static constexpr std::size_t most = std::size_t{48} << 20;
+#endif
+
+  // At least so many bytes, on a cache line of their own.
+  static void* take(std::size_t bytes) {
+    {
+      const std::lock_guard guard(lock());
+      auto& kept = pieces();
+      for (std::size_t at = kept.size(); at-- > 0;)
+        if (kept[at]->bytes >= bytes && kept[at]->bytes <= 4 * bytes) {
+          Head* const head = kept[at];
+          kept[at] = kept.back();
+          kept.pop_back();
+          total() -= head->bytes;
+          return head + 1;
+        }
+    }
+    auto* const head = static_cast<Head*>(std::aligned_alloc(sizeof(Head), (bytes / sizeof(Head) + 2) * sizeof(Head)));
+    if (!head) throw std::bad_alloc();
+    head->bytes = bytes;
+    return head + 1;
+  }
+
+  static void give(void* piece) noexcept {
+    if (!piece) return;
+    Head* const head = static_cast<Head*>(piece) - 1;
+    const std::lock_guard guard(lock());
+    if (total() + head->bytes > most || pieces().size() == pieces().capacity()) return std::free(head);
+    total() += head->bytes;
+    pieces().push_back(head);
+  }
+
+ private:
+  struct alignas(64) Head {
+    std::size_t bytes;
+  };
+  static std::mutex& lock() {
+    static std::mutex held;
+    return held;
+  }
+  static std::vector<Head*>& pieces() {
+    static auto* const held = [] {  // never destroyed: arrays may be given back while the process ends
+      auto* const empty = new std::vector<Head*>;
+      empty->reserve(256);
+      return empty;
+    }();
+    return *held;
+  }
+  static std::size_t& total() {
+    static std::size_t held = 0;
+    return held;
+  }
+};
+
+}  // namespace rosenblatt

@@ -1,0 +1,40 @@
+"""The verb `evaluate`: how well a model does on labelled data."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+HELP = "count a model's errors on labelled data"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.reading import add_data_arguments
+
+    parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
+    parser.add_argument("data", metavar="DATA", nargs="+", help="files, globs, folders; - is a pipe")
+    parser.add_argument("--label", metavar="COLUMN", help="the label column, for a model that was trained in Python")
+    parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
+    parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
+    add_data_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from rosenblatt.cli.predict import encoder_of
+    from rosenblatt.cli.reading import open_data, say_bad
+    from rosenblatt.models.file import load
+    from rosenblatt.report import evaluate_batches, render_html, render_text
+
+    model = load(args.model)
+    reader = open_data(args, encoder=encoder_of(model, args, args.label))
+    result = evaluate_batches(model, reader)
+    say_bad(reader)
+    if args.report:
+        from rosenblatt.models.container import write_whole
+
+        title = f"{', '.join(args.data)} by {args.model}"
+        write_whole(args.report, render_html(title, result, model).encode())
+        print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
+    print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else render_text(result))
+    return 0

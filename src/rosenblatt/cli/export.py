@@ -1,0 +1,32 @@
+"""The verb `export`: a model for where rosenblatt is not."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+HELP = "write a model as ONNX, JSON or a C header"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
+    parser.add_argument("--to", choices=("onnx", "json", "c"), required=True, help="the form")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: standard output)")
+
+
+def run(args: argparse.Namespace) -> int:
+    from rosenblatt.models import export
+    from rosenblatt.models.file import load
+
+    model = load(args.model)
+    if args.to == "onnx":
+        content = export.to_onnx(model)
+    else:
+        content = (export.to_json(model) if args.to == "json" else export.to_c(model)).encode()
+    if args.output:
+        from rosenblatt.models.container import write_whole
+
+        write_whole(args.output, content)
+    else:
+        sys.stdout.buffer.write(content)
+    return 0

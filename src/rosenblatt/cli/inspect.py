@@ -1,0 +1,67 @@
+"""The verb `inspect`: what is in a model file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+HELP = "show what is in a model file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="features a class (default 10)")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    from rosenblatt.errors import ModelError
+    from rosenblatt.models.file import load
+
+    model = load(args.model)
+    try:
+        tops = model.top_features(args.top)
+    except ModelError:
+        tops = {}
+    facts = {
+        "learner": model.learner,
+        "parameters": model.parameters,
+        "classes": model.classes.tolist(),
+        "features": model.features,
+        "weighted": _weighted(model),
+        "encoder": None if model.encoder is None else model.encoder.describe(),
+        "history": model.history,
+        "top_features": tops,
+    }
+    print(json.dumps(facts, ensure_ascii=False) if args.json else _text(facts))
+    return 0
+
+
+def _weighted(model: Any) -> int | None:
+    from rosenblatt.models.linear import Linear
+
+    part = model.parts[0]
+    return int((part.weights != 0).any(axis=0).sum()) if isinstance(part, Linear) else None
+
+
+def _text(facts: dict[str, Any]) -> str:
+    history = facts["history"]
+    classes = ", ".join(map(str, facts["classes"][:20])) + (", …" if len(facts["classes"]) > 20 else "")
+    lines = [
+        f"learner     {facts['learner']}",
+        f"parameters  {', '.join(f'{name}={value}' for name, value in facts['parameters'].items())}",
+        f"classes     {len(facts['classes'])}: {classes}",
+        f"features    {facts['features']:,}"
+        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else ""),
+        f"reads       {facts['encoder'] or 'rows of features'}",
+    ]
+    if history.get("mistakes"):
+        shown = " ".join(f"{m:,}" for m in history["mistakes"][-10:])
+        lines.append(f"epochs      {len(history['mistakes'])}, stopped by {history['stop_reason']}; mistakes: {shown}")
+    for label, tops in facts["top_features"].items():
+        if tops:
+            lines.append(f"\n{label}")
+            width = max(len(name) for name, _ in tops)
+            lines += [f"  {name:<{width}}  {weight:12.6g}" for name, weight in tops]
+    return "\n".join(lines)

@@ -1,0 +1,269 @@
+"""The verb `train`: a file in, a model and a verdict out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from typing import Any
+
+HELP = "learn a model from files, of any size"
+
+# Options that need all rows at once: these runs go through the Python class, in memory.
+_IN_MEMORY = ("multiclass", "class_weight", "early_stopping", "validation_fraction", "n_init", "init")
+_KERNEL = ("kernel", "gamma", "degree", "coef0", "budget")
+_LEARNERS = ("perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
+
+    parser.add_argument("data", metavar="DATA", nargs="*", help="files, globs, folders; - is a pipe")
+    parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
+    parser.add_argument("--learner", choices=_LEARNERS, default="averaged", help="the algorithm (default averaged)")
+    parser.add_argument("--max-iter", type=int, default=10, metavar="N", help="the most epochs (default 10)")
+    parser.add_argument(
+        "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
+    )
+    parser.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
+    parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    add_data_arguments(parser)
+    add_column_arguments(parser)
+    group = parser.add_argument_group("larger than memory, stop and resume")
+    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 131072)")
+    group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
+    group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
+    group.add_argument(
+        "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
+    )
+    group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint; it knows the data and the options")
+    group = parser.add_argument_group("the learner's own options, by their Python names")
+    for name in ("tol", "eta0", "beta", "C", "validation_fraction", "gamma", "coef0"):
+        group.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X")
+    for name in ("n_iter_no_change", "n_init", "degree", "budget"):
+        group.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N")
+    group.add_argument("--keep", choices=("last", "average", "vote", "pocket"))
+    group.add_argument("--tie", choices=("mistake", "positive"))
+    group.add_argument("--multiclass", choices=("joint", "ovr"))
+    group.add_argument("--class-weight", type=_class_weight, metavar="balanced|A=1,B=2")
+    group.add_argument("--init", choices=("zeros", "random"))
+    group.add_argument("--kernel", choices=("linear", "poly", "rbf"))
+    for name in ("shuffle", "fit_intercept", "early_stopping"):
+        group.add_argument(f"--{name.replace('_', '-')}", action=argparse.BooleanOptionalAction, default=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    from rosenblatt.errors import ParameterError
+
+    started = time.perf_counter()
+    if args.resume:
+        if args.data:
+            raise ParameterError("--resume knows its data: name no other")
+        model, facts, reader, output = _resume(args)
+    else:
+        if not args.data:
+            raise ParameterError("name the data: rosenblatt train DATA -o MODEL")
+        if not args.output:
+            raise ParameterError("name the model's file: rosenblatt train DATA -o MODEL")
+        output = args.output
+        reader = _open(args)
+        model, facts = _in_memory(args, reader) if _needs_memory(args) else _over_files(args, reader)
+    from rosenblatt.models.file import save
+
+    save(model, output)
+    facts |= {"model": output, "seconds": round(time.perf_counter() - started, 3), "bad_lines": reader.tally.bad}
+    _conclude(args, model, facts, reader)
+    return 0
+
+
+def _open(args: argparse.Namespace) -> Any:
+    from rosenblatt.cli.reading import open_data
+
+    columns = {name: getattr(args, name) for name in ("label", "drop", "text", "category", "bits", "grams")}
+    reader = open_data(args, **columns)
+    if not args.quiet:
+        print(f"rosenblatt: {reader.format}; {reader.encoder.describe()}", file=sys.stderr)
+    return reader
+
+
+def _needs_memory(args: argparse.Namespace) -> bool:
+    if args.learner in ("kernel", "arow"):
+        return True
+    given = [name for name in _IN_MEMORY if getattr(args, name) not in (None, False)]
+    return any(
+        (name, getattr(args, name)) not in (("multiclass", "joint"), ("init", "zeros"), ("n_init", 1)) for name in given
+    )
+
+
+def _options(args: argparse.Namespace) -> Any:
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.learners.files import Options
+
+    for name in _KERNEL:
+        if getattr(args, name) is not None:
+            raise ParameterError(f"--{name} is an option of --learner kernel")
+    names = ("tol", "eta0", "beta", "C", "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept", "block")
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    return Options(args.learner, args.max_iter, random_state=args.random_state, **given)
+
+
+def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, Any]]:
+    from rosenblatt.learners.files import FileRun
+
+    return _finish(args, FileRun.begin(reader, _options(args)), args.output, args.checkpoint, args.every)
+
+
+def _resume(args: argparse.Namespace) -> tuple[Any, dict[str, Any], Any, str]:
+    from rosenblatt.learners.checkpoint import load_checkpoint
+
+    run, extra = load_checkpoint(args.resume, jobs=args.jobs)
+    output = args.output or extra["output"]
+    model, facts = _finish(args, run, output, args.resume, extra["every"])
+    return model, facts, run.reader, output
+
+
+def _finish(
+    args: argparse.Namespace, run: Any, output: str, checkpoint: str | None, every: float
+) -> tuple[Any, dict[str, Any]]:
+    """Go on with a run to its end."""
+    from rosenblatt.cli.bar import Bar
+    from rosenblatt.learners.checkpoint import Checkpoint, save_checkpoint
+
+    extra = {"output": output, "every": every}
+    save_now = Checkpoint(checkpoint, every, extra) if checkpoint else None
+    with Bar(epochs=run.options.max_iter, size=run.reader.size, visible=not args.quiet) as bar:
+
+        def on_group(run: Any) -> None:
+            bar(run)
+            if save_now is not None:
+                save_now(run)
+
+        if save_now is not None:
+            save_now(run)
+        run.run(cache=args.cache, on_group=on_group, on_epoch=on_group)
+    if checkpoint:
+        save_checkpoint(run, checkpoint, extra)
+    facts = {
+        "learner": run.options.learner,
+        "rows": run.rows,
+        "classes": run.classes.values.tolist(),
+        "epochs": len(run.history),
+        "mistakes": run.history.mistakes,
+        "updates": run.history.updates,
+        "progressive_error": run.history.mistakes[0] / run.rows,
+        "stop_reason": run.stop_reason,
+        "epoch_seconds": [round(s, 4) for s in run.history.seconds],
+    }
+    return run.model(), facts
+
+
+def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, Any]]:
+    """By the Python class of the learner, with all rows in memory."""
+    import warnings
+
+    import rosenblatt
+    from rosenblatt.data.batches import join_batches
+    from rosenblatt.errors import DataError, ParameterError
+    from rosenblatt.learners.files import LEARNERS
+    from rosenblatt.models.model import model_of
+
+    if args.checkpoint or args.cache:
+        raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
+    names = LEARNERS | {"kernel": ("KernelPerceptron", "", "last"), "arow": ("AROW", "", "last")}
+    name, variant, _ = names[args.learner]
+    try:
+        kind = getattr(rosenblatt, name)
+    except AttributeError:
+        raise ParameterError(f"--learner {args.learner}: this release has no {name}") from None
+    options = ("tol", "eta0", "beta", "C", "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
+    given = {o: getattr(args, o) for o in options + _IN_MEMORY + _KERNEL if getattr(args, o) is not None}
+    if name == "PassiveAggressive":
+        given["variant"] = variant
+    learner = kind(max_iter=args.max_iter, random_state=args.random_state)
+    for option in given:
+        if option not in learner.get_params():
+            raise ParameterError(f"--{option.replace('_', '-')} is not an option of --learner {args.learner}")
+    batches = list(reader)
+    if not batches:
+        raise DataError("the data has no rows")
+    rows = join_batches(batches)
+    features = reader.encoder.features or rows.features
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict says how it stopped
+        learner.set_params(**given).fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
+    model = model_of(learner, reader.encoder, {})
+    columns = _weighted_columns(model)
+    if columns is not None:
+        model.names.update(reader.find_names(columns))
+    facts = {
+        "learner": args.learner,
+        "rows": len(rows),
+        "classes": model.classes.tolist(),
+        "epochs": int(learner.n_iter_),
+        "mistakes": model.history["mistakes"],
+        "updates": model.history["updates"],
+        "progressive_error": model.history["mistakes"][0] / len(rows),
+        "stop_reason": model.history["stop_reason"],
+    }
+    return model, facts
+
+
+def _weighted_columns(model: Any) -> Any:
+    import numpy as np
+
+    from rosenblatt.models.linear import Linear
+
+    part = model.parts[0]
+    return np.flatnonzero((part.weights != 0).any(axis=0)) if isinstance(part, Linear) else None
+
+
+def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reader: Any) -> None:
+    from rosenblatt.cli.reading import say_bad
+
+    facts["verdict"] = _verdict(facts)
+    if not args.quiet:
+        say_bad(reader)
+        speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
+        print(
+            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {facts['epochs']} epochs in "
+            f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
+            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
+            file=sys.stderr,
+        )
+    if args.report:
+        from rosenblatt.models.container import write_whole
+        from rosenblatt.report import evaluate_batches, render_html
+
+        page = render_html(facts["model"], evaluate_batches(model, reader), model, on="On the training rows:")
+        write_whole(args.report, page.encode())
+    if args.json:
+        print(json.dumps(facts, ensure_ascii=False))
+
+
+def _verdict(facts: dict[str, Any]) -> str:
+    last = facts["mistakes"][-1] / facts["rows"]
+    first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
+    if facts["stop_reason"] == "converged":
+        return f"converged: an epoch without a mistake, so a hyperplane separates the training rows. {first}."
+    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "the most epochs were reached"
+    return f"{first}; {last:.2%} in the last. Stopped because: {why}."
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)?", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write 30s, 5m or 1h")
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2] or "s"]
+
+
+def _class_weight(text: str) -> Any:
+    if text == "balanced":
+        return text
+    try:
+        pairs = [pair.rsplit("=", 1) for pair in text.split(",")]
+        return {int(label) if re.fullmatch(r"-?\d+", label) else label: float(weight) for label, weight in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write balanced, or label=weight,label=weight") from None

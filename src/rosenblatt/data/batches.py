@@ -1,0 +1,187 @@
+"""Rows as they come out of a reader, a piece at a time.
+
+Invariant: the columns of a row rise strictly and its values are finite, so that the engine can take the arrays as
+they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.errors import LabelError
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows in CSR arrays, their labels as codes into a list, and their weights.
+
+    Code -1 is a row without a label. `weights` is None where every row weighs 1.
+    """
+
+    starts: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    labels: Sequence[bytes]
+    weights: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def features(self) -> int:
+        """One more than the largest column."""
+        return int(self.indices.max()) + 1 if len(self.indices) else 0
+
+    @property
+    def X(self) -> Any:
+        """The rows as a scipy CSR array."""
+        return self.matrix(self.features)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The labels: whole numbers if all of them are, else strings."""
+        classes = Classes.of(self.labels)
+        codes = classes.codes(self)
+        if (codes < 0).any():
+            raise LabelError(f"row {int(np.flatnonzero(codes < 0)[0])} has no label")
+        return classes.values[codes]
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        return self.weights
+
+    def matrix(self, features: int) -> Any:
+        """The rows as a CSR array of so many columns."""
+        import scipy.sparse as sp
+
+        return sp.csr_array((self.values, self.indices, self.starts), shape=(len(self), features))
+
+    def table(self, features: int) -> Table:
+        """The rows for the engine, over so many features, without another check."""
+        rows = engine.sparse_rows(self.values, self.indices, self.starts, features)
+        return Table(_Matrix(self, features), rows)
+
+    def part(self, begin: int, end: int) -> Batch:
+        """The rows from `begin` to `end`; the values are not copied."""
+        low, high = int(self.starts[begin]), int(self.starts[end])
+        return Batch(
+            self.starts[begin : end + 1] - np.int32(low),
+            self.indices[low:high],
+            self.values[low:high],
+            self.codes[begin:end],
+            self.labels,
+            None if self.weights is None else self.weights[begin:end],
+        )
+
+
+class _Matrix:
+    """A batch's matrix that is made only if it is asked for."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, batch: Batch, features: int) -> None:
+        self._batch, self._features = batch, features
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._batch.matrix(self._features)[index]
+
+    def astype(self, dtype: Any) -> Any:
+        return self._batch.matrix(self._features).astype(dtype)
+
+
+def join_batches(batches: Sequence[Batch]) -> Batch:
+    """Batches one after another, as one; their labels must be the same list, or become one."""
+    if len(batches) == 1:
+        return batches[0]
+    labels = tuple(batches[0].labels) if batches else ()
+    if any(tuple(batch.labels) != labels for batch in batches):
+        labels = tuple(dict.fromkeys(label for batch in batches for label in batch.labels))
+        place = {label: code for code, label in enumerate(labels)}
+        batches = [_recoded(batch, place, labels) for batch in batches]
+    sizes = np.cumsum([0] + [len(batch.values) for batch in batches])
+    weighted = any(batch.weights is not None for batch in batches)
+    weights = [np.ones(len(batch)) if batch.weights is None else batch.weights for batch in batches] if weighted else []
+    kind = np.int32 if sizes[-1] < 2**31 else np.int64
+    starts = [batch.starts[:-1] + kind(size) for batch, size in zip(batches, sizes[:-1], strict=True)]
+    indices = _joined([batch.indices for batch in batches], np.int32)
+    return Batch(
+        np.concatenate([*starts, np.array([sizes[-1]], kind)]),
+        indices if kind is np.int32 else indices.astype(kind),
+        _joined([batch.values for batch in batches], np.float64),
+        _joined([batch.codes for batch in batches], np.int32),
+        labels,
+        np.concatenate(weights) if weighted else None,
+    )
+
+
+def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+
+
+def _recoded(batch: Batch, place: dict[bytes, int], labels: tuple[bytes, ...]) -> Batch:
+    codes = np.array([*(place[label] for label in batch.labels), -1], np.int32)[batch.codes]
+    return Batch(batch.starts, batch.indices, batch.values, codes, labels, batch.weights)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Sorted classes, and the labels as they are written for each.
+
+    ``+1``, ``1`` and ``1.0`` are one class, the number 1; labels are numbers only if all of them are.
+    """
+
+    values: NDArray[Any]
+
+    @classmethod
+    def of(cls, labels: Sequence[bytes]) -> Classes:
+        """The classes of labels as they stand in a file.
+
+        Examples
+        --------
+        >>> Classes.of([b"+1", b"-1", b"1.0"]).values.tolist(), Classes.of([b"spam", b"1"]).values.tolist()
+        ([-1, 1], ['1', 'spam'])
+        """
+        numbers = [_number(label) for label in labels]
+        if any(number is None for number in numbers) or not labels:
+            return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
+        fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
+        if fractions:
+            shown = fractions[0].decode("utf-8", "replace")
+            raise LabelError(f"the label {shown} is a measurement: labels are classes, whole numbers or names")
+        return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def code_of(self, label: bytes) -> int:
+        """The place of a label among the classes; -1 if it is not there."""
+        if self.values.dtype.kind == "i":
+            number = _number(label)
+            if number is None or number != int(number):
+                return -1
+            key: Any = int(number)
+        else:
+            key = label.decode("utf-8", "replace")
+        place = int(np.searchsorted(self.values, key)) if len(self.values) else 0
+        return place if place < len(self.values) and self.values[place] == key else -1
+
+    def codes(self, batch: Batch) -> NDArray[np.int32]:
+        """The codes of a batch's rows among these classes; -1 for no label or an unknown one."""
+        places = np.array([*(self.code_of(label) for label in batch.labels), -1], np.int32)
+        return places[batch.codes]
+
+
+def _number(label: bytes) -> float | None:
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) and abs(number) < 2**53 else None

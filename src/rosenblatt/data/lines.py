@@ -1,0 +1,107 @@
+"""Formats whose lines the engine parses itself: svmlight, Vowpal Wabbit and labelled text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.batches import Batch
+from rosenblatt.errors import DataError, ParameterError
+
+Grams = Literal["words", "pairs", "characters"]
+GRAMS: tuple[Grams, ...] = ("words", "pairs", "characters")
+BITS = 20
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A piece of a source as rows, with the lines that were bad."""
+
+    batch: Batch
+    lines: int
+    bad: list[tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class LineEncoder:
+    """From lines to rows.
+
+    Parameters
+    ----------
+    format : {"svmlight", "vw", "fasttext", "tabbed"}
+        svmlight: column j is the feature that the file calls j. The others hash names and words.
+    bits : int, default=20
+        Names are hashed to ``2**bits`` columns.
+    grams : {"words", "pairs", "characters"}, default="pairs"
+        What a text is made of: words; words and pairs of neighbours; or runs of 3 to 5 characters within words.
+    """
+
+    format: str
+    bits: int = BITS
+    grams: Grams = "pairs"
+
+    def __post_init__(self) -> None:
+        check_hashing(self.bits, self.grams)
+
+    @property
+    def hashed(self) -> bool:
+        return self.format != "svmlight"
+
+    @property
+    def features(self) -> int | None:
+        """How many columns there are; None if only the file can tell."""
+        return 1 << self.bits if self.hashed else None
+
+    def encode(self, chunk: Any, *, require_label: bool) -> Encoded:
+        """The rows of a chunk of whole lines."""
+        starts, indices, values, codes, weights, labels, bad, lines, _ = engine.parse(
+            np.frombuffer(chunk, np.uint8), self.format, require_label=require_label, bits=self.bits, grams=self.grams
+        )
+        return Encoded(Batch(starts, indices, values, codes, labels, weights), lines, bad)
+
+    def find_names(self, chunks: Iterable[Any], wanted: NDArray[np.uint8]) -> dict[int, str]:
+        """Names of the columns marked in `wanted`, as far as the chunks hold them."""
+        names: dict[int, str] = {}
+        if not self.hashed:
+            return names
+        for chunk in chunks:
+            if not wanted.any():
+                break
+            found = engine.find_names(
+                np.frombuffer(chunk, np.uint8), self.format, wanted=wanted, bits=self.bits, grams=self.grams
+            )
+            names.update((column, name.decode("utf-8", "replace")) for column, name in found)
+        return names
+
+    def describe(self) -> str:
+        """What a reader should know of how the rows are read."""
+        if self.format == "svmlight":
+            return "svmlight: a column a feature"
+        if self.format == "vw":
+            return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns"
+        how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[
+            self.grams
+        ]
+        return f"labelled text: {how} hashed to 2^{self.bits} columns, length 1"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
+
+    @classmethod
+    def from_json(cls, header: dict[str, Any]) -> LineEncoder:
+        if header["format"] not in ("svmlight", "vw", "fasttext", "tabbed"):
+            raise DataError(f"the encoder has an unknown format {header['format']!r}")
+        return cls(header["format"], header["bits"], header["grams"])
+
+
+def check_hashing(bits: Any, grams: Any) -> None:
+    """Raise if the options of hashing mean nothing."""
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
+        raise ParameterError(f"bits={bits!r}: must be a whole number from 1 to 30")
+    if grams not in GRAMS:
+        raise ParameterError(f"grams={grams!r}: must be one of {', '.join(GRAMS)}")

@@ -1,0 +1,122 @@
+"""A trained model: weights, classes, and how raw data becomes rows. It predicts and never learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.errors import DataError, ModelError
+from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.voted import Voted
+
+
+@dataclass(frozen=True)
+class Model:
+    """What `load` returns.
+
+    Attributes
+    ----------
+    learner : str
+        The name of the learner that made it.
+    parameters : dict
+        What the learner was told.
+    classes : array
+        Sorted; with two classes a score ``>= 0`` is the larger.
+    parts : tuple of Linear or Voted
+        What scores rows; more than one only for a one-vs-rest vote.
+    features : int
+        Columns of a row. Columns beyond, which were never seen in training, weigh nothing.
+    encoder : LineEncoder, ColumnEncoder or None
+        From raw data to rows; None for a model that was trained on rows.
+    names : dict
+        Names of columns, as far as they are known.
+    history : dict
+        Mistakes and updates an epoch, and why it stopped.
+    """
+
+    learner: str
+    parameters: dict[str, Any]
+    classes: NDArray[Any]
+    parts: tuple[Linear | Voted, ...]
+    features: int
+    encoder: Any = None
+    names: dict[int, str] = field(default_factory=dict)
+    history: dict[str, Any] = field(default_factory=dict)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
+        scores = self.scores(as_table(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row."""
+        return self.classes[predict_codes(self.scores(as_table(X)))]
+
+    def scores(self, table: Table) -> NDArray[np.float64]:
+        """Scores of shape (rows, K)."""
+        if table.features != self.features:
+            raise DataError(f"X has {table.features} features, but the model is expecting {self.features}")
+        return np.hstack([part.scores(table) for part in self.parts])
+
+    def batch_scores(self, batch: Any) -> NDArray[np.float64]:
+        """Scores of a reader's batch. Features that training never saw weigh nothing."""
+        if batch.features > self.features:
+            matrix = batch.matrix(batch.features)[:, : self.features]
+            return self.scores(as_table(matrix))
+        return self.scores(batch.table(self.features))
+
+    def linear(self) -> Linear:
+        """The weights, if one weight row a class is all there is."""
+        if len(self.parts) != 1 or not isinstance(self.parts[0], Linear):
+            raise ModelError("a vote has no single weight vector; a model with keep='average' comes closest")
+        return self.parts[0]
+
+    def top_features(self, count: int = 10) -> dict[str, list[tuple[str, float]]]:
+        """The features that speak most for each class, with their weights."""
+        weights = self.linear().weights
+        if len(weights) == 1:
+            weights = np.vstack([-weights, weights])
+        tops = {}
+        for label, row in zip(self.classes.tolist(), weights, strict=True):
+            best = np.argsort(-row, kind="stable")[:count]
+            tops[str(label)] = [(self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0]
+        return tops
+
+    def name_of(self, column: int) -> str:
+        return self.names.get(column, str(column))
+
+
+def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = None) -> Model:
+    """The model that a fitted learner holds."""
+    if isinstance(learner, Model):
+        return learner
+    if not hasattr(learner, "_answer"):
+        raise ModelError(f"{type(learner).__name__} cannot be saved: it is not a learner of rosenblatt")
+    if not hasattr(learner, "classes_"):
+        raise ModelError(f"{type(learner).__name__} has learned nothing yet: call fit first")
+    known = getattr(learner, "feature_names_in_", None)
+    if names is None and known is not None:
+        names = {j: str(name) for j, name in enumerate(known)}
+    history = {
+        "mistakes": [int(m) for m in learner.history_.mistakes],
+        "updates": [int(u) for u in learner.history_.updates],
+        "stop_reason": learner.stop_reason_,
+    }
+    return Model(
+        type(learner).__name__,
+        {name: value for name, value in sorted(learner.get_params().items()) if _is_plain(value)},
+        learner.classes_,
+        tuple(learner._answer()),
+        int(learner.n_features_in_),
+        encoder,
+        names or {},
+        history,
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and np.isfinite(value))

@@ -1,0 +1,214 @@
+"""`compare`: the family beside scikit-learn's linear classifiers, measured on the user's own rows.
+
+Invariant: every classifier sees the same rows of the same folds, scaled in the same way.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from rosenblatt.data.labels import Labels, encode_labels
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.errors import DataError
+from rosenblatt.learners.arow import AROW
+from rosenblatt.learners.passive_aggressive import PassiveAggressive
+from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from rosenblatt.learners.start import seed_of
+from rosenblatt.select.auto import AutoPerceptron
+from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.scaling import find_scaling
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One classifier on all folds."""
+
+    name: str
+    accuracy: float
+    standard_error: float
+    margin: (
+        float | None
+    )  # the smallest geometric margin on the training rows, the mean over the folds; None: no weights
+    fit_seconds: float  # a fold
+    predict_microseconds: float  # a row
+    parameters: int | None  # numbers in the model
+    probabilities: bool
+    online: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The measurements, the most accurate first."""
+
+    rows: int
+    features: int
+    classes: int
+    folds: int
+    scaling: str
+    measured: list[Measured]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        head = ("classifier", "accuracy %", "±", "margin", "fit s", "predict µs", "numbers", "offers")
+        lines = [head, *(_cells(each) for each in self.measured)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+        size = f"{self.rows:,} rows, {self.features:,} features, {self.classes} classes"
+        title = f"{size}; {self.folds} folds; {self.scaling}"
+        return "\n".join([title, "", *("  ".join(_aligned(line, widths)).rstrip() for line in lines)])
+
+
+def family() -> dict[str, Any]:
+    """The learners of rosenblatt that `compare` tries, by name."""
+    return {
+        "AutoPerceptron": AutoPerceptron(n_jobs=1),
+        "Perceptron": Perceptron(),
+        "AveragedPerceptron": AveragedPerceptron(),
+        "VotedPerceptron": VotedPerceptron(),
+        "PocketPerceptron": PocketPerceptron(),
+        "PassiveAggressive": PassiveAggressive(),
+        "PassiveAggressive averaged": PassiveAggressive(keep="average"),
+        "AROW": AROW(),
+    }
+
+
+def baselines() -> dict[str, Any]:
+    """scikit-learn's linear classifiers at their defaults, by name."""
+    from sklearn.linear_model import LogisticRegression, SGDClassifier
+    from sklearn.linear_model import Perceptron as SklearnPerceptron
+    from sklearn.svm import LinearSVC
+
+    return {
+        "sklearn LogisticRegression": LogisticRegression(),
+        "sklearn LinearSVC": LinearSVC(random_state=0),
+        "sklearn SGDClassifier": SGDClassifier(random_state=0),
+        "sklearn Perceptron": SklearnPerceptron(random_state=0),
+    }
+
+
+def compare(
+    X: Any, y: Any, *, classifiers: dict[str, Any] | None = None, folds: int = 5, random_state: Any = 0
+) -> Comparison:
+    """Measure the family and scikit-learn's linear classifiers on the same folds.
+
+    Parameters
+    ----------
+    X, y : rows and labels
+        As for `fit`. Columns are scaled for all if `AutoPerceptron` would scale them.
+    classifiers : dict of name: classifier, optional
+        What to measure, instead of ``{**family(), **baselines()}``.
+    folds : int, default=5
+        How many parts; every class is spread evenly over them.
+    random_state : int, default=0
+        The seed of the folds.
+
+    Returns
+    -------
+    Comparison
+        ``print`` it for a table, `as_dict` for JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from rosenblatt import AROW, AveragedPerceptron
+    >>> from rosenblatt.select import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = compare(X, y, classifiers={"AROW": AROW(), "averaged": AveragedPerceptron()}, folds=3)
+    >>> sorted(each.name for each in found.measured)
+    ['AROW', 'averaged']
+    """
+    table, labels = as_table(X), encode_labels(y)
+    if table.count != len(labels.codes):
+        raise DataError(f"X has {table.count} rows, y has {len(labels.codes)} labels")
+    scaling = find_scaling(table)
+    scaled = table if scaling is None else scaling.apply(table)
+    fold_of = assign_folds(labels, np.arange(table.count, dtype=np.uint32), folds, seed_of(random_state))
+    chosen = {**family(), **baselines()} if classifiers is None else classifiers
+    measured = [_measure(name, classifier, scaled, labels, fold_of) for name, classifier in chosen.items()]
+    return Comparison(
+        table.count,
+        table.features,
+        len(labels.classes),
+        folds,
+        "columns as they are" if scaling is None else f"columns scaled ({scaling.kind})",
+        sorted(measured, key=lambda each: -each.accuracy),
+    )
+
+
+def _measure(name: str, classifier: Any, table: Table, labels: Labels, fold_of: NDArray[np.int64]) -> Measured:
+    y = labels.classes[labels.codes]
+    scores, seconds, predicting, margins, fitted = [], [], [], [], classifier
+    for fold in range(int(fold_of.max()) + 1):
+        training, held = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        X_train, X_held = table.take(training), table.take(held)
+        fitted = clone(classifier)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a classifier that stops at its last epoch is measured as it is
+            started = time.perf_counter()
+            fitted.fit(X_train, y[training])
+            seconds.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        answers = fitted.predict(X_held)
+        predicting.append((time.perf_counter() - started) / len(held))
+        scores.append(float(np.mean(answers == y[held])))
+        margins.append(_smallest_margin(fitted, X_train, labels.codes[training]))
+    coef = getattr(fitted, "coef_", None)
+    return Measured(
+        name,
+        float(np.mean(scores)),
+        float(np.std(scores, ddof=1) / np.sqrt(len(scores))),
+        None if None in margins else float(np.mean(np.array(margins, float))),
+        float(np.median(seconds)),
+        1e6 * float(np.median(predicting)),
+        None if coef is None else int(coef.size + np.size(fitted.intercept_)),
+        hasattr(fitted, "predict_proba"),
+        hasattr(fitted, "partial_fit"),
+    )
+
+
+def _smallest_margin(fitted: Any, X: Any, codes: NDArray[np.int32]) -> float | None:
+    """``min m/‖w‖`` over the rows: below 0 if one is wrong. More classes: the right row less the highest wrong one."""
+    coef = getattr(fitted, "coef_", None)
+    if coef is None:
+        return None
+    scores = np.asarray(fitted.decision_function(X), float)
+    if scores.ndim == 1:
+        norm = float(np.linalg.norm(coef))
+        return float(np.min(np.where(codes == 1, scores, -scores)) / norm) if norm else 0.0
+    every = np.arange(len(codes))
+    right = scores[every, codes].copy()
+    scores[every, codes] = -np.inf
+    wrong = scores.argmax(axis=1)
+    gram = coef @ coef.T
+    squares = np.diag(gram)
+    distance = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * gram, 0.0))[codes, wrong]
+    margins = (right - scores[every, wrong]) / np.where(distance > 0, distance, 1.0)
+    return float(margins.min())
+
+
+def _cells(each: Measured) -> tuple[str, ...]:
+    offers = [word for word, has in (("probabilities", each.probabilities), ("online", each.online)) if has]
+    return (
+        each.name,
+        f"{100 * each.accuracy:.2f}",
+        f"{100 * each.standard_error:.2f}",
+        "-" if each.margin is None else f"{each.margin:.3g}",
+        f"{each.fit_seconds:.4f}",
+        f"{each.predict_microseconds:.2f}",
+        "-" if each.parameters is None else f"{each.parameters:,}",
+        ", ".join(offers),
+    )
+
+
+def _aligned(line: tuple[str, ...], widths: list[int]) -> list[str]:
+    first, *middle, last = line
+    return [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(middle, widths[1:], strict=False)), last]

@@ -1,0 +1,93 @@
+"""Learning from some of the rows and answering for the others, without copying any.
+
+Invariant: a fold is an index into the same memory. Every class is spread evenly over the folds.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from rosenblatt import engine
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.table import Table
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.learners.progress import run_threads
+from rosenblatt.learners.start import check_count
+from rosenblatt.learners.weights import LinearLearner
+
+
+def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of every row, 0..folds-1; -1 for a row that is not among `rows`."""
+    check_count("folds", folds, least=2)
+    if len(rows) < folds:
+        raise DataError(f"folds={folds} of {len(rows)} rows: there must be at least one row a fold")
+    generator = engine.seed_generator(seed, 2**63)
+    fold_of = np.full(len(labels.codes), -1, np.int64)
+    begin = 0
+    for k in range(len(labels.classes)):
+        members = rows[labels.codes[rows] == k].copy()
+        engine.shuffle(members, generator)
+        fold_of[members] = (begin + np.arange(len(members))) % folds
+        begin += len(members)
+    return fold_of
+
+
+def fit_folds(
+    learner: LinearLearner,
+    table: Table,
+    labels: Labels,
+    weights: NDArray[np.float64] | None,
+    fold_of: NDArray[np.int64],
+    n_jobs: int | None,
+) -> list[LinearLearner]:
+    """One clone a fold, learned from the rows outside of it; folds run in threads, each a view of the same rows."""
+    folds = range(int(fold_of.max()) + 1)
+    base = np.ones(len(fold_of)) if weights is None else weights
+    tasks = [
+        partial(_fit_fold, clone(learner), table, labels, np.where((fold_of >= 0) & (fold_of != fold), base, 0.0))
+        for fold in folds
+    ]
+    return run_threads(tasks, n_jobs)
+
+
+def out_of_fold_scores(
+    fitted: list[LinearLearner], table: Table, fold_of: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """The rows that have a fold, and their scores by the learner that never saw them."""
+    rows = np.flatnonzero(fold_of >= 0).astype(np.uint32)
+    scores: NDArray[np.float64] | None = None
+    for fold, learner in enumerate(fitted):
+        held = np.flatnonzero(fold_of == fold).astype(np.uint32)
+        found = scores_of(learner, table, held)
+        if scores is None:
+            scores = np.empty((len(fold_of), found.shape[1]))
+        scores[held] = found
+    assert scores is not None
+    return rows, scores[rows]
+
+
+def scores_of(learner: LinearLearner, table: Table, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The scores of some rows, one column a weight row."""
+    return np.hstack([model.scores(table, rows) for model in learner._answer()])
+
+
+def check_linear(learner: Any) -> None:
+    """Raise unless it is one of the family's linear learners."""
+    if not isinstance(learner, LinearLearner):
+        raise ParameterError(f"learner: {type(learner).__name__} is not a linear learner of rosenblatt")
+
+
+def _fit_fold(
+    learner: Any, table: Table, labels: Labels, weights: NDArray[np.float64], cancel: NDArray[np.uint8]
+) -> LinearLearner:
+    fitting = learner._prepare(table, labels, learner.init, weights)
+    if not cancel[0]:
+        best = learner._run(fitting.restarts, fitting.problems, fitting.stoppings)
+        learner._conclude(table.values, fitting, best)
+    result: LinearLearner = learner
+    return result

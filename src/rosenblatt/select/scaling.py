@@ -1,0 +1,81 @@
+"""Columns on a common scale, where they need it.
+
+Invariant: scaling can be folded into the weights: a model learned on scaled rows answers the user's rows directly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.models.linear import Linear
+
+MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
+FARTHEST = 3.0  # a mean this many deviations from 0 makes the intercept chase the column
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """``(x - center) / scale``, column by column; sparse rows are never centred."""
+
+    kind: Literal["standard", "max-abs"]
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    def apply(self, table: Table) -> Table:
+        """A copy of the rows, scaled."""
+        if table.sparse:
+            values = table.values.copy()
+            values.data = (values.data / self.scale[values.indices]).astype(table.dtype)
+            return as_table(values)
+        return as_table(((table.values - self.center) / self.scale).astype(table.dtype))
+
+    def folded(self, model: Linear) -> Linear:
+        """The model of unscaled rows that equals `model` on scaled ones."""
+        weights = model.weights / self.scale
+        return Linear(weights, model.intercept - weights @ self.center)
+
+
+def find_scaling(table: Table) -> Scaling | None:
+    """The scaling that these rows need, or None.
+
+    Dense rows: every column to mean 0 and deviation 1, if one column is more than ten times larger than the median
+    one or far from 0. Sparse rows: every column divided by its largest value, if they are as uneven.
+    """
+    values: Any = table.values
+    if table.sparse:
+        largest = _largest_sparse(values)
+        if not _uneven(largest):
+            return None
+        return Scaling("max-abs", np.zeros(table.features), np.where(largest > 0, largest, 1.0))
+    mean = values.mean(axis=0, dtype=np.float64)
+    deviation = values.std(axis=0, dtype=np.float64)
+    varies = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    standard = np.all(~varies | ((np.abs(mean) < 0.5) & (deviation > 0.5) & (deviation < 2.0)))
+    largest = np.maximum(np.abs(values.max(axis=0)), np.abs(values.min(axis=0))).astype(np.float64)
+    far = np.any(varies & (np.abs(mean) > FARTHEST * deviation))
+    if standard or not (far or _uneven(largest)):
+        return None
+    return Scaling("standard", mean, np.where(varies, deviation, 1.0))
+
+
+def mean_squared_norm(table: Table) -> float:
+    """The mean of ‖x‖² over the rows."""
+    values = table.values.data if table.sparse else table.values
+    subscripts = "i,i->" if table.sparse else "ij,ij->"
+    return float(np.einsum(subscripts, values, values, dtype=np.float64)) / table.count
+
+
+def _largest_sparse(values: Any) -> NDArray[np.float64]:
+    largest = np.zeros(values.shape[1])
+    np.maximum.at(largest, values.indices, np.abs(values.data))
+    return largest
+
+
+def _uneven(largest: NDArray[np.float64]) -> bool:
+    present = largest[largest > 0]
+    return bool(len(present) and present.max() > MOST_UNEVEN * np.quantile(present, 0.5, method="lower"))

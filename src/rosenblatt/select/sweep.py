@@ -1,0 +1,149 @@
+"""`Sweep`: many learners trained side by side on one reading of the rows, and the best of them chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.base import Fitting
+from rosenblatt.learners.epochs import Orders, best_restart
+from rosenblatt.learners.weights import LinearLearner
+from rosenblatt.select.together import Course, run_together
+
+
+class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Train many learners in one pass over the same rows, each row read once, and choose the best.
+
+    Every learner becomes exactly what its own ``fit`` would have made of it. Choose it to compare rules and their
+    parameters on large data, where reading the rows is what costs; for a good answer without a list there is
+    `AutoPerceptron`.
+
+    Parameters
+    ----------
+    learners : list of linear learners
+        Any of the family, with any parameters. Those with the same `random_state` meet the rows in the same order and
+        share their reading.
+    choose : {"holdout", "progressive"}, default="holdout"
+        "holdout": by accuracy on a held-out part, as `early_stopping` holds it out, each learner at its best epoch.
+        "progressive": by mistakes on arrival in the first epoch, each row being new then; all rows are learned from.
+    validation_fraction : float, default=0.1
+        The part to hold out.
+    n_jobs : int, default=-1
+        Threads over the learners; all CPUs by default. The result is the same for any number.
+
+    Attributes
+    ----------
+    learners_ : list
+        The fitted learners.
+    scores_ : array
+        The accuracy that each was judged by.
+    best_index_, best_ : int, learner
+        The choice: the highest score, the first of equals.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron, PassiveAggressive, Sweep
+    >>> learners = [AveragedPerceptron(), *(PassiveAggressive(C=C, keep="average") for C in (0.01, 1.0))]
+    >>> rows, labels = [[0.0], [1.0], [2.0], [3.0]], ["low", "low", "high", "high"]
+    >>> Sweep(learners, choose="progressive").fit(rows, labels).predict([[5.0]]).tolist()
+    ['high']
+    """
+
+    def __init__(
+        self,
+        learners: Sequence[LinearLearner],
+        *,
+        choose: Literal["holdout", "progressive"] = "holdout",
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.learners = learners
+        self.choose = choose
+        self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train all learners side by side and choose one."""
+        learners = self._clones()
+        table, labels = as_table(X), learners[0]._labels(y)
+        seen: list[NDArray[np.uint32]] = []
+        fittings = [_shared(learner._prepare(table, labels, learner.init, sample_weight), seen) for learner in learners]
+        orders = Orders()
+        courses = [
+            [
+                Course(state, problem, stopping, orders)
+                for states in fitting.restarts
+                for state, problem, stopping in zip(states, fitting.problems, fitting.stoppings, strict=True)
+            ]
+            for fitting in fittings
+        ]
+        run_together([course for group in courses for course in group], orders, n_jobs=self.n_jobs)
+        for learner, fitting, group in zip(learners, fittings, courses, strict=True):
+            outcomes = [course.outcome for course in group if course.outcome is not None]
+            learner._conclude(X, fitting, best_restart(outcomes, fitting.problems, fitting.stoppings))
+        self.learners_ = learners
+        self.classes_ = learners[0].classes_
+        self.n_features_in_ = table.features
+        self.scores_ = np.array([self._score(learner, len(labels.codes)) for learner in learners])
+        self.best_index_ = int(np.argmax(self.scores_))
+        self.best_ = learners[self.best_index_]
+        for learner in learners:
+            learner._warn_if_unfinished()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The labels by the best learner."""
+        check_is_fitted(self, "best_")
+        labels: NDArray[Any] = self.best_.predict(X)
+        return labels
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The scores by the best learner."""
+        check_is_fitted(self, "best_")
+        scores: NDArray[np.float64] = self.best_.decision_function(X)
+        return scores
+
+    def _clones(self) -> list[Any]:
+        if self.choose not in ("holdout", "progressive"):
+            raise ParameterError(f"choose={self.choose!r}: must be 'holdout' or 'progressive'")
+        learners = list(self.learners)
+        if not learners:
+            raise ParameterError("learners: the list is empty")
+        for place, learner in enumerate(learners):
+            if not isinstance(learner, LinearLearner):
+                raise ParameterError(f"learners: entry {place}, {type(learner).__name__}, is not a linear learner")
+        clones = [clone(learner) for learner in learners]
+        if self.choose == "holdout":
+            for each in clones:
+                each.set_params(early_stopping=True, validation_fraction=self.validation_fraction)
+        return clones
+
+    def _score(self, learner: Any, rows: int) -> float:
+        history = learner.history_
+        if self.choose == "progressive":
+            problems = len(learner._states)
+            return 1.0 - float(history.mistakes[0]) / (rows * problems)
+        return float(history.validation_score[-1] if learner.converged_ else max(history.validation_score))
+
+
+def _shared(fitting: Fitting, seen: list[NDArray[np.uint32]]) -> Fitting:
+    """The same fitting, with rows that an earlier one learns from too as one array, so that they share an order."""
+    problems = []
+    for problem in fitting.problems:
+        rows = problem.rows
+        if rows is not None:
+            same = next((each for each in seen if np.array_equal(each, rows)), None)
+            if same is None:
+                seen.append(rows)
+            else:
+                problem = replace(problem, rows=same)
+        problems.append(problem)
+    return replace(fitting, problems=problems)

@@ -1,0 +1,255 @@
+"""train, predict, evaluate, inspect and export, as a user runs them."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rosenblatt import load
+from rosenblatt.cli.main import main
+
+COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
+
+
+def run(*words, check=0, input=None):
+    """Run the command: in a process of its own where it reads standard input."""
+    words = [str(word) for word in words]
+    if input is not None:
+        done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, input=input)
+    else:
+        out, err = (io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2))
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = main(words)
+            except SystemExit as stop:  # argparse
+                code = stop.code
+        texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
+        done = subprocess.CompletedProcess(words, code, *texts)
+    assert done.returncode == check, done.stderr
+    return done
+
+
+def train(*words, **options):
+    return json.loads(run("train", *words, "--json", "--quiet", **options).stdout)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("".join(f"{i % 2} {1 + i % 2}:1 {3 + i % 7}:0.5\n" for i in range(400)))
+    return path
+
+
+REAL = [
+    # data, what evaluate reads, options, the share that always naming one class gets right (from the data's own counts)
+    ("sms_spam/SMSSpamCollection.gz", "sms_spam/SMSSpamCollection.gz", [], 4827 / 5574),
+    ("uci_spambase/spambase.data.gz", "uci_spambase/spambase.data.gz", ["--label", "58"], 2788 / 4601),
+    ("stream_elec/elec.csv.xz", "stream_elec/elec.csv.xz", ["--label", "class"], 26075 / 45312),
+    ("libsvm_a9a/a9a.xz", "libsvm_a9a/a9a.t.gz", [], 12435 / 16281),
+]
+
+
+@pytest.mark.parametrize(("data", "test", "options", "majority"), REAL, ids=[r[0].split("/")[0] for r in REAL])
+def test_real_data_with_one_command_each(real_data, tmp_path, data, test, options, majority):
+    facts = train(real_data / data, "-o", tmp_path / "m", *options)
+    result = json.loads(run("evaluate", tmp_path / "m", real_data / test, "--json").stdout)
+    assert result["majority"] == pytest.approx(majority)
+    assert result["interval"][0] > majority
+    labels = run("predict", tmp_path / "m", real_data / test).stdout.split("\n")[:-1]
+    assert len(labels) == result["rows"]
+    assert set(labels) <= {str(label) for label in facts["classes"]}
+    shown = run("inspect", tmp_path / "m").stdout
+    assert "AveragedPerceptron" in shown
+
+
+def test_words_are_shown_not_numbers(real_data, tmp_path):
+    train(real_data / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m")
+    tops = json.loads(run("inspect", tmp_path / "m", "--json").stdout)["top_features"]
+    assert {"txt", "call", "free"} <= {name for name, _ in tops["spam"]}
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2"])
+def test_every_learner(rows, tmp_path, learner):
+    facts = train(rows, "-o", tmp_path / "m", "--learner", learner, "--max-iter", 3)
+    assert facts["stop_reason"] == "converged"
+    assert facts["mistakes"][-1] == 0
+    result = json.loads(run("evaluate", tmp_path / "m", rows, "--json").stdout)
+    assert result["errors"] == 0
+
+
+def test_options_that_need_all_rows_go_through_the_class(rows, tmp_path):
+    words = ["--multiclass", "ovr", "--class-weight", "balanced", "--early-stopping", "--n-init", "2", "--seed", "3"]
+    assert train(rows, "-o", tmp_path / "m", *words)["rows"] == 400
+    parameters = load(tmp_path / "m").parameters
+    assert parameters["n_init"] == 2
+    assert parameters["early_stopping"] is True
+
+
+def test_a_pipe_in_and_a_pipe_out(rows, tmp_path):
+    facts = json.loads(run("train", "-", "-o", tmp_path / "m", "--json", input=rows.read_text()).stdout)
+    assert facts["rows"] == 400
+    assert run("predict", tmp_path / "m", input="1:1\n\n1 2:1\n").stdout == "0\n1\n"
+    out = run("predict", tmp_path / "m", "--json", input="1 2:1\n").stdout
+    assert json.loads(out)["label"] == 1
+    assert float(run("predict", tmp_path / "m", "--scores", input="1 2:1\n").stdout.split("\t")[1]) > 0
+
+
+@pytest.mark.parametrize("kind", ["svmlight", "csv"])
+def test_predict_answers_on_an_endless_pipe(rows, tmp_path, kind):
+    head, lines = "", ["1 1:1", "1 2:1"]
+    data = rows
+    if kind == "csv":
+        data = tmp_path / "rows.csv"
+        data.write_text("a,b,y\n" + "".join(f"{i % 2},{i % 7},{i % 2}\n" for i in range(400)))
+        head, lines = "a,b\n", ["0,3", "1,3"]
+    train(data, "-o", tmp_path / "m")
+    process = subprocess.Popen(
+        [*COMMAND, "predict", tmp_path / "m"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    process.stdin.write(head)
+    for line, expected in zip(lines * 3, ["0\n", "1\n"] * 3, strict=True):
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == expected  # before the next line is written
+    process.stdin.close()
+    assert process.wait() == 0
+    process.stdout.close()
+
+
+def test_what_it_guessed_is_said_and_the_verdict(rows, tmp_path):
+    said = run("train", rows, "-o", tmp_path / "m").stderr
+    assert "svmlight: a column a feature" in said
+    assert "converged" in said
+    assert "mistakes in the first pass, each row predicted before it was learned" in said
+    assert "\r" not in said  # no bar in a pipe
+
+
+def test_errors_are_one_sentence_and_an_exit_code(rows, tmp_path):
+    assert run("train", check=1).stderr == "rosenblatt: name the data: rosenblatt train DATA -o MODEL\n"
+    assert run("train", tmp_path / "none", "-o", "m", check=1).stderr.endswith("none: there is no such file\n")
+    assert "invalid choice" in run("train", rows, "-o", "m", "--learner", "svm", check=2).stderr
+    assert "eta0=-1.0: must be above 0" in run("train", rows, "-o", "m", "--eta0", "-1", check=1).stderr
+    assert "--gamma is an option of --learner kernel" in run("train", rows, "-o", "m", "--gamma", 1, check=1).stderr
+    (tmp_path / "m").write_bytes(b"not a model")
+    assert "is not a rosenblatt model" in run("predict", tmp_path / "m", rows, check=1).stderr
+    rows.write_text("1 1:1\n0 x\n")
+    assert run("train", rows, "-o", tmp_path / "m", check=1).stderr.endswith(
+        "rows.svm, line 2: 'x' is not a feature: it must be index:value\n"
+    )
+
+
+def test_skip_bad_is_reported(rows, tmp_path):
+    rows.write_text(rows.read_text() + "1 x\n")
+    done = run("train", rows, "-o", tmp_path / "m", "--skip-bad", "--json")
+    assert "skipped 1 bad lines" in done.stderr
+    assert json.loads(done.stdout)["bad_lines"] == 1
+
+
+def test_the_report_stands_alone(rows, tmp_path):
+    run("train", rows, "-o", tmp_path / "m", "--report", tmp_path / "t.html")
+    run("evaluate", tmp_path / "m", rows, "--report", tmp_path / "e.html")
+    for name in "te":
+        page = (tmp_path / f"{name}.html").read_text()
+        assert "Confusion matrix" in page
+        assert "Mistakes an epoch" in page
+        assert "http" not in page
+        assert "<script" not in page
+
+
+def test_labels_are_escaped_in_the_report(tmp_path):
+    (tmp_path / "x").write_text("<b>\thello\n&amp\tbye now\n" * 5)
+    run("train", tmp_path / "x", "-o", tmp_path / "m", "--report", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+
+
+@pytest.mark.parametrize("to", ["json", "c"])
+def test_export(rows, tmp_path, to):
+    train(rows, "-o", tmp_path / "m")
+    run("export", tmp_path / "m", "--to", to, "-o", tmp_path / "out")
+    assert (tmp_path / "out").read_text() == run("export", tmp_path / "m", "--to", to).stdout
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(rows, tmp_path):
+    train(rows, "-o", tmp_path / "m")
+    many = tmp_path / "many.svm"
+    many.write_text("1 1:1\n" * 200_000)
+    words = " ".join(map(str, [*COMMAND, "predict", tmp_path / "m", many]))
+    done = subprocess.run(
+        f"set -o pipefail; {words} | head -1", shell=True, executable="/bin/bash", capture_output=True
+    )
+    assert done.stdout == b"0\n"
+    assert done.stderr == b""
+    assert done.returncode == 0
+
+
+def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
+    train(rows, "-o", tmp_path / "m")
+    code = (
+        "import sys; from rosenblatt.cli.main import main; main(sys.argv[1:]); "
+        "print([m for m in sys.modules if m.startswith(('sklearn', 'rosenblatt.learners'))])"
+    )
+    words = [sys.executable, "-c", code, "predict", str(tmp_path / "m"), str(rows)]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.endswith("\n[]\n")
+
+
+def test_a_model_that_was_trained_in_python_reads_files(tmp_path):
+    import pandas as pd
+
+    import rosenblatt
+
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0], "y": ["n", "n", "p", "p"]})
+    learner = rosenblatt.Perceptron(tol=None).fit(frame[["a", "b"]], frame["y"])
+    rosenblatt.save(learner, tmp_path / "m")
+    frame[["b", "y", "a"]].to_csv(tmp_path / "x.csv", index=False)
+    assert run("predict", tmp_path / "m", tmp_path / "x.csv").stdout == "n\nn\np\np\n"
+    out = run("evaluate", tmp_path / "m", tmp_path / "x.csv", "--label", "y", "--json").stdout
+    assert json.loads(out)["errors"] == 0
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n,1\n")
+    said = run("predict", tmp_path / "m", tmp_path / "x.csv", check=1).stderr
+    assert said.endswith("x.csv, line 3: the column 'a' is missing, and the model knows no such rows\n")
+    (tmp_path / "x.svm").write_text("0 0:3\n")
+    assert run("predict", tmp_path / "m", tmp_path / "x.svm").stdout == "p\n"
+
+
+def test_the_options_that_help_knows_are_those_of_the_readers():
+    from rosenblatt.cli import reading
+    from rosenblatt.data import formats, lines
+
+    assert reading.FORMATS == formats.FORMATS
+    assert reading.GRAMS == lines.GRAMS
+    assert reading.BITS == lines.BITS
+
+
+def test_kill_at_any_moment_and_resume(tmp_path):
+    """A few of the hundred moments that benchmarks/files.py tries."""
+    data = tmp_path / "x.svm"
+    data.write_text(
+        "".join(
+            f"{(i * 7919) % 3} " + " ".join(f"{j}:{(i * j) % 13}" for j in range(1, 20)) + "\n" for i in range(9000)
+        )
+    )
+    words = [data, "--max-iter", 4, "--tol", "-1", "--block", 200]
+    run("train", *words, "-o", tmp_path / "expected")
+    expected = (tmp_path / "expected").read_bytes()
+    for turn, wait in enumerate([0.6, 0.9, 1.2]):
+        model, checkpoint = tmp_path / f"m{turn}", tmp_path / f"c{turn}"
+        start = [*COMMAND, "train", *words, "-o", model, "--checkpoint", checkpoint, "--every", "0s"]
+        process = subprocess.Popen([str(word) for word in start], stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if model.exists():
+            assert model.read_bytes() == expected
+        if not checkpoint.exists():  # killed before the run began
+            continue
+        run("train", "--resume", checkpoint)
+        assert model.read_bytes() == expected
+        assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]

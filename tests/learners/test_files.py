@@ -1,0 +1,246 @@
+"""Learning from files: the same bits whatever the cut, and stopped or not."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt import engine
+from rosenblatt.data import read, scan
+from rosenblatt.data.batches import join_batches
+from rosenblatt.data.blocks import BlockStore, iter_blocks
+from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
+from rosenblatt.learners.checkpoint import load_checkpoint, save_checkpoint
+from rosenblatt.learners.files import LEARNERS, FileRun, Options
+from rosenblatt.models import save
+
+CLASSES = {
+    "perceptron": rosenblatt.Perceptron,
+    "averaged": rosenblatt.AveragedPerceptron,
+    "voted": rosenblatt.VotedPerceptron,
+    "pocket": rosenblatt.PocketPerceptron,
+    "pa": lambda **given: rosenblatt.PassiveAggressive(variant="PA", **given),
+    "pa1": lambda **given: rosenblatt.PassiveAggressive(variant="PA-I", **given),
+    "pa2": lambda **given: rosenblatt.PassiveAggressive(variant="PA-II", **given),
+}
+
+
+def write_rows(path, count=300, classes=2, seed=0):
+    """Rows that no hyperplane separates; later rows bring new features."""
+    rng = np.random.default_rng(seed)
+    with open(path, "w") as file:
+        for i in range(count):
+            columns = np.unique(rng.integers(1, 10 + i // 4, 6))
+            values = rng.standard_normal(len(columns))
+            label = int((values.sum() + rng.standard_normal()) > 0) + (classes - 2) * int(rng.random() < 0.4)
+            file.write(
+                f"{label} " + " ".join(f"{j}:{v!r}" for j, v in zip(columns, values.tolist(), strict=True)) + "\n"
+            )
+    return path
+
+
+def run_of(path, learner="averaged", *, chunk=4 << 20, jobs=2, **options):
+    reader = scan(path, format="svmlight", jobs=jobs)
+    reader.chunk = chunk
+    run = FileRun.begin(reader, Options(learner, **options))
+    run.run()
+    return run
+
+
+def bytes_of(run, path):
+    save(run.model(), path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_data_of_one_group_gives_the_bits_of_fit(tmp_path, learner, classes):
+    path = write_rows(tmp_path / "x", classes=classes)
+    run, rows = run_of(path, learner, max_iter=4), read(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = CLASSES[learner](max_iter=4).fit(rows.X, rows.y)
+    model = run.model()
+    assert run.history.mistakes == fitted.history_.mistakes
+    assert run.history.updates == fitted.history_.updates
+    assert run.stop_reason == fitted.stop_reason_
+    np.testing.assert_array_equal(model.decision_function(rows.X), fitted.decision_function(rows.X))
+
+
+@pytest.mark.parametrize("learner", ["averaged", "voted", "pa1"])
+def test_where_the_data_is_cut_does_not_matter(tmp_path, learner):
+    path = write_rows(tmp_path / "x", classes=3)
+    expected = bytes_of(run_of(path, learner, block=37), tmp_path / "a")
+    for chunk, jobs in ((100, 1), (1000, 3)):
+        assert bytes_of(run_of(path, learner, block=37, chunk=chunk, jobs=jobs), tmp_path / "b") == expected
+
+
+def test_groups_are_shuffled_as_documented(tmp_path):
+    """Several groups of 32 blocks, against `partial_fit` of the same order in memory."""
+    path = write_rows(tmp_path / "x")
+    rows = read(path)
+    blocks = [range(at, min(at + 2, 300)) for at in range(0, 300, 2)]
+    generator = engine.seed_generator(0)
+    order = []
+    for epoch in range(3):
+        turns = np.arange(len(blocks), dtype=np.uint32)
+        if epoch:
+            engine.shuffle(turns, generator)
+        for at in range(0, len(turns), 32):
+            inside = [row for k in turns[at : at + 32] for row in blocks[k]]
+            drawn = np.arange(len(inside), dtype=np.uint32)
+            engine.shuffle(drawn, generator)
+            order += [inside[i] for i in drawn]
+    expected = rosenblatt.AveragedPerceptron().partial_fit(rows.X[order], rows.y[order])
+    run = run_of(path, block=64, max_iter=3, tol=None)
+    np.testing.assert_array_equal(run.model().linear().weights, expected.coef_)
+
+
+def test_without_shuffling_the_order_is_that_of_the_file(tmp_path):
+    path = write_rows(tmp_path / "x")
+    rows = read(path)
+    expected = rosenblatt.Perceptron().partial_fit(rows.X, rows.y).partial_fit(rows.X, rows.y)
+    run = run_of(path, "perceptron", block=64, max_iter=2, tol=None, shuffle=False)
+    np.testing.assert_array_equal(run.model().linear().weights, expected.coef_)
+
+
+def test_blocks_hold_what_they_may_and_end_where_the_rows_say(tmp_path):
+    path = write_rows(tmp_path / "x", count=100)
+    reader = scan(path)
+    whole = read(path)
+    for rows, values in ((10, 10**6), (10**6, 40), (7, 40), (1, 1)):
+        cuts = []
+        for chunk in (64, 1 << 20):
+            reader.chunk = chunk
+            blocks = list(iter_blocks(reader, reader.scan_classes(), rows=rows, values=values))
+            assert np.concatenate([b.values for b in blocks]).tolist() == whole.values.tolist()
+            assert all(len(b) <= rows and (len(b.values) <= values or len(b) == 1) for b in blocks)
+            cuts.append([len(b) for b in blocks])
+        assert cuts[0] == cuts[1]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_run_resumed_after_any_group_ends_with_the_same_bits(tmp_path, learner, classes):
+    path = write_rows(tmp_path / "x", count=150, classes=classes)
+    options = {"block": 40, "max_iter": 3, "tol": None}
+    expected = bytes_of(run_of(path, learner, **options), tmp_path / "expected")
+    saved = []
+
+    def on_group(run):
+        saved.append(tmp_path / f"checkpoint{len(saved)}")
+        save_checkpoint(run, saved[-1], {"mine": 1})
+
+    run = FileRun.begin(scan(path, format="svmlight"), Options(learner, **options))
+    save_checkpoint(run, tmp_path / "start", {"mine": 1})
+    run.run(on_group=on_group, on_epoch=on_group)
+    for checkpoint in [tmp_path / "start", *saved]:
+        resumed, extra = load_checkpoint(checkpoint)
+        assert extra == {"mine": 1}
+        resumed.run()
+        assert bytes_of(resumed, tmp_path / "resumed") == expected, checkpoint.name
+
+
+def test_a_cache_is_used_again_and_gives_the_same_bits(tmp_path, monkeypatch):
+    path = write_rows(tmp_path / "x")
+    expected = bytes_of(run_of(path, block=64), tmp_path / "a")
+    for turn in range(2):
+        run = FileRun.begin(scan(path, format="svmlight"), Options(block=64))
+        if turn == 1:  # nothing is parsed
+            monkeypatch.setattr(type(run.reader), "__iter__", None)
+        run.run(cache=str(tmp_path / "cache"))
+        assert bytes_of(run, tmp_path / "b") == expected
+
+
+def test_a_cache_of_other_data_is_not_used(tmp_path):
+    path = write_rows(tmp_path / "x")
+    FileRun.begin(scan(path, format="svmlight"), Options(block=64)).run(cache=str(tmp_path / "cache"))
+    write_rows(path, seed=1)
+    expected = bytes_of(run_of(path, block=64), tmp_path / "a")
+    run = FileRun.begin(scan(path, format="svmlight"), Options(block=64))
+    run.run(cache=str(tmp_path / "cache"))
+    assert bytes_of(run, tmp_path / "b") == expected
+
+
+def test_a_broken_cache_is_refused(tmp_path):
+    path = write_rows(tmp_path / "x")
+    FileRun.begin(scan(path, format="svmlight"), Options()).run(cache=str(tmp_path / "cache"))
+    blocks = tmp_path / "cache" / "blocks.bin"
+    blocks.write_bytes(b"\xff" * blocks.stat().st_size)
+    with pytest.raises(DataError, match="the cache is broken"):
+        FileRun.begin(scan(path, format="svmlight"), Options()).run(cache=str(tmp_path / "cache"))
+
+
+def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
+    path = write_rows(tmp_path / "x")
+    reader = scan(path)
+    blocks = list(iter_blocks(reader, reader.scan_classes(), rows=50))
+    with BlockStore(memory=8000) as store:
+        for block in blocks:
+            store.add(block)
+        assert 0 < len(store._held) < len(blocks)
+        order = [3, 0, 5, 1, 2, 4]
+        (group,) = store.iter_groups(order)
+        assert group.blocks == order
+        expected = join_batches([blocks[k] for k in order])
+        for name in ("starts", "indices", "values", "codes"):
+            np.testing.assert_array_equal(getattr(group.rows, name), getattr(expected, name))
+
+
+def test_weights_of_rows_reach_the_learner(tmp_path):
+    (tmp_path / "x.vw").write_text("1 2.5 |f a\n-1 |f b\n1 0.5 |f b a\n" * 20)
+    run = FileRun.begin(scan(tmp_path / "x.vw", bits=10), Options("perceptron", max_iter=2, block=7))
+    run.run()
+    rows = read(tmp_path / "x.vw", bits=10)
+    assert set(rows.sample_weight) == {2.5, 1.0, 0.5}
+    one = FileRun.begin(scan(tmp_path / "x.vw", bits=10), Options("perceptron", max_iter=2, shuffle=False, tol=None))
+    one.run()
+    fitted = rosenblatt.Perceptron(shuffle=False, max_iter=2, tol=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted.fit(rows.matrix(1 << 10), rows.y, sample_weight=rows.sample_weight)
+    np.testing.assert_array_equal(one.model().linear().weights, fitted.coef_)
+
+
+def test_convergence_is_verified_for_margin_rules(tmp_path):
+    (tmp_path / "x").write_text("1 1:1\n0 1:-1\n" * 50)
+    run = run_of(tmp_path / "x", "pa1", max_iter=20, block=30)
+    assert run.stop_reason == "converged"
+    assert run_of(tmp_path / "x", "perceptron", max_iter=1).stop_reason == "max_iter"
+
+
+def test_data_that_cannot_be_learned_from(tmp_path):
+    (tmp_path / "x").write_text("1 1:1\n1 2:1\n")
+    with pytest.raises(LabelError, match="the data has one class only, 1"):
+        run_of(tmp_path / "x")
+    (tmp_path / "x").write_text("# nothing\n")
+    with pytest.raises(LabelError, match="the data has no labels"):
+        run_of(tmp_path / "x")
+    (tmp_path / "x").write_text("1 1:1\n0 2000000000:1\n")
+    with pytest.raises(DataError, match="would need 15 GB of weights"):
+        run_of(tmp_path / "x")
+
+
+def test_options_that_mean_nothing():
+    with pytest.raises(ParameterError, match="learner='svm'"):
+        Options("svm")
+    with pytest.raises(ParameterError, match="max_iter=0"):
+        Options(max_iter=0)
+    with pytest.raises(ParameterError, match="eta0=-1"):
+        Options(eta0=-1)
+
+
+def test_a_checkpoint_of_changed_data_is_refused(tmp_path):
+    path = write_rows(tmp_path / "x")
+    save_checkpoint(FileRun.begin(scan(path, format="svmlight"), Options()), tmp_path / "c", {})
+    write_rows(path, seed=3)
+    with pytest.raises(DataError, match="the data has changed since the checkpoint was written"):
+        load_checkpoint(tmp_path / "c")
+
+
+def test_a_model_is_no_checkpoint(tmp_path):
+    path = write_rows(tmp_path / "x")
+    save(run_of(path).model(), tmp_path / "m")
+    with pytest.raises(ModelError, match="is a rosenblatt model, not a checkpoint"):
+        load_checkpoint(tmp_path / "m")

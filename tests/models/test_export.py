@@ -1,0 +1,148 @@
+"""Exported models say what the model says."""
+
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt.data import read, scan
+from rosenblatt.errors import ModelError
+from rosenblatt.learners.files import FileRun, Options
+from rosenblatt.models.export import to_c, to_json, to_onnx
+from rosenblatt.models.model import model_of
+
+CC = shutil.which("cc") or shutil.which("gcc")
+
+
+def table(path, classes=3, missing=True):
+    rng = np.random.default_rng(0)
+    with open(path, "w") as file:
+        file.write("a,b,c,y\n")
+        for i in range(200):
+            a, b, c = (rng.standard_normal(3) * (1, 10, 0.01)).tolist()
+            shown = "" if missing and i % 7 == 0 else repr(b)
+            file.write(f"{a!r},{shown},{c!r},k{(a + b / 10 > 0) + (classes - 2) * (c > 0.01)}\n")
+    return path
+
+
+def trained(path, learner="averaged", **options):
+    reader = scan(path)
+    run = FileRun.begin(reader, Options(learner, max_iter=3, **options))
+    run.run()
+    return run.model(), reader
+
+
+def raw_numbers(path):
+    return np.genfromtxt(path, delimiter=",", skip_header=1, usecols=(0, 1, 2))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_onnx_says_the_same(tmp_path, classes):
+    runtime = pytest.importorskip("onnxruntime", reason="runs the exported model")
+    pytest.importorskip("onnx")
+    model, reader = trained(table(tmp_path / "x.csv", classes))
+    session = runtime.InferenceSession(to_onnx(model), providers=["CPUExecutionProvider"])
+    labels, scores = session.run(["label", "scores"], {"X": raw_numbers(tmp_path / "x.csv")})
+    rows = read(tmp_path / "x.csv", encoder=reader.encoder)
+    np.testing.assert_allclose(scores, model.batch_scores(rows), rtol=1e-12, atol=1e-12)
+    assert labels.tolist() == model.predict(rows.matrix(model.features)).tolist()
+
+
+def test_onnx_of_a_learner_and_of_svmlight(tmp_path):
+    runtime = pytest.importorskip("onnxruntime", reason="runs the exported model")
+    pytest.importorskip("onnx")
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    learner = rosenblatt.AveragedPerceptron().fit(X, (X @ [1, -1, 2, 0, 1] > 0).astype(int))
+    session = runtime.InferenceSession(to_onnx(model_of(learner)), providers=["CPUExecutionProvider"])
+    assert session.run(["label"], {"X": X})[0].tolist() == learner.predict(X).tolist()
+
+
+def compiled(tmp_path, header, body):
+    if CC is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "model.h").write_text(header)
+    (tmp_path / "main.c").write_text('#include <stdio.h>\n#include "model.h"\n' + body)
+    program = tmp_path / "main"
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-ffp-contract=off", "-O2"]
+    subprocess.run([CC, *flags, "-o", program, tmp_path / "main.c"], check=True)
+    return program
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_c_has_the_same_bits_for_rows_of_numbers(tmp_path, classes):
+    model, reader = trained(table(tmp_path / "x.csv", classes))
+    body = """
+int main(void) {
+  double row[MODEL_NUMBERS], scores[MODEL_ROWS];
+  for (;;) {
+    for (int j = 0; j < MODEL_NUMBERS; ++j) if (scanf("%lf", row + j) != 1) return 0;
+    model_scores(row, scores);
+    printf("%s", model_classes[model_predict(row)]);
+    for (int k = 0; k < MODEL_ROWS; ++k) printf(" %a", scores[k]);
+    puts("");
+  }
+}"""
+    program = compiled(tmp_path, to_c(model), body)
+    text = "\n".join(" ".join(repr(v) for v in row) for row in raw_numbers(tmp_path / "x.csv").tolist())
+    out = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    rows = read(tmp_path / "x.csv", encoder=reader.encoder)
+    scores = model.batch_scores(rows)
+    labels = model.predict(rows.matrix(model.features)).tolist()
+    for line, label, row in zip(out, labels, scores.tolist(), strict=True):
+        name, *found = line.split()
+        assert name == label
+        assert [float.fromhex(s) for s in found] == row
+
+
+def test_c_has_the_same_bits_for_sparse_rows(tmp_path):
+    rng = np.random.default_rng(1)
+    with open(tmp_path / "x.svm", "w") as file:
+        for _ in range(100):
+            columns = np.unique(rng.integers(1, 500, rng.integers(1, 12)))
+            file.write(f"{rng.integers(2)} " + " ".join(f"{j}:{rng.standard_normal()!r}" for j in columns) + "\n")
+    model, reader = trained(tmp_path / "x.svm")
+    body = """
+int main(void) {
+  uint32_t index[64]; double value[64], scores[MODEL_ROWS]; int count;
+  while (scanf("%d", &count) == 1) {
+    for (int p = 0; p < count; ++p) if (scanf("%u %lf", index + p, value + p) != 2) return 1;
+    model_scores_sparse(index, value, count, scores);
+    printf("%a\\n", scores[0]);
+  }
+  return 0;
+}"""
+    program = compiled(tmp_path, to_c(model), body)
+    (batch,) = reader
+    lines = []
+    for a, b in zip(batch.starts[:-1], batch.starts[1:], strict=True):
+        pairs = zip(batch.indices[a:b].tolist(), batch.values[a:b].tolist(), strict=True)
+        lines.append(f"{b - a} " + " ".join(f"{j} {v!r}" for j, v in pairs))
+    out = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True).stdout.split()
+    assert [float.fromhex(s) for s in out] == model.batch_scores(batch)[:, 0].tolist()
+
+
+def test_json_holds_the_whole_model(tmp_path):
+    model, reader = trained(table(tmp_path / "x.csv"))
+    content = json.loads(to_json(model))
+    rows = read(tmp_path / "x.csv", encoder=reader.encoder).matrix(model.features)
+    weights = np.zeros((model.features, len(model.classes)))
+    for column, name, *row in content["weights"]:
+        weights[column] = row
+        assert name == model.names[column]
+    best = np.argmax(rows @ weights + content["intercept"], axis=1)
+    assert [content["classes"][k] for k in best] == model.predict(rows).tolist()
+
+
+def test_what_cannot_be_exported(tmp_path):
+    (tmp_path / "x").write_text("ham\thello you\nspam\tbuy now\n" * 10)
+    model, _ = trained(tmp_path / "x")
+    with pytest.raises(ModelError, match="ONNX has no hash for names and words"):
+        to_onnx(model)
+    voted, _ = trained(table(tmp_path / "y.csv"), "voted")
+    with pytest.raises(ModelError, match="a vote has no single weight vector"):
+        to_json(voted)
+    with pytest.raises(ModelError, match="cannot begin the names of C functions"):
+        to_c(model, "no name")

@@ -1,0 +1,197 @@
+"""The model file: whole or refused."""
+
+import json
+import os
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from safetensors.numpy import save as save_tensors
+from sklearn.datasets import load_iris
+
+import rosenblatt
+from rosenblatt import load, save
+from rosenblatt.errors import DataError, ModelError
+from rosenblatt.models import container
+
+X, Y = load_iris(return_X_y=True)
+
+
+def learners():
+    for keep in ("last", "average", "vote", "pocket"):
+        for multiclass in ("joint", "ovr"):
+            yield rosenblatt.Perceptron(keep=keep, multiclass=multiclass, max_iter=3)
+    yield rosenblatt.PassiveAggressive(max_iter=3)
+
+
+def fitted(learner, X=X, y=Y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return learner.fit(X, y)
+
+
+@pytest.mark.parametrize("learner", list(learners()), ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_loaded_model_scores_with_the_same_bits(tmp_path, learner, dtype, form, classes):
+    rows = form(X[classes > Y].astype(dtype))
+    labels = np.array(["setosa", "versicolor", "virginica"])[Y[classes > Y]]
+    learner = fitted(learner, rows, labels)
+    save(learner, tmp_path / "m")
+    model = load(tmp_path / "m")
+    np.testing.assert_array_equal(model.decision_function(rows), learner.decision_function(rows))
+    np.testing.assert_array_equal(model.predict(rows), learner.predict(rows))
+
+
+@pytest.mark.parametrize("labels", [[False, True], [-1, 1], ["b", "ä"], [0.0, 2.0], np.array([1, 3], np.uint8)])
+def test_classes_of_every_kind(tmp_path, labels):
+    save(fitted(rosenblatt.Perceptron(), [[0.0], [1.0]], labels), tmp_path / "m")
+    assert load(tmp_path / "m").classes.tolist() == list(labels)
+
+
+def test_what_the_header_says(tmp_path):
+    import pandas as pd
+
+    learner = fitted(rosenblatt.AveragedPerceptron(max_iter=4), pd.DataFrame(X, columns=list("abcd")))
+    save(learner, tmp_path / "m")
+    model = load(tmp_path / "m")
+    assert model.learner == "AveragedPerceptron"
+    assert model.parameters["max_iter"] == 4
+    assert model.names == {0: "a", 1: "b", 2: "c", 3: "d"}
+    assert model.history["mistakes"] == learner.history_.mistakes
+    assert model.history["stop_reason"] == "max_iter"
+    tops = model.top_features(2)
+    best = np.argsort(-learner.coef_[0])[0]
+    assert tops["0"][0] == ("abcd"[best], learner.coef_[0, best])
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    for name in "ab":
+        save(fitted(rosenblatt.AveragedPerceptron(max_iter=4)), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def saved(tmp_path):
+    path = tmp_path / "m"
+    save(fitted(rosenblatt.AveragedPerceptron(max_iter=4)), path)
+    return path
+
+
+def test_every_truncation_is_refused(tmp_path):
+    path = saved(tmp_path)
+    content = path.read_bytes()
+    for size in range(0, len(content), 7):
+        path.write_bytes(content[:size])
+        with pytest.raises(ModelError, match="is not a rosenblatt model, or it is truncated"):
+            load(path)
+
+
+def test_every_altered_byte_is_refused(tmp_path):
+    path = saved(tmp_path)
+    content = path.read_bytes()
+    for at in range(len(content)):
+        altered = bytearray(content)
+        altered[at] ^= 1
+        path.write_bytes(altered)
+        with pytest.raises(ModelError):
+            load(path)
+
+
+def test_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "m"
+    path.write_bytes(save_tensors({"x": np.zeros(3)}, {"rosenblatt.is": "not here"}))
+    with pytest.raises(ModelError, match="is a safetensors file, but not a rosenblatt model"):
+        load(path)
+    import pickle
+
+    path.write_bytes(pickle.dumps({"a": 1}))
+    with pytest.raises(ModelError, match="is not a rosenblatt model"):
+        load(path)
+    with pytest.raises(ModelError, match="there is no such file"):
+        load(tmp_path / "nothing")
+    with pytest.raises(ModelError, match="there is no such file"):
+        load(tmp_path)
+
+
+def test_a_newer_version_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "VERSION", 2)
+    path = saved(tmp_path)
+    monkeypatch.undo()
+    with pytest.raises(ModelError, match="has the file version 2, and this rosenblatt reads version 1"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda h, t: h.update(features=0), "it has 0 features"),
+        (lambda h, t: h.update(features=2), "its tensors have other shapes"),
+        (lambda h, t: h.update(features=10**12), "it has 1000000000000 features"),
+        (lambda h, t: h["classes"].update(values=[0, 1]), "its weight rows do not fit its classes"),
+        (lambda h, t: h["classes"].update(kind="X"), "is not a sound model"),
+        (lambda h, t: h.update(parts=[{"kind": "magic"}]), "unknown kind 'magic'"),
+        (lambda h, t: t.update({"0.columns": np.array([0, 2, 1, 3])}), "its columns are out of order"),
+        (lambda h, t: t.update({"0.rows": t["0.rows"] + 7}), "a weight for a class that is not there"),
+        (lambda h, t: t.update({"0.weights": t["0.weights"] * np.nan}), "its weights are not finite"),
+        (lambda h, t: t.update({"0.weights": t["0.weights"].astype(int)}), "other types"),
+        (lambda h, t: t.pop("0.intercept"), "is not a sound model"),
+        (
+            lambda h, t: h.update(encoder={"kind": "lines", "format": "exe", "bits": 3, "grams": "pairs"}),
+            "unknown format",
+        ),
+        (lambda h, t: h.update(encoder={"kind": "lines", "format": "vw", "bits": 99, "grams": "pairs"}), "bits=99"),
+    ],
+)
+def test_a_file_with_a_right_checksum_and_wrong_content_is_refused(tmp_path, change, why):
+    path = saved(tmp_path)
+    header, tensors = container.read_container(path, "model")
+    change(header, tensors)
+    container.write_container(path, "model", header, tensors)
+    with pytest.raises((ModelError, DataError), match=why):
+        load(path)
+
+
+def test_a_vote_that_points_outside_is_refused(tmp_path):
+    path = tmp_path / "m"
+    save(fitted(rosenblatt.VotedPerceptron(max_iter=2)), path)
+    header, tensors = container.read_container(path, "model")
+    tensors["0.which"] = tensors["0.which"] + 10**6
+    container.write_container(path, "model", header, tensors)
+    with pytest.raises((ModelError, ValueError)):
+        load(path).predict(X)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = saved(tmp_path)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(ModelError, match="cannot be written: No space left on device"):
+        save(fitted(rosenblatt.Perceptron(max_iter=1)), path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(ModelError, match="has learned nothing yet"):
+        save(rosenblatt.Perceptron(), tmp_path / "m")
+    with pytest.raises(ModelError, match="is not a learner of rosenblatt"):
+        save(object(), tmp_path / "m")
+    with pytest.raises(ModelError, match="cannot be written: No such file or directory"):
+        save(fitted(rosenblatt.Perceptron(max_iter=1)), tmp_path / "no" / "folder")
+
+
+def test_rows_of_another_width_are_refused(tmp_path):
+    with pytest.raises(DataError, match="X has 3 features, but the model is expecting 4"):
+        load(saved(tmp_path)).predict(X[:, :3])
+
+
+def test_the_header_is_plain_json(tmp_path):
+    from safetensors import safe_open
+
+    with safe_open(saved(tmp_path), framework="numpy") as file:
+        envelope = json.loads(file.metadata()["rosenblatt"])
+    header = json.loads(envelope["header"])
+    assert header["library"] == rosenblatt.__version__
+    assert header["classes"] == {"kind": "i", "values": [0, 1, 2]}

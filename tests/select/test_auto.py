@@ -1,0 +1,98 @@
+"""AutoPerceptron: what it chooses is what it says, and the choice is the same every time."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rosenblatt import AutoPerceptron
+from rosenblatt.data import as_table
+from rosenblatt.select.scaling import find_scaling
+
+
+@parametrize_with_checks(
+    [AutoPerceptron(n_jobs=1)],
+    expected_failed_checks=lambda _: dict.fromkeys(
+        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+        "a sample weight scales the step; a row that comes twice is met twice",
+    ),
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_the_choice_can_be_repeated_by_hand(load: Any) -> None:
+    """The chosen learner, on rows scaled by hand, for as many epochs, has the same weights."""
+    X, y = load(return_X_y=True)
+    auto = AutoPerceptron().fit(X, y)
+    scaling = auto.scaling_
+    by_hand = type(auto.best_)(**auto.best_.get_params())
+    scaled = X if scaling is None else (X - scaling.center) / scaling.scale
+    by_hand.fit(scaled, y)
+    np.testing.assert_array_equal(by_hand.coef_, auto.best_.coef_)
+    np.testing.assert_allclose(auto.decision_function(X), by_hand.decision_function(scaled), rtol=1e-6, atol=1e-9)
+    epochs = int(re.search(r"(\d+) epoch", auto.choice_)[1])  # type: ignore[index]
+    assert by_hand.max_iter == epochs
+
+
+def test_same_rows_same_choice_with_any_number_of_threads() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    one, two = AutoPerceptron(n_jobs=1).fit(X, y), AutoPerceptron(n_jobs=2).fit(X, y)
+    assert one.choice_ == two.choice_
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_units_do_not_matter() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    units = 10.0 ** np.arange(-15, 15)
+    metres, feet = AutoPerceptron().fit(X, y), AutoPerceptron().fit(X * units, y)
+    assert np.mean(metres.predict(X) != feet.predict(X * units)) < 0.01
+
+
+def test_it_goes_on_with_more_rows() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    auto = AutoPerceptron().fit(X[:400], y[:400])
+    before = auto.coef_.copy()
+    auto.partial_fit(X[400:], y[400:])
+    assert not np.array_equal(before, auto.coef_)
+    scaled = (X - auto.scaling_.center) / auto.scaling_.scale
+    np.testing.assert_array_equal(auto.predict(X), auto.best_.predict(scaled))
+
+
+def test_the_first_partial_fit_chooses_by_its_rows() -> None:
+    X, y = load_iris(return_X_y=True)
+    fitted, streamed = AutoPerceptron().fit(X[:90], y[:90]), AutoPerceptron().partial_fit(X[:90], y[:90], [0, 1, 2])
+    assert streamed.choice_ == fitted.choice_
+    assert streamed.classes_.tolist() == [0, 1, 2]
+    assert streamed.coef_.shape == (3, 4)
+    assert streamed.partial_fit(X, y).predict(X[:1]).tolist() == [0]
+
+
+def test_rows_too_few_to_compare_by_are_learned_all_the_same() -> None:
+    auto = AutoPerceptron().fit([[0.0], [4.0]], ["a", "b"])
+    assert auto.predict([[-1.0], [5.0]]).tolist() == ["a", "b"]
+    assert "too few rows to compare" in auto.choice_
+
+
+@pytest.mark.parametrize(
+    ("X", "kind"),
+    [
+        (np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]), None),
+        (np.array([[0.0, 1000.0], [1.0, -500.0], [0.5, 0.0]]), "standard"),
+        (np.array([[2000.0], [2001.0], [2002.0]]), "standard"),
+        (sp.csr_array(np.array([[1.0, 0.0, 500.0], [0.0, 2.0, 0.0]])), "max-abs"),
+        (sp.csr_array(np.array([[0.3, 0.0], [0.0, 0.9]])), None),
+    ],
+)
+def test_columns_are_scaled_where_they_need_it(X: Any, kind: str | None) -> None:
+    scaling = find_scaling(as_table(X))
+    assert (None if scaling is None else scaling.kind) == kind
