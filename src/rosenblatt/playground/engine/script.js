@@ -33,6 +33,7 @@ function options(learner, epochs, binary) {
 	if (rule === "margin") given.beta = beta
 	if (linear && !passive && eta0 !== 1) given.eta0 = eta0
 	if (linear && binary && tie !== "mistake") given.tie = `"${tie}"`
+	// The kernels here have no offset.
 	if (!linear || !intercept) given.fit_intercept = "False"
 	if (linear && binary && start) given.init = `([[${start[0]}, ${start[1]}]], [${start[2]}])`
 	Object.assign(given, { max_iter: epochs, tol: "None", shuffle: "False" })

@@ -1,4 +1,4 @@
-// Tables of text: reading the user's CSV, writing the trace.
+// Reading the user's CSV, writing the trace.
 
 import { classOf } from "./problem.js"
 import { weightsAt } from "./keep.js"

@@ -8,7 +8,7 @@ export const SCENES = [
 			"A *hyperplane* is all x with w·x + b = 0: here, a line. The *weight vector* w stands square on it and points to the positive side; b moves the line off the origin.",
 			"The answer is the sign of the *score* a = w·x + b. Hollow points are on the wrong side.",
 		],
-		task: "Drag the round handle at the tip of w, or type w₁, w₂ and b under “Learner”. Can you leave no point hollow?",
+		task: "Drag the handle at the tip of w, or type w₁, w₂ and b under “Learner”. Can you leave no point hollow?",
 	},
 	{
 		title: "One update",
@@ -44,7 +44,7 @@ export const SCENES = [
 			"Let u be the best direction and γ its margin. Each mistake makes w·u grow by at least γ; but ‖w‖² grows by at most R². So k·γ ≤ w·u ≤ ‖w‖ ≤ √k·R.",
 			"A straight line overtakes a square root: at k = *R²/γ²* there is no room left. No order of the rows can cause more mistakes.",
 		],
-		task: "Play on to convergence, then pull the Margin slider: a wider margin closes the wedge sooner.",
+		task: "Play to the end, then pull the Margin slider: a wider margin closes the wedge sooner.",
 	},
 	{
 		title: "XOR: what no line can do",

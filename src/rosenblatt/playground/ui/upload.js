@@ -1,4 +1,4 @@
-// A table of the user's: chosen, dropped or served with the page.
+// A table of the user's: chosen, dropped or served.
 
 import { guessColumns, readTable, takeColumns } from "../engine/table.js"
 import { check, field, find, same, select, tell } from "./node.js"
