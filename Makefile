@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+# What pip would put into an environment of its own for every build: kept here, so that only what changed is compiled again.
+BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" cmake ninja
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
 .PHONY: demo test lint sanitize fuzz bench bench-quick bench-guard clean
@@ -39,14 +41,14 @@ fuzz:
 
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet ".[test,lint]"
+	$(BIN)/pip install --quiet --upgrade pip $(BUILD)
+	$(BIN)/pip install --quiet --no-build-isolation ".[test,lint]"
 	touch $@
 
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/pip install --quiet --upgrade pip
-	$(BENCH)/bin/pip install --quiet ".[theory,plot]" -r benchmarks/requirements.txt
+	$(BENCH)/bin/pip install --quiet --upgrade pip $(BUILD)
+	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot]" -r benchmarks/requirements.txt
 	touch $@
 
 clean:
