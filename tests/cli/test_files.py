@@ -74,7 +74,7 @@ def test_words_are_shown_not_numbers(real_data, tmp_path):
     assert {"txt", "call", "free"} <= {name for name, _ in tops["spam"]}
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2"])
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "arow", "kernel"])
 def test_every_learner(rows, tmp_path, learner):
     facts = train(rows, "-o", tmp_path / "m", "--learner", learner, "--max-iter", 3)
     assert facts["stop_reason"] == "converged"
@@ -89,6 +89,47 @@ def test_options_that_need_all_rows_go_through_the_class(rows, tmp_path):
     parameters = load(tmp_path / "m").parameters
     assert parameters["n_init"] == 2
     assert parameters["early_stopping"] is True
+
+
+def test_a_kernel_model_from_a_file(tmp_path):
+    """Exclusive or: no hyperplane separates it, the kernel does."""
+    data = tmp_path / "xor.csv"
+    data.write_text("a,b,y\n" + "0,0,same\n0,1,other\n1,0,other\n1,1,same\n" * 3)
+    words = ["--learner", "kernel", "--gamma", "1", "--keep", "average", "--report", tmp_path / "r.html"]
+    facts = train(data, "-o", tmp_path / "m", *words)
+    assert facts["stop_reason"] == "converged"
+    assert run("predict", tmp_path / "m", data).stdout == "same\nother\nother\nsame\n" * 3
+    shown = json.loads(run("inspect", tmp_path / "m", "--json").stdout)
+    assert shown["support_rows"] == 4
+    assert shown["parameters"]["gamma"] == 1.0
+    assert "4 support rows" in run("inspect", tmp_path / "m").stdout
+    assert "a kernel model has support rows instead of weights" in (tmp_path / "r.html").read_text()
+    for to in ("json", "c", "onnx"):
+        said = run("export", tmp_path / "m", "--to", to, check=1).stderr
+        why = "a kernel model has support rows instead of weights: only rosenblatt itself can predict with it"
+        assert said == f"rosenblatt: {why}\n"
+    budget = ["--learner", "kernel", "--budget", 2, "--policy", "forget-oldest", "--rule", "PA-I", "--C", "0.5"]
+    train(data, "-o", tmp_path / "m", *budget)
+    assert load(tmp_path / "m").support_rows == 2
+
+
+def test_rows_that_do_not_fit_into_memory_are_refused(rows, tmp_path, monkeypatch):
+    from rosenblatt.cli import train as verb
+
+    monkeypatch.setattr(verb, "_MOST_MEMORY", 1000)
+    said = run("train", rows, "-o", tmp_path / "m", "--learner", "kernel", check=1).stderr
+    assert "hold at most 0 GB of them in memory, and this data is larger" in said
+
+
+def test_options_of_another_learner_are_refused(rows, tmp_path):
+    for words, why in [
+        (["--learner", "averaged", "--C", "1"], "--C is not an option of --learner averaged"),
+        (["--learner", "pa1", "--r", "1"], "--r is not an option of --learner pa1"),
+        (["--learner", "arow", "--eta0", "1"], "--eta0 is not an option of --learner arow"),
+        (["--learner", "kernel", "--eta0", "1"], "--eta0 is not an option of --learner kernel"),
+        (["--learner", "kernel", "--n-init", "2"], "--n-init is not an option of --learner kernel"),
+    ]:
+        assert run("train", rows, "-o", tmp_path / "m", *words, check=1).stderr.endswith(f"{why}\n")
 
 
 def test_a_pipe_in_and_a_pipe_out(rows, tmp_path):

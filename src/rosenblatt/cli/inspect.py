@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
         "classes": model.classes.tolist(),
         "features": model.features,
         "weighted": _weighted(model),
+        "support_rows": model.support_rows,
         "encoder": None if model.encoder is None else model.encoder.describe(),
         "history": model.history,
         "top_features": tops,
@@ -53,7 +54,8 @@ def _text(facts: dict[str, Any]) -> str:
         f"parameters  {', '.join(f'{name}={value}' for name, value in facts['parameters'].items())}",
         f"classes     {len(facts['classes'])}: {classes}",
         f"features    {facts['features']:,}"
-        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else ""),
+        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else "")
+        + (f"; {facts['support_rows']:,} support rows" if facts["support_rows"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
     ]
     if history.get("mistakes"):

@@ -7,13 +7,16 @@ import json
 import re
 import sys
 import time
+from collections.abc import Container, Iterable
 from typing import Any
 
 HELP = "learn a model from files, of any size"
 
 # Options that need all rows at once: these runs go through the Python class, in memory.
 _IN_MEMORY = ("multiclass", "class_weight", "early_stopping", "validation_fraction", "n_init", "init")
-_KERNEL = ("kernel", "gamma", "degree", "coef0", "budget")
+_KERNEL = ("kernel", "gamma", "degree", "coef0", "rule", "budget", "policy")
+_NUMBERS = ("eta0", "beta", "C", "r")
+_MOST_MEMORY = 2 << 30  # bytes of rows that such a run may hold
 _LEARNERS = ("perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
 
 
@@ -41,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint; it knows the data and the options")
     group = parser.add_argument_group("the learner's own options, by their Python names")
-    for name in ("tol", "eta0", "beta", "C", "validation_fraction", "gamma", "coef0"):
+    for name in ("tol", *_NUMBERS, "validation_fraction", "coef0"):
         group.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X")
     for name in ("n_iter_no_change", "n_init", "degree", "budget"):
         group.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N")
@@ -50,7 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--multiclass", choices=("joint", "ovr"))
     group.add_argument("--class-weight", type=_class_weight, metavar="balanced|A=1,B=2")
     group.add_argument("--init", choices=("zeros", "random"))
-    group.add_argument("--kernel", choices=("linear", "poly", "rbf"))
+    group.add_argument("--kernel", choices=("linear", "poly", "rbf", "sigmoid"))
+    group.add_argument("--gamma", type=_gamma, metavar="auto|scale|X")
+    group.add_argument("--rule", choices=("perceptron", "PA", "PA-I", "PA-II"), help="of the kernel learner")
+    group.add_argument("--policy", choices=("forget-oldest", "forgetron", "projectron"))
     for name in ("shuffle", "fit_intercept", "early_stopping"):
         group.add_argument(f"--{name.replace('_', '-')}", action=argparse.BooleanOptionalAction, default=None)
 
@@ -90,7 +96,7 @@ def _open(args: argparse.Namespace) -> Any:
 
 
 def _needs_memory(args: argparse.Namespace) -> bool:
-    if args.learner in ("kernel", "arow"):
+    if args.learner == "kernel":
         return True
     given = [name for name in _IN_MEMORY if getattr(args, name) not in (None, False)]
     return any(
@@ -105,9 +111,19 @@ def _options(args: argparse.Namespace) -> Any:
     for name in _KERNEL:
         if getattr(args, name) is not None:
             raise ParameterError(f"--{name} is an option of --learner kernel")
-    names = ("tol", "eta0", "beta", "C", "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept", "block")
+    names = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept", "block")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    return Options(args.learner, args.max_iter, random_state=args.random_state, **given)
+    options = Options(args.learner, args.max_iter, random_state=args.random_state, **given)
+    _check_known(given, {*names} - {*_NUMBERS} | {*options.numbers()}, args.learner)
+    return options
+
+
+def _check_known(given: Iterable[str], known: Container[str], learner: str) -> None:
+    from rosenblatt.errors import ParameterError
+
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"--{name.replace('_', '-')} is not an option of --learner {learner}")
 
 
 def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, Any]]:
@@ -165,31 +181,20 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     import warnings
 
     import rosenblatt
-    from rosenblatt.data.batches import join_batches
-    from rosenblatt.errors import DataError, ParameterError
+    from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files import LEARNERS
     from rosenblatt.models.model import model_of
 
     if args.checkpoint or args.cache:
         raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
-    names = LEARNERS | {"kernel": ("KernelPerceptron", "", "last"), "arow": ("AROW", "", "last")}
-    name, variant, _ = names[args.learner]
-    try:
-        kind = getattr(rosenblatt, name)
-    except AttributeError:
-        raise ParameterError(f"--learner {args.learner}: this release has no {name}") from None
-    options = ("tol", "eta0", "beta", "C", "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
+    name, variant, _ = (LEARNERS | {"kernel": ("KernelPerceptron", "", "last")})[args.learner]
+    options = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
     given = {o: getattr(args, o) for o in options + _IN_MEMORY + _KERNEL if getattr(args, o) is not None}
     if name == "PassiveAggressive":
         given["variant"] = variant
-    learner = kind(max_iter=args.max_iter, random_state=args.random_state)
-    for option in given:
-        if option not in learner.get_params():
-            raise ParameterError(f"--{option.replace('_', '-')} is not an option of --learner {args.learner}")
-    batches = list(reader)
-    if not batches:
-        raise DataError("the data has no rows")
-    rows = join_batches(batches)
+    learner = getattr(rosenblatt, name)(max_iter=args.max_iter, random_state=args.random_state)
+    _check_known(given, learner.get_params(), args.learner)
+    rows = _all_rows(reader)
     features = reader.encoder.features or rows.features
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the verdict says how it stopped
@@ -209,6 +214,24 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         "stop_reason": model.history["stop_reason"],
     }
     return model, facts
+
+
+def _all_rows(reader: Any) -> Any:
+    from rosenblatt.data.batches import join_batches
+    from rosenblatt.errors import DataError
+
+    batches, size = [], 0
+    for batch in reader:
+        batches.append(batch)
+        size += batch.values.nbytes + batch.indices.nbytes + 8 * len(batch)
+        if size > _MOST_MEMORY:
+            raise DataError(
+                f"the kernel learner and options that need all rows hold at most {_MOST_MEMORY >> 30} GB of them in "
+                "memory, and this data is larger: take a linear learner without these options, or fewer rows"
+            )
+    if not batches:
+        raise DataError("the data has no rows")
+    return join_batches(batches)
 
 
 def _weighted_columns(model: Any) -> Any:
@@ -257,6 +280,15 @@ def _seconds(text: str) -> float:
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is no time: write 30s, 5m or 1h")
     return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2] or "s"]
+
+
+def _gamma(text: str) -> Any:
+    if text in ("auto", "scale"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write auto, scale or a number") from None
 
 
 def _class_weight(text: str) -> Any:

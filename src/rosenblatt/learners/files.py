@@ -47,7 +47,11 @@ LEARNERS: dict[str, tuple[str, str, KeepName]] = {
     "pa": ("PassiveAggressive", "PA", "last"),
     "pa1": ("PassiveAggressive", "PA-I", "last"),
     "pa2": ("PassiveAggressive", "PA-II", "last"),
+    "arow": ("AROW", "AROW", "last"),
 }
+
+# rule: the numbers that it takes
+_NUMBERS = {"perceptron": ("eta0", "beta"), "PA": ("C",), "PA-I": ("C",), "PA-II": ("C",), "AROW": ("r",)}
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Options:
     eta0: float = 1.0
     beta: float = 0.0
     C: float = 1.0
+    r: float = 1.0
     keep: str | None = None
     block: int = GROUP * ROWS  # rows that are shuffled together
 
@@ -75,11 +80,16 @@ class Options:
             check_count(name, getattr(self, name))
         if self.keep not in (None, "last", "average", "vote", "pocket"):
             raise ParameterError(f"keep={self.keep!r}: must be last, average, vote or pocket")
-        self.rule()
+        if self.rule().second_order and self.kept() not in ("last", "average"):
+            raise ParameterError(f"keep={self.keep!r}: AROW keeps 'last' or 'average'")
 
     def rule(self) -> Rule:
         name: Any = LEARNERS[self.learner][1]
-        return Rule(name, eta0=self.eta0, beta=self.beta, C=self.C)
+        return Rule(name, eta0=self.eta0, beta=self.beta, C=self.C, r=self.r)
+
+    def numbers(self) -> tuple[str, ...]:
+        """The options that this learner's rule takes; the others mean nothing to it."""
+        return _NUMBERS[LEARNERS[self.learner][1]]
 
     def kept(self) -> KeepName:
         keep: Any = self.keep or LEARNERS[self.learner][2]
@@ -91,9 +101,9 @@ class Options:
         known = asdict(self)
         del known["learner"], known["keep"], known["block"]
         rule = self.rule().name
-        for name in ("C",) if rule == "perceptron" else ("eta0", "beta"):
+        for name in {"eta0", "beta", "C", "r"} - set(self.numbers()):
             del known[name]
-        return known | {"keep": self.kept()} | ({} if rule == "perceptron" else {"variant": rule})
+        return known | {"keep": self.kept()} | ({"variant": rule} if rule.startswith("PA") else {})
 
 
 @dataclass
@@ -143,6 +153,7 @@ class FileRun:
             keep=options.kept(),
             fit_intercept=options.fit_intercept,
             generator=engine.seed_generator(options.random_state),
+            second_order=options.rule().second_order,
         )
         return cls(reader, options, classes, state, known)
 
