@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
+import rosenblatt
 from rosenblatt import load
 from rosenblatt.cli.main import main
 
@@ -65,11 +67,12 @@ def test_real_data_with_one_command_each(real_data, tmp_path, data, test, option
     assert len(labels) == result["rows"]
     assert set(labels) <= {str(label) for label in facts["classes"]}
     shown = run("inspect", tmp_path / "m").stdout
-    assert "AveragedPerceptron" in shown
+    assert facts["choice"] in shown
+    assert len(facts["tried"]) > 1
 
 
 def test_words_are_shown_not_numbers(real_data, tmp_path):
-    train(real_data / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m")
+    train(real_data / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m", "--learner", "averaged")
     tops = json.loads(run("inspect", tmp_path / "m", "--json").stdout)["top_features"]
     assert {"txt", "call", "free"} <= {name for name, _ in tops["spam"]}
 
@@ -89,6 +92,103 @@ def test_options_that_need_all_rows_go_through_the_class(rows, tmp_path):
     parameters = load(tmp_path / "m").parameters
     assert parameters["n_init"] == 2
     assert parameters["early_stopping"] is True
+
+
+@pytest.fixture
+def uneven(tmp_path):
+    """Columns of very different sizes, in three classes that lines nearly separate."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 4))
+    y = np.argmax(X[:, :3] + 0.1 * rng.standard_normal((600, 3)), axis=1)
+    path = tmp_path / "uneven.svm"
+    X *= [1.0, 1.0, 1.0, 1000.0]
+    lines = (
+        f"{k} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row)) for k, row in zip(y, X.tolist(), strict=True)
+    )
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path):
+    facts = train(uneven, "-o", tmp_path / "m", "--seed", 4)
+    data = rosenblatt.read(uneven)
+    auto = rosenblatt.AutoPerceptron(random_state=4).fit(data.X[:, 1:], data.y)
+    assert auto.scaling_ is not None
+    assert facts["choice"] == auto.choice_
+    assert facts["tried"] == auto.scores_
+    model = load(tmp_path / "m")
+    np.testing.assert_array_equal(model.linear().weights[:, 1:], auto.coef_)
+    np.testing.assert_array_equal(model.decision_function(data.X), auto.decision_function(data.X[:, 1:]))
+    assert model.learner == type(auto.best_).__name__
+    assert f"rosenblatt: chose {auto.choice_}\n" in run("train", uneven, "-o", tmp_path / "m", "--seed", 4).stderr
+    assert auto.choice_ in run("inspect", tmp_path / "m").stdout
+
+
+def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
+    from rosenblatt.cli import rows as limits
+    from rosenblatt.data import scan
+
+    data = rosenblatt.read(uneven)
+    monkeypatch.setattr(limits, "SAMPLE_BYTES", len(data.values) * 12 // 3)
+    for chunk in (100, 5000, 1 << 20):
+        reader = scan(uneven)
+        reader.chunk = chunk
+        sample, step = limits.sample_rows(reader)
+        assert step == 4
+        np.testing.assert_array_equal(sample.X.toarray(), data.X[::4].toarray())
+        np.testing.assert_array_equal(sample.y, data.y[::4])
+    facts = train(uneven, "-o", tmp_path / "m")
+    auto = rosenblatt.AutoPerceptron().fit(data.X[::4, 1:], data.y[::4])
+    assert facts["choice"] == f"{auto.choice_} (on every 4-th row)"
+    assert facts["rows"] == 600
+    train(uneven, "-o", tmp_path / "again")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path):
+    from rosenblatt.learners import checkpoint
+
+    words = [uneven, "--block", "64", "-o", tmp_path / "m"]
+    expected = train(*words)
+    content = (tmp_path / "m").read_bytes()
+
+    class Killed(Exception):
+        pass
+
+    for stop_after in (1, 5, 20):
+        calls = []
+
+        def save_and_stop(run, path, extra, calls=calls, stop_after=stop_after, save=checkpoint.save_checkpoint):
+            save(run, path, extra)
+            calls.append(path)
+            if len(calls) == stop_after:
+                raise Killed
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checkpoint, "save_checkpoint", save_and_stop)
+            with pytest.raises(Killed):
+                main(["train", *map(str, words), "--checkpoint", str(tmp_path / "c"), "--every", "0s", "--quiet"])
+        (tmp_path / "m").unlink()
+        facts = train("--resume", tmp_path / "c")
+        assert (tmp_path / "m").read_bytes() == content
+        assert facts["choice"] == expected["choice"]
+        assert facts["mistakes"] == expected["mistakes"]
+
+
+def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
+    from rosenblatt.cli import choice
+
+    monkeypatch.setattr(choice, "MOST_WEIGHTS", 8)
+    facts = train(rows, "-o", tmp_path / "m")
+    # a row is 1 and 0.5: ‖x‖² + 1 = 2.25
+    assert facts["choice"] == "AROW(r=0.11): 2 classes and 9 columns are too many to try several side by side"
+    assert facts["parameters"]["r"] == 0.11
+
+
+def test_an_option_of_its_own_needs_a_learner_or_means_averaged(rows, tmp_path):
+    assert train(rows, "-o", tmp_path / "m", "--eta0", 2)["learner"] == "averaged"
+    said = run("train", rows, "-o", tmp_path / "m", "--learner", "auto", "--eta0", 2, check=1).stderr
+    assert said == "rosenblatt: --eta0 is an option of a learner with a name: add --learner NAME\n"
 
 
 def test_a_kernel_model_from_a_file(tmp_path):
@@ -114,11 +214,11 @@ def test_a_kernel_model_from_a_file(tmp_path):
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused(rows, tmp_path, monkeypatch):
-    from rosenblatt.cli import train as verb
+    from rosenblatt.cli import rows as limits
 
-    monkeypatch.setattr(verb, "_MOST_MEMORY", 1000)
+    monkeypatch.setattr(limits, "MOST_BYTES", 1000)
     said = run("train", rows, "-o", tmp_path / "m", "--learner", "kernel", check=1).stderr
-    assert "hold at most 0 GB of them in memory, and this data is larger" in said
+    assert "the data has more than 0 GB of rows, the most that may be held in memory" in said
 
 
 def test_options_of_another_learner_are_refused(rows, tmp_path):
@@ -243,8 +343,6 @@ def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
 
 def test_a_model_that_was_trained_in_python_reads_files(tmp_path):
     import pandas as pd
-
-    import rosenblatt
 
     frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0], "y": ["n", "n", "p", "p"]})
     learner = rosenblatt.Perceptron(tol=None).fit(frame[["a", "b"]], frame["y"])

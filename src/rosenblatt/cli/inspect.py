@@ -61,6 +61,8 @@ def _text(facts: dict[str, Any]) -> str:
     if history.get("mistakes"):
         shown = " ".join(f"{m:,}" for m in history["mistakes"][-10:])
         lines.append(f"epochs      {len(history['mistakes'])}, stopped by {history['stop_reason']}; mistakes: {shown}")
+    if history.get("choice"):
+        lines.append(f"chosen      {history['choice']}")
     for label, tops in facts["top_features"].items():
         if tops:
             lines.append(f"\n{label}")

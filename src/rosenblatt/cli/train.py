@@ -16,8 +16,8 @@ HELP = "learn a model from files, of any size"
 _IN_MEMORY = ("multiclass", "class_weight", "early_stopping", "validation_fraction", "n_init", "init")
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "rule", "budget", "policy")
 _NUMBERS = ("eta0", "beta", "C", "r")
-_MOST_MEMORY = 2 << 30  # bytes of rows that such a run may hold
-_LEARNERS = ("perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
+_OWN = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
+_LEARNERS = ("auto", "perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("data", metavar="DATA", nargs="*", help="files, globs, folders; - is a pipe")
     parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
-    parser.add_argument("--learner", choices=_LEARNERS, default="averaged", help="the algorithm (default averaged)")
-    parser.add_argument("--max-iter", type=int, default=10, metavar="N", help="the most epochs (default 10)")
+    parser.add_argument(
+        "--learner",
+        choices=_LEARNERS,
+        help="the algorithm (default auto, which tries several; averaged if one of a learner's own options is given)",
+    )
+    parser.add_argument("--max-iter", type=int, metavar="N", help="the most epochs (default 10; 20 for auto)")
     parser.add_argument(
         "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
     )
@@ -62,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
 
     started = time.perf_counter()
@@ -75,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
         if not args.output:
             raise ParameterError("name the model's file: rosenblatt train DATA -o MODEL")
         output = args.output
-        reader = _open(args)
+        _settle_learner(args)
+        reader = open_labelled(args, quiet=args.quiet)
         model, facts = _in_memory(args, reader) if _needs_memory(args) else _over_files(args, reader)
     from rosenblatt.models.file import save
 
@@ -85,14 +91,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _open(args: argparse.Namespace) -> Any:
-    from rosenblatt.cli.reading import open_data
+def _settle_learner(args: argparse.Namespace) -> None:
+    """Which learner, and how many epochs, where that is left open."""
+    from rosenblatt.errors import ParameterError
 
-    columns = {name: getattr(args, name) for name in ("label", "drop", "text", "category", "bits", "grams")}
-    reader = open_data(args, **columns)
-    if not args.quiet:
-        print(f"rosenblatt: {reader.format}; {reader.encoder.describe()}", file=sys.stderr)
-    return reader
+    given = [name for name in _OWN + _IN_MEMORY + _KERNEL if getattr(args, name) is not None]
+    if args.learner == "auto" and given:
+        raise ParameterError(
+            f"--{given[0].replace('_', '-')} is an option of a learner with a name: add --learner NAME"
+        )
+    args.learner = args.learner or ("averaged" if given else "auto")
+    if args.learner != "auto" and args.max_iter is None:
+        args.max_iter = 10
 
 
 def _needs_memory(args: argparse.Namespace) -> bool:
@@ -111,7 +121,7 @@ def _options(args: argparse.Namespace) -> Any:
     for name in _KERNEL:
         if getattr(args, name) is not None:
             raise ParameterError(f"--{name} is an option of --learner kernel")
-    names = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept", "block")
+    names = (*_OWN, "block")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     options = Options(args.learner, args.max_iter, random_state=args.random_state, **given)
     _check_known(given, {*names} - {*_NUMBERS} | {*options.numbers()}, args.learner)
@@ -129,7 +139,18 @@ def _check_known(given: Iterable[str], known: Container[str], learner: str) -> N
 def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, Any]]:
     from rosenblatt.learners.files import FileRun
 
-    return _finish(args, FileRun.begin(reader, _options(args)), args.output, args.checkpoint, args.every)
+    scores: dict[str, float] = {}
+    if args.learner == "auto":
+        from rosenblatt.cli.choice import choose
+
+        chosen = choose(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
+        if not args.quiet:
+            print(f"rosenblatt: chose {chosen.why}", file=sys.stderr)
+        run, scores = FileRun.begin(reader, chosen.options, scale=chosen.scale, choice=chosen.why), chosen.scores
+    else:
+        run = FileRun.begin(reader, _options(args))
+    model, facts = _finish(args, run, args.output, args.checkpoint, args.every)
+    return model, facts | ({"tried": scores} if scores else {})
 
 
 def _resume(args: argparse.Namespace) -> tuple[Any, dict[str, Any], Any, str]:
@@ -164,6 +185,8 @@ def _finish(
         save_checkpoint(run, checkpoint, extra)
     facts = {
         "learner": run.options.learner,
+        "parameters": run.options.parameters(),
+        "choice": run.choice,
         "rows": run.rows,
         "classes": run.classes.values.tolist(),
         "epochs": len(run.history),
@@ -181,6 +204,7 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     import warnings
 
     import rosenblatt
+    from rosenblatt.cli.rows import read_rows
     from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files import LEARNERS
     from rosenblatt.models.model import model_of
@@ -188,13 +212,12 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     if args.checkpoint or args.cache:
         raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
     name, variant, _ = (LEARNERS | {"kernel": ("KernelPerceptron", "", "last")})[args.learner]
-    options = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
-    given = {o: getattr(args, o) for o in options + _IN_MEMORY + _KERNEL if getattr(args, o) is not None}
+    given = {o: getattr(args, o) for o in _OWN + _IN_MEMORY + _KERNEL if getattr(args, o) is not None}
     if name == "PassiveAggressive":
         given["variant"] = variant
     learner = getattr(rosenblatt, name)(max_iter=args.max_iter, random_state=args.random_state)
     _check_known(given, learner.get_params(), args.learner)
-    rows = _all_rows(reader)
+    rows = read_rows(reader)
     features = reader.encoder.features or rows.features
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the verdict says how it stopped
@@ -205,6 +228,8 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         model.names.update(reader.find_names(columns))
     facts = {
         "learner": args.learner,
+        "parameters": model.parameters,
+        "choice": None,
         "rows": len(rows),
         "classes": model.classes.tolist(),
         "epochs": int(learner.n_iter_),
@@ -214,24 +239,6 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         "stop_reason": model.history["stop_reason"],
     }
     return model, facts
-
-
-def _all_rows(reader: Any) -> Any:
-    from rosenblatt.data.batches import join_batches
-    from rosenblatt.errors import DataError
-
-    batches, size = [], 0
-    for batch in reader:
-        batches.append(batch)
-        size += batch.values.nbytes + batch.indices.nbytes + 8 * len(batch)
-        if size > _MOST_MEMORY:
-            raise DataError(
-                f"the kernel learner and options that need all rows hold at most {_MOST_MEMORY >> 30} GB of them in "
-                "memory, and this data is larger: take a linear learner without these options, or fewer rows"
-            )
-    if not batches:
-        raise DataError("the data has no rows")
-    return join_batches(batches)
 
 
 def _weighted_columns(model: Any) -> Any:
@@ -271,7 +278,7 @@ def _verdict(facts: dict[str, Any]) -> str:
     first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
     if facts["stop_reason"] == "converged":
         return f"converged: an epoch without a mistake, so a hyperplane separates the training rows. {first}."
-    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "the most epochs were reached"
+    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
     return f"{first}; {last:.2%} in the last. Stopped because: {why}."
 
 

@@ -92,10 +92,13 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "stop_reason": run.stop_reason,
         "state": _state_to(run.state, tensors),
         "places": sorted(run.places),
+        "choice": run.choice,
         "extra": extra,
     }
     if run.order is not None:
         tensors["order"] = run.order
+    if run.scale is not None:
+        tensors["scale"] = run.scale
     for k, places in run.places.items():
         tensors[f"places.{k}"] = places
     write_container(path, "checkpoint", header, tensors)
@@ -132,6 +135,8 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             header["rows"],
             {k: tensors[f"places.{k}"] for k in header["places"]},
             header["stop_reason"],
+            tensors.get("scale"),
+            header["choice"],
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, DataError):
