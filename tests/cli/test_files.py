@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -269,6 +270,38 @@ def test_what_it_guessed_is_said_and_the_verdict(rows, tmp_path):
     assert "converged" in said
     assert "mistakes in the first pass, each row predicted before it was learned" in said
     assert "\r" not in said  # no bar in a pipe
+
+
+def test_a_terminal_shows_a_bar(rows, tmp_path):
+    """The bar's last picture, drawn when the run is done."""
+    outside, inside = os.openpty()
+    words = [*COMMAND, "train", str(rows), "-o", str(tmp_path / "m"), "--learner", "averaged", "--max-iter", "3"]
+    environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm"}
+    process = subprocess.Popen(words, stderr=inside, stdout=subprocess.DEVNULL, env=environment)
+    os.close(inside)
+    shown = b""
+    with contextlib.suppress(OSError):  # how a terminal says that its other end is closed
+        while piece := os.read(outside, 4096):
+            shown += piece
+    os.close(outside)
+    assert process.wait() == 0
+    for part in (rb"epoch 3/3", rb"[\d,]+ rows/s", rb"0\.00% mistakes", rb"(\d+:\d\d:\d\d|-:--:--)"):
+        assert re.search(part, shown), shown
+
+
+def test_the_end_of_a_pass_is_known_for_compressed_data_too(rows, tmp_path):
+    import gzip
+
+    from rosenblatt.data import scan
+
+    (tmp_path / "rows.svm.gz").write_bytes(gzip.compress(rows.read_bytes()))
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"a,b,y\n" + b"1,2,p\n3,4,n\n" * 400))
+    for name in ("rows.svm.gz", "rows.csv.gz"):
+        for skip_bad in (False, True):
+            reader = scan(tmp_path / name, skip_bad=skip_bad)
+            reader.scan_classes()
+            assert sum(map(len, reader)) in (400, 800)
+            assert reader.tally.bytes == reader.size > (tmp_path / name).stat().st_size
 
 
 def test_errors_are_one_sentence_and_an_exit_code(rows, tmp_path):

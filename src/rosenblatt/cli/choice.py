@@ -37,14 +37,13 @@ def choose(reader: Reader, *, max_iter: int | None, random_state: int, block: in
     """Choose by rows from all over the data."""
     import numpy as np
 
-    from rosenblatt.data.readers import check_classes
     from rosenblatt.data.table import as_table
     from rosenblatt.learners.classes import weight_rows
     from rosenblatt.learners.files import LEARNERS, Options
     from rosenblatt.select import AutoPerceptron
     from rosenblatt.select.scaling import mean_squared_norm
 
-    classes = check_classes(reader.scan_classes())
+    classes = reader.scan_classes()
     rows, step = sample_rows(reader)
     common: dict[str, Any] = {"random_state": random_state} | ({} if block is None else {"block": block})
     compact = Compact.of(rows, reader.encoder.features, dense=False)

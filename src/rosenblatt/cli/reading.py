@@ -39,8 +39,11 @@ def open_data(args: argparse.Namespace, **options: Any) -> Any:
 
 def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:
     """The reader of data to learn from; says what it takes the data for."""
+    from rosenblatt.cli.bar import waiting
+
     columns = {name: getattr(args, name) for name in ("label", "drop", "text", "category", "bits", "grams")}
-    reader = open_data(args, **columns)
+    with waiting("looking at the data", visible=not quiet):
+        reader = open_data(args, **columns)
     if not quiet:
         print(f"rosenblatt: {reader.format}; {reader.encoder.describe()}", file=sys.stderr)
     return reader

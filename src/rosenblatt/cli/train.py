@@ -137,13 +137,18 @@ def _check_known(given: Iterable[str], known: Container[str], learner: str) -> N
 
 
 def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, Any]]:
+    from rosenblatt.cli.bar import waiting
+    from rosenblatt.data.readers import check_classes
     from rosenblatt.learners.files import FileRun
 
     scores: dict[str, float] = {}
+    with waiting("reading the labels", visible=not args.quiet):
+        check_classes(reader.scan_classes())
     if args.learner == "auto":
         from rosenblatt.cli.choice import choose
 
-        chosen = choose(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
+        with waiting("choosing a learner", visible=not args.quiet):
+            chosen = choose(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
         if not args.quiet:
             print(f"rosenblatt: chose {chosen.why}", file=sys.stderr)
         run, scores = FileRun.begin(reader, chosen.options, scale=chosen.scale, choice=chosen.why), chosen.scores
@@ -171,7 +176,7 @@ def _finish(
 
     extra = {"output": output, "every": every}
     save_now = Checkpoint(checkpoint, every, extra) if checkpoint else None
-    with Bar(epochs=run.options.max_iter, size=run.reader.size, visible=not args.quiet) as bar:
+    with Bar(run, visible=not args.quiet) as bar:
 
         def on_group(run: Any) -> None:
             bar(run)
@@ -204,6 +209,7 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     import warnings
 
     import rosenblatt
+    from rosenblatt.cli.bar import waiting
     from rosenblatt.cli.rows import read_rows
     from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files import LEARNERS
@@ -219,7 +225,7 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     _check_known(given, learner.get_params(), args.learner)
     rows = read_rows(reader)
     features = reader.encoder.features or rows.features
-    with warnings.catch_warnings():
+    with waiting("learning", visible=not args.quiet), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the verdict says how it stopped
         learner.set_params(**given).fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
     model = model_of(learner, reader.encoder, {})
@@ -257,8 +263,9 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
     if not args.quiet:
         say_bad(reader)
         speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
+        epochs = f"{facts['epochs']} epoch{'s' if facts['epochs'] > 1 else ''}"
         print(
-            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {facts['epochs']} epochs in "
+            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {epochs} in "
             f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
             f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
             file=sys.stderr,
@@ -279,7 +286,8 @@ def _verdict(facts: dict[str, Any]) -> str:
     if facts["stop_reason"] == "converged":
         return f"converged: an epoch without a mistake, so a hyperplane separates the training rows. {first}."
     why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
-    return f"{first}; {last:.2%} in the last. Stopped because: {why}."
+    then = f"; {last:.2%} in the last" if facts["epochs"] > 1 else ""
+    return f"{first}{then}. Stopped because: {why}."
 
 
 def _seconds(text: str) -> float:
