@@ -48,7 +48,7 @@ def _naming(source: Source) -> Iterator[None]:
 def _cut(stream: BinaryIO, source: Source, quoted: bool, size: int) -> Iterator[memoryview]:
     rest = b""
     while True:
-        buffer = memoryview(engine.make_buffer(max(size, 2 * len(rest))))
+        buffer = engine.make_buffer(max(size, 2 * len(rest))).data
         buffer[: len(rest)] = rest
         filled = len(rest) + _fill(stream, buffer[len(rest) :], live=source.live)
         if filled == len(rest):
