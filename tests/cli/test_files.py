@@ -188,7 +188,7 @@ def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
 
 def test_an_option_of_its_own_needs_a_learner_or_means_averaged(rows, tmp_path):
     assert train(rows, "-o", tmp_path / "m", "--eta0", 2)["learner"] == "averaged"
-    said = run("train", rows, "-o", tmp_path / "m", "--learner", "auto", "--eta0", 2, check=1).stderr
+    said = run("train", rows, "-o", tmp_path / "m", "--learner", "auto", "--eta0", 2, check=2).stderr
     assert said == "rosenblatt: --eta0 is an option of a learner with a name: add --learner NAME\n"
 
 
@@ -230,7 +230,7 @@ def test_options_of_another_learner_are_refused(rows, tmp_path):
         (["--learner", "kernel", "--eta0", "1"], "--eta0 is not an option of --learner kernel"),
         (["--learner", "kernel", "--n-init", "2"], "--n-init is not an option of --learner kernel"),
     ]:
-        assert run("train", rows, "-o", tmp_path / "m", *words, check=1).stderr.endswith(f"{why}\n")
+        assert run("train", rows, "-o", tmp_path / "m", *words, check=2).stderr.endswith(f"{why}\n")
 
 
 def test_a_pipe_in_and_a_pipe_out(rows, tmp_path):
@@ -305,17 +305,84 @@ def test_the_end_of_a_pass_is_known_for_compressed_data_too(rows, tmp_path):
 
 
 def test_errors_are_one_sentence_and_an_exit_code(rows, tmp_path):
-    assert run("train", check=1).stderr == "rosenblatt: name the data: rosenblatt train DATA -o MODEL\n"
+    assert run("train", check=2).stderr == "rosenblatt: name the data: rosenblatt train DATA -o MODEL\n"
     assert run("train", tmp_path / "none", "-o", "m", check=1).stderr.endswith("none: there is no such file\n")
     assert "invalid choice" in run("train", rows, "-o", "m", "--learner", "svm", check=2).stderr
-    assert "eta0=-1.0: must be above 0" in run("train", rows, "-o", "m", "--eta0", "-1", check=1).stderr
-    assert "--gamma is an option of --learner kernel" in run("train", rows, "-o", "m", "--gamma", 1, check=1).stderr
+    assert "eta0=-1.0: must be above 0" in run("train", rows, "-o", "m", "--eta0", "-1", check=2).stderr
+    assert "--gamma is an option of --learner kernel" in run("train", rows, "-o", "m", "--gamma", 1, check=2).stderr
     (tmp_path / "m").write_bytes(b"not a model")
     assert "is not a rosenblatt model" in run("predict", tmp_path / "m", rows, check=1).stderr
     rows.write_text("1 1:1\n0 x\n")
     assert run("train", rows, "-o", tmp_path / "m", check=1).stderr.endswith(
         "rows.svm, line 2: 'x' is not a feature: it must be index:value\n"
     )
+
+
+def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
+    train(rows, "-o", tmp_path / "good", "--learner", "averaged")
+    for name, content in {
+        "empty": b"",
+        "blank": b"\n\n",
+        "header.csv": b"a,b,y\n",
+        "ragged.csv": b"a,b,y\n1,2,p\n3,4\n",
+        "binary": bytes(range(256)) * 8,
+        "binary.csv": b"a\rb,\xff\r\n" + bytes(range(1, 256)),
+        "binary.parquet": b"PAR1" + bytes(range(256)),
+        "cut.gz": b"\x1f\x8bnothing",
+        "half": (tmp_path / "good").read_bytes()[:200],
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder").mkdir()
+    at = {path.name: path for path in tmp_path.iterdir()}
+    cases = [
+        (1, ["train", at["empty"], "-o", "m"], "empty is empty"),
+        (1, ["train", at["blank"], "-o", "m"], "blank is empty"),
+        (1, ["train", at["header.csv"], "-o", "m"], "header.csv is empty"),
+        (1, ["train", at["ragged.csv"], "-o", "m"], "ragged.csv, line 3: Expected 3 columns, got 2: 3,4"),
+        (1, ["train", at["binary"], "-o", "m"], "neither text nor a format that is known by its first bytes"),
+        (1, ["train", at["binary.csv"], "-o", "m"], "binary.csv, line 1: "),
+        (1, ["train", at["binary.parquet"], "-o", "m"], "binary.parquet"),
+        (1, ["train", at["cut.gz"], "-o", "m"], "cut.gz cannot be decompressed"),
+        (1, ["train", at["folder"], "-o", "m"], "folder: the folder is empty"),
+        (1, ["train", rows, "-o", tmp_path / "no" / "m"], f"m cannot be written: there is no folder {tmp_path / 'no'}"),
+        (1, ["train", rows, "-o", at["folder"]], "folder cannot be written: it is a folder"),
+        (
+            1,
+            ["train", rows, "-o", "m", "--checkpoint", tmp_path / "no" / "c"],
+            "c cannot be written: there is no folder",
+        ),
+        (1, ["train", rows, "-o", "m", "--cache", at["empty"]], "the cache cannot be written to"),
+        (2, ["train", rows, "-o", "m", "--label", "x"], "label names a column, and svmlight lines have none"),
+        (2, ["train", rows, "-o", "m", "--max-iter", 0], "max_iter=0: must be"),
+        (2, ["train", rows, "-o", "m", "--bits", 99], "bits=99: must be a whole number from 1 to 30"),
+        (2, ["train", rows, "-o", "m", "--every", "3x"], "argument --every: '3x' is no time: write 30s, 5m or 1h"),
+        (2, ["train", rows], "name the model's file"),
+        (1, ["train", "--resume", at["good"]], "good is a rosenblatt model, not a checkpoint"),
+        (1, ["predict", at["half"], rows], "half is not a rosenblatt model, or it is truncated"),
+        (1, ["predict", at["folder"], rows], "folder is a folder, not a rosenblatt model"),
+        (1, ["predict", at["good"], rows, "-o", tmp_path / "no" / "x"], "x: No such file or directory"),
+        (1, ["predict", at["good"], at["binary"]], "binary, line 1: "),
+        (2, ["predict"], "the following arguments are required: MODEL"),
+        (1, ["evaluate", at["good"], at["empty"]], "the data has no rows"),
+        (2, ["inspect", at["good"], "--top", -1], "argument --top: '-1': must be a whole number, 0 or more"),
+        (2, ["export", at["good"]], "the following arguments are required: --to"),
+        (1, ["compare", at["empty"]], "empty is empty"),
+        (2, ["compare", rows, "--folds", 1], "folds=1: must be at least 2"),
+        (1, ["tune", tmp_path / "none"], "none: there is no such file"),
+        (1, ["certify", tmp_path / "none"], "none: No such file or directory"),
+        (1, ["certify", at["binary"]], "binary is not a CSV file: "),
+        (1, ["trace", at["folder"]], "folder: Is a directory"),
+        (2, ["tran"], "invalid choice: 'tran'"),
+    ]
+    for code, words, why in cases:
+        done = run(*words, check=code)
+        assert why in done.stderr, words
+        assert done.stderr.startswith("rosenblatt"), done.stderr
+        last = done.stderr.splitlines()[-1]
+        assert why in last, words
+        assert "Traceback" not in done.stderr
+        assert "Errno" not in done.stderr
+    assert not (tmp_path / "m").exists()
 
 
 def test_skip_bad_is_reported(rows, tmp_path):

@@ -118,7 +118,7 @@ def test_foreign_files_are_refused(tmp_path):
         load(path)
     with pytest.raises(ModelError, match="there is no such file"):
         load(tmp_path / "nothing")
-    with pytest.raises(ModelError, match="there is no such file"):
+    with pytest.raises(ModelError, match="is a folder, not a rosenblatt model"):
         load(tmp_path)
 
 

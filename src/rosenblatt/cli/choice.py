@@ -54,9 +54,9 @@ def choose(reader: Reader, *, max_iter: int | None, random_state: int, block: in
         if weights <= MOST_WEIGHTS:
             why = f"every {step:,}-th row is of one class, too few to compare learners"
         r = float(f"{CAUTION * (mean_squared_norm(as_table(compact.X)) + 1.0):.2g}")
-        options = Options("arow", max_iter or EPOCHS // 2, r=r, **common)
+        options = Options("arow", EPOCHS // 2 if max_iter is None else max_iter, r=r, **common)
         return Choice(options, None, f"AROW(r={r:g}): {why}", {})
-    auto = AutoPerceptron(max_iter=max_iter or EPOCHS, random_state=random_state)
+    auto = AutoPerceptron(max_iter=EPOCHS if max_iter is None else max_iter, random_state=random_state)
     auto.fit(compact.X, classes.values[codes], sample_weight=rows.weights)
     given, kind = auto.best_.get_params(), type(auto.best_).__name__
     learner = next(

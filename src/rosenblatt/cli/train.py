@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
+    from rosenblatt.models.container import check_writable
 
     started = time.perf_counter()
     if args.resume:
@@ -81,6 +82,9 @@ def run(args: argparse.Namespace) -> int:
             raise ParameterError("name the model's file: rosenblatt train DATA -o MODEL")
         output = args.output
         _settle_learner(args)
+        for path in (output, args.checkpoint, args.report):
+            if path:
+                check_writable(path)
         reader = open_labelled(args, quiet=args.quiet)
         model, facts = _in_memory(args, reader) if _needs_memory(args) else _over_files(args, reader)
     from rosenblatt.models.file import save

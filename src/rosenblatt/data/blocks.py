@@ -282,9 +282,12 @@ class BlockStore:
     def _new_file(self) -> IO[bytes]:
         if self._folder is None:
             return tempfile.TemporaryFile(prefix="rosenblatt-")
-        self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / "blocks.json").unlink(missing_ok=True)
-        return open(self._folder / "blocks.bin", "w+b")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / "blocks.json").unlink(missing_ok=True)
+            return open(self._folder / "blocks.bin", "w+b")
+        except OSError as error:
+            raise DataError(f"the cache cannot be written to {self._folder}: {error.strerror}") from None
 
 
 def _write(file: IO[bytes], block: Batch) -> None:

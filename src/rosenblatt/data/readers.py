@@ -20,7 +20,7 @@ from rosenblatt.data.chunks import CHUNK, iter_chunks, read_head
 from rosenblatt.data.formats import LINE_FORMATS, check_format, guess_format
 from rosenblatt.data.lines import BITS, Encoded, Grams, LineEncoder
 from rosenblatt.data.sources import Source, Spooled, StandardInput, find_sources
-from rosenblatt.errors import DataError, LabelError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 
 _HEAD = 1 << 16
 
@@ -248,6 +248,9 @@ def scan(
             )
         return reader
     if found in LINE_FORMATS:
+        for name, given in (("label", label), ("drop", drop), ("text", text), ("category", category)):
+            if given:
+                raise ParameterError(f"{name} names a column, and {found} lines have none")
         reader.encoder = LineEncoder(found, bits, grams)
         return reader
     from rosenblatt.data.arrow import sample_of
