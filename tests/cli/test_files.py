@@ -431,6 +431,14 @@ def test_a_reader_that_has_seen_enough_is_no_error(rows, tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("verb", ["demo", "inspect"])
+def test_a_pipe_that_is_closed_at_once_is_no_error(rows, tmp_path, verb):
+    train(rows, "-o", tmp_path / "m", "--learner", "averaged")
+    words = " ".join(map(str, [*COMMAND, verb, *([tmp_path / "m"] if verb == "inspect" else [])]))
+    done = subprocess.run(f"set -o pipefail; {words} | true", shell=True, executable="/bin/bash", capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
     train(rows, "-o", tmp_path / "m")
     code = (

@@ -17,6 +17,7 @@ HELP = "compare the learners, and scikit-learn's, on your data"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
+    parser.usage = "rosenblatt compare DATA [DATA ...] [options]"
     parser.add_argument("data", metavar="DATA", nargs="+", help="files, globs, folders; - is a pipe")
     parser.add_argument("--folds", type=int, default=5, help="parts to validate on (5)")
     parser.add_argument("--seed", type=int, default=0, help="of the folds (0)")

@@ -1,4 +1,7 @@
-"""The verb `inspect`: what is in a model file."""
+"""Show what is in a model file, with the features that speak most for each class.
+
+rosenblatt inspect spam.model --top 20
+"""
 
 from __future__ import annotations
 

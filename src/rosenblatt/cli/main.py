@@ -59,8 +59,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # the reader of our output has enough: not an error
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
-        known = isinstance(error, RosenblattError) or error.strerror is None or error.filename is None
-        print(f"rosenblatt: {error if known else f'{error.filename}: {error.strerror}'}", file=sys.stderr)
+        why = str(error)
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            why = f"{error.filename}: {error.strerror}"
+        print(f"rosenblatt: {why}", file=sys.stderr)
         return 2 if isinstance(error, ParameterError) else 1
     except KeyboardInterrupt:
         print("rosenblatt: interrupted", file=sys.stderr)

@@ -1,4 +1,13 @@
-"""The verb `train`: a file in, a model and a verdict out."""
+"""Learn a model: a file in, a model and a verdict out.
+
+Files of any size and format, compressed or not; without options it finds out what the columns are and which learner
+to take.
+
+    rosenblatt train messages.tsv -o spam.model
+    rosenblatt train flights.csv.gz --label late -o late.model --report late.html
+    rosenblatt train big.svm --learner arow -o big.model --checkpoint big.checkpoint --every 5m
+    rosenblatt train --resume big.checkpoint
+"""
 
 from __future__ import annotations
 
@@ -17,12 +26,42 @@ _IN_MEMORY = ("multiclass", "class_weight", "early_stopping", "validation_fracti
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "rule", "budget", "policy")
 _NUMBERS = ("eta0", "beta", "C", "r")
 _OWN = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
+_HELP_NUMBERS = {
+    "tol": "how much better an epoch must be to count as better",
+    "eta0": "the step of the perceptrons",
+    "beta": "the margin below which they step",
+    "C": "the longest step of pa1, and how bold pa2 is",
+    "r": "how much noise arow expects",
+    "coef0": "of the kernels poly and sigmoid",
+    "validation_fraction": "held out for early stopping",
+}
+_HELP_COUNTS = {
+    "n_iter_no_change": "epochs without getting better before it stops",
+    "n_init": "restarts, of which the best is kept",
+    "degree": "of the kernel poly",
+    "budget": "the most support rows of the kernel learner",
+}
+_HELP_CHOICES = {
+    "keep": (("last", "average", "vote", "pocket"), "which weights are the answer"),
+    "tie": (("mistake", "positive"), "what a score of 0 is"),
+    "multiclass": (("joint", "ovr"), "three classes or more: all together, or each against the rest"),
+    "init": (("zeros", "random"), "the weights at the start"),
+    "kernel": (("linear", "poly", "rbf", "sigmoid"), "of the kernel learner (rbf)"),
+    "rule": (("perceptron", "PA", "PA-I", "PA-II"), "of the kernel learner (perceptron)"),
+    "policy": (("forget-oldest", "forgetron", "projectron"), "when the budget is used up (projectron)"),
+}
+_HELP_SWITCHES = {
+    "shuffle": "another order of the rows each epoch (on)",
+    "fit_intercept": "learn an intercept (on)",
+    "early_stopping": "stop by the accuracy on held-out rows (off)",
+}
 _LEARNERS = ("auto", "perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
+    parser.usage = "rosenblatt train DATA [DATA ...] -o MODEL [options]"
     parser.add_argument("data", metavar="DATA", nargs="*", help="files, globs, folders; - is a pipe")
     parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
     parser.add_argument(
@@ -48,21 +87,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint; it knows the data and the options")
     group = parser.add_argument_group("the learner's own options, by their Python names")
-    for name in ("tol", *_NUMBERS, "validation_fraction", "coef0"):
-        group.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X")
-    for name in ("n_iter_no_change", "n_init", "degree", "budget"):
-        group.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N")
-    group.add_argument("--keep", choices=("last", "average", "vote", "pocket"))
-    group.add_argument("--tie", choices=("mistake", "positive"))
-    group.add_argument("--multiclass", choices=("joint", "ovr"))
-    group.add_argument("--class-weight", type=_class_weight, metavar="balanced|A=1,B=2")
-    group.add_argument("--init", choices=("zeros", "random"))
-    group.add_argument("--kernel", choices=("linear", "poly", "rbf", "sigmoid"))
-    group.add_argument("--gamma", type=_gamma, metavar="auto|scale|X")
-    group.add_argument("--rule", choices=("perceptron", "PA", "PA-I", "PA-II"), help="of the kernel learner")
-    group.add_argument("--policy", choices=("forget-oldest", "forgetron", "projectron"))
-    for name in ("shuffle", "fit_intercept", "early_stopping"):
-        group.add_argument(f"--{name.replace('_', '-')}", action=argparse.BooleanOptionalAction, default=None)
+    for name, what in _HELP_NUMBERS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X", help=what)
+    for name, what in _HELP_COUNTS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=what)
+    for name, (choices, what) in _HELP_CHOICES.items():
+        group.add_argument(f"--{name.replace('_', '-')}", choices=choices, help=what)
+    group.add_argument("--gamma", type=_gamma, metavar="auto|scale|X", help="of the kernel")
+    group.add_argument(
+        "--class-weight", type=_class_weight, metavar="balanced|A=1,B=2", help="how much the rows of a class weigh"
+    )
+    for name, what in _HELP_SWITCHES.items():
+        group.add_argument(
+            f"--{name.replace('_', '-')}", action=argparse.BooleanOptionalAction, default=None, help=what
+        )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ HELP = "try rules and parameters by cross-validation"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
+    parser.usage = "rosenblatt tune DATA [DATA ...] [options]"
     parser.add_argument("data", metavar="DATA", nargs="+", help="files, globs, folders; - is a pipe")
     parser.add_argument("--folds", type=int, default=5, help="parts to validate on (5)")
     parser.add_argument("--seed", type=int, default=0, help="of the folds (0)")

@@ -78,6 +78,8 @@ def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, A
         raise ModelError(f"{name} is a folder, not a rosenblatt {kind}")
     if not os.path.isfile(name):
         raise ModelError(f"{name}: there is no such file")
+    if not os.access(name, os.R_OK):
+        raise ModelError(f"{name} cannot be read: Permission denied")
     try:
         with safe_open(name, framework="numpy") as file:
             metadata = file.metadata() or {}
