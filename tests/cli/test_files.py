@@ -126,15 +126,17 @@ def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path
 
 
 def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
-    from rosenblatt.cli import rows as limits
+    from rosenblatt.cli import choice
+    from rosenblatt.cli.rows import sample_rows
     from rosenblatt.data import scan
 
     data = rosenblatt.read(uneven)
-    monkeypatch.setattr(limits, "SAMPLE_BYTES", len(data.values) * 12 // 3)
+    most = len(data.values) * 12 // 3
+    monkeypatch.setattr(choice, "SAMPLE_BYTES", most)
     for chunk in (100, 5000, 1 << 20):
         reader = scan(uneven)
         reader.chunk = chunk
-        sample, step = limits.sample_rows(reader)
+        sample, step = sample_rows(reader, most)
         assert step == 4
         np.testing.assert_array_equal(sample.X.toarray(), data.X[::4].toarray())
         np.testing.assert_array_equal(sample.y, data.y[::4])

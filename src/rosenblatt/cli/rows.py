@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rosenblatt.data.readers import Reader
 
 MOST_BYTES = 2 << 30
-SAMPLE_BYTES = 32 << 20
 
 
 def read_labelled(args: argparse.Namespace) -> tuple[Any, NDArray[Any]]:
@@ -52,8 +51,8 @@ def read_rows(reader: Reader) -> Batch:
     return join_batches(batches)
 
 
-def sample_rows(reader: Reader) -> tuple[Batch, int]:
-    """Every k-th row, and k: the smallest power of 2 for which they take no more than `SAMPLE_BYTES`."""
+def sample_rows(reader: Reader, most: int) -> tuple[Batch, int]:
+    """Every k-th row, and k: the smallest power of 2 for which they take no more than `most` bytes."""
     from rosenblatt.data.batches import join_batches
     from rosenblatt.errors import DataError
 
@@ -63,7 +62,7 @@ def sample_rows(reader: Reader) -> tuple[Batch, int]:
         kept.append(_every(batch, step, -seen % step))
         seen += len(batch)
         size += _bytes(kept[-1])
-        while size > SAMPLE_BYTES and sum(map(len, kept)) > 1:
+        while size > most and sum(map(len, kept)) > 1:
             step *= 2
             kept = [_every(join_batches(kept), 2, 0)]
             size = _bytes(kept[0])
