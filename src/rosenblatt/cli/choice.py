@@ -6,6 +6,7 @@ of its own, whose memory is free again when the chosen learner begins to learn f
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +78,13 @@ def _answer(
     from rosenblatt.errors import RosenblattError
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits says that it was interrupted
+    answer: Choice | Exception
     try:
-        send.send(choose(reader, limits, max_iter=max_iter, random_state=random_state, block=block))
+        answer = choose(reader, limits, max_iter=max_iter, random_state=random_state, block=block)
     except (RosenblattError, OSError) as error:
-        send.send(error)
+        answer = error
+    with contextlib.suppress(OSError):  # the process that waited may be gone
+        send.send(answer)
 
 
 def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
