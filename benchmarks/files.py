@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 SIZE = 323_000_000
+KILLED = ("averaged", "arow", "voted", "auto")
 
 OURS = """
 import sys, time
@@ -192,43 +193,49 @@ def measure_kills(folder: Path, size: int, kills: int) -> dict[str, object]:
     if not data.exists():
         make_data(data, size)
     train = [sys.executable, "-m", "rosenblatt.cli.main", "train"]
-    words = [str(data), "--max-iter", "4", "--tol", "-1", "--block", "500", "--quiet"]
-    started = time.perf_counter()
-    subprocess.run([*train, *words, "-o", str(folder / "expected")], check=True)
-    expected = (folder / "expected").read_bytes()
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory(dir=folder) as inside:
-        model, checkpoint = Path(inside) / "model", Path(inside) / "checkpoint"
-        saving = [*train, *words, "-o", str(model), "--checkpoint", str(checkpoint), "--every", "0s"]
-        subprocess.run(saving, check=True)
-        whole = time.perf_counter() - started
     chance = random.Random(0)
-    done = resumed = again = 0
-    for turn in range(kills):
+    done: dict[str, dict[str, int]] = {}
+    for learner in KILLED:
+        words = [str(data), "--learner", learner, "--block", "500", "--quiet"]
+        if learner != "auto":
+            words += ["--max-iter", "4", "--tol", "-1"]
+        done[learner] = kill_and_resume([*train, *words], train, folder, kills // len(KILLED), chance)
+    return {"kills": sum(each["kills"] for each in done.values()), "learners": done}
+
+
+def kill_and_resume(
+    words: list[str], train: list[str], folder: Path, kills: int, chance: random.Random
+) -> dict[str, int]:
+    """One run after another, each killed and resumed until it comes to its end."""
+    subprocess.run([*words, "-o", str(folder / "expected")], check=True)
+    expected = (folder / "expected").read_bytes()
+    count = {"runs": 0, "kills": 0, "resumed": 0, "same_bytes": 0}
+    whole = 0.0
+    while count["kills"] < kills:
         with tempfile.TemporaryDirectory(dir=folder) as inside:
             model, checkpoint = Path(inside) / "model", Path(inside) / "checkpoint"
-            words_now = [*train, *words, "-o", str(model), "--checkpoint", str(checkpoint), "--every", "0s"]
+            now = [*words, "-o", str(model), "--checkpoint", str(checkpoint), "--every", "0s"]
             while True:
-                process = subprocess.Popen(words_now)
+                started = time.perf_counter()
+                process = subprocess.Popen(now)
                 try:
-                    process.wait(chance.uniform(0.3, 1.05) * whole)
+                    process.wait(chance.uniform(0.3, 1.05) * whole if whole else None)
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)
                     process.wait()
                 if model.exists() and model.read_bytes() != expected:
-                    raise SystemExit(f"turn {turn}: the model on disk is not whole")
+                    raise SystemExit(f"{' '.join(now)}: the model on disk is not whole")
                 if process.returncode == 0:
                     break
-                again += 1
+                count["kills"] += 1
                 if checkpoint.exists():
-                    words_now = [*train, "--resume", str(checkpoint), "--quiet"]
-                    resumed += 1
-            done += model.read_bytes() == expected
-            print(f"\r{turn + 1} runs, {again} kills, {done} with the same bytes", end="", file=sys.stderr)
-        if again >= kills:
-            break
-    print(file=sys.stderr)
-    return {"runs": turn + 1, "kills": again, "resumed": resumed, "same_bytes": done}
+                    now = [*train, "--resume", str(checkpoint), "--quiet"]
+                    count["resumed"] += 1
+            whole = whole or time.perf_counter() - started  # the first run is not disturbed
+            count["runs"] += 1
+            count["same_bytes"] += model.read_bytes() == expected
+    print(f"{' '.join(words)}: {count}", file=sys.stderr)
+    return count
 
 
 def main() -> None:

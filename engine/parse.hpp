@@ -161,7 +161,7 @@ inline std::string not_usable(double value, std::string_view what) {
          ": a value must be a finite number of at most 1e100";
 }
 
-inline constexpr std::ptrdiff_t readable = 16;  // bytes behind a line that a reader may look at
+inline constexpr std::ptrdiff_t readable = 24;  // bytes behind a line that a reader may look at
 
 // Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad. Behind *end
 // some bytes can be read, and a line always has an end: the last lines are read from a copy.

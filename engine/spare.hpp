@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace rosenblatt {
 
@@ -32,8 +35,7 @@ class Spare {
           return head + 1;
         }
     }
-    auto* const head = static_cast<Head*>(std::aligned_alloc(sizeof(Head), (bytes / sizeof(Head) + 2) * sizeof(Head)));
-    if (!head) throw std::bad_alloc();
+    Head* const head = allocate(size_of(bytes));
     head->bytes = bytes;
     return head + 1;
   }
@@ -42,7 +44,7 @@ class Spare {
     if (!piece) return;
     Head* const head = static_cast<Head*>(piece) - 1;
     const std::lock_guard guard(lock());
-    if (total() + head->bytes > most || pieces().size() == pieces().capacity()) return std::free(head);
+    if (total() + head->bytes > most || pieces().size() == pieces().capacity()) return free(head);
     total() += head->bytes;
     pieces().push_back(head);
   }
@@ -51,6 +53,33 @@ class Spare {
   struct alignas(64) Head {
     std::size_t bytes;
   };
+  static std::size_t size_of(std::size_t bytes) { return (bytes / sizeof(Head) + 2) * sizeof(Head); }
+
+  // Large pieces come from the system and go back to it: in the heaps of several threads they would leave holes that grow
+  // with the data.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr std::size_t large = std::numeric_limits<std::size_t>::max();
+#else
+  static constexpr std::size_t large = std::size_t{256} << 10;
+#endif
+  static Head* allocate(std::size_t size) {
+    void* piece = nullptr;
+    if (size >= large) {
+      piece = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (piece == MAP_FAILED) piece = nullptr;
+    } else {
+      piece = std::aligned_alloc(sizeof(Head), size);
+    }
+    if (!piece) throw std::bad_alloc();
+    return static_cast<Head*>(piece);
+  }
+  static void free(Head* head) noexcept {
+    const std::size_t size = size_of(head->bytes);
+    if (size >= large)
+      munmap(head, size);
+    else
+      std::free(head);
+  }
   static std::mutex& lock() {
     static std::mutex held;
     return held;

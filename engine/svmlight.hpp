@@ -24,12 +24,41 @@ inline std::string bad_feature(const char* at, const char* end) {
 
 inline bool is_query(const char* at, const char* end) { return end - at > 4 && std::memcmp(at, "qid:", 4) == 0; }
 
-// The features up to the end of the line or a comment. One space and up to 8 digits is the common case, taken first.
+// A whole word as a feature of the plain form: up to 7 digits, a colon, a number that may be used.
+inline bool read_plain(const char* at, const char* stop, std::int64_t& column, double& value) {
+  std::uint64_t index;
+  const int digits = parse_digits(at, index);
+  column = static_cast<std::int64_t>(index);
+  if (digits == 0 || digits == 8 || at[digits] != ':') return false;
+  at += digits + 1;
+  const bool negative = *at == '-';
+  if (parse_short(at + negative, stop, value)) {
+    value = with_sign(value, negative);
+    return true;
+  }
+  return parse_number(at, stop, value) == stop && is_usable(value);
+}
+
+// The features up to the end of the line or a comment.
 inline std::string read_features(const char* at, const char* end, Parsed& out) {
   std::int64_t previous = -1;
   bool sorted = true;
   for (;;) {
     at += *at == ' ';
+    // The common case, one space and a short plain word. Where the next word begins does not wait for what this one says, so
+    // the processor reads several of them at a time.
+    for (;;) {
+      const int length = word_length(at);
+      std::int64_t column;
+      double value;
+      if (length == 24 || !read_plain(at, at + length, column, value)) break;
+      sorted &= column > previous;
+      previous = column;
+      out.put(column, value);
+      at += length;
+      if (*at != ' ') break;
+      ++at;
+    }
     std::uint64_t index;
     const char* begin = at;
     int digits = parse_digits(at, index);

@@ -65,6 +65,15 @@ nb::tuple to_tuple(Parsed& parsed) {
                         to_bytes(parsed.labels.labels()), bad, parsed.lines, parsed.largest);
 }
 
+// Room for a chunk, not filled.
+Vector<std::uint8_t> make_buffer(std::size_t size) {
+  Growing<std::uint8_t> room;
+  room.make_room(std::max<std::size_t>(size, 1));
+  std::uint8_t* held = room.release();
+  nb::capsule owner(held, [](void* p) noexcept { Spare::give(p); });
+  return Vector<std::uint8_t>(held, {size}, owner);
+}
+
 // A chunk of whole lines as rows.
 nb::tuple parse(const Bytes& data, const std::string& format_name, bool require_label, int bits,
                 const std::string& grams_name) {
@@ -226,6 +235,7 @@ void bind_parse(nb::module_& m) {
   m.def("parse", &parse, "data"_a.noconvert(), "format"_a, nb::kw_only(), "require_label"_a, "bits"_a, "grams"_a,
         "Rows of a chunk of whole lines: starts, indices, values, label codes, weights or None, labels, bad lines, "
         "lines, largest column.");
+  m.def("make_buffer", &make_buffer, "size"_a, "Bytes to read a chunk into: memory that was used before, if there is some.");
   m.def("scan_labels", &scan_labels, "data"_a.noconvert(), "format"_a, "The distinct labels of a chunk of whole lines.");
   m.def("find_names", &find_names, "data"_a.noconvert(), "format"_a, nb::kw_only(), "wanted"_a.noconvert(), "bits"_a,
         "grams"_a, "Names of the hashed columns marked in `wanted`, whose marks are taken away.");

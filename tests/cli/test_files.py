@@ -4,13 +4,16 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
+import rosenblatt
 from rosenblatt import load
 from rosenblatt.cli.main import main
 
@@ -65,16 +68,17 @@ def test_real_data_with_one_command_each(real_data, tmp_path, data, test, option
     assert len(labels) == result["rows"]
     assert set(labels) <= {str(label) for label in facts["classes"]}
     shown = run("inspect", tmp_path / "m").stdout
-    assert "AveragedPerceptron" in shown
+    assert facts["choice"] in shown
+    assert len(facts["tried"]) > 1
 
 
 def test_words_are_shown_not_numbers(real_data, tmp_path):
-    train(real_data / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m")
+    train(real_data / "sms_spam/SMSSpamCollection.gz", "-o", tmp_path / "m", "--learner", "averaged")
     tops = json.loads(run("inspect", tmp_path / "m", "--json").stdout)["top_features"]
     assert {"txt", "call", "free"} <= {name for name, _ in tops["spam"]}
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2"])
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "arow", "kernel"])
 def test_every_learner(rows, tmp_path, learner):
     facts = train(rows, "-o", tmp_path / "m", "--learner", learner, "--max-iter", 3)
     assert facts["stop_reason"] == "converged"
@@ -89,6 +93,146 @@ def test_options_that_need_all_rows_go_through_the_class(rows, tmp_path):
     parameters = load(tmp_path / "m").parameters
     assert parameters["n_init"] == 2
     assert parameters["early_stopping"] is True
+
+
+@pytest.fixture
+def uneven(tmp_path):
+    """Columns of very different sizes, in three classes that lines nearly separate."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 4))
+    y = np.argmax(X[:, :3] + 0.1 * rng.standard_normal((600, 3)), axis=1)
+    path = tmp_path / "uneven.svm"
+    X *= [1.0, 1.0, 1.0, 1000.0]
+    lines = (
+        f"{k} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row)) for k, row in zip(y, X.tolist(), strict=True)
+    )
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path):
+    facts = train(uneven, "-o", tmp_path / "m", "--seed", 4)
+    data = rosenblatt.read(uneven)
+    auto = rosenblatt.AutoPerceptron(random_state=4).fit(data.X[:, 1:], data.y)
+    assert auto.scaling_ is not None
+    assert facts["choice"] == auto.choice_
+    assert facts["tried"] == auto.scores_
+    model = load(tmp_path / "m")
+    np.testing.assert_array_equal(model.linear().weights[:, 1:], auto.coef_)
+    np.testing.assert_array_equal(model.decision_function(data.X), auto.decision_function(data.X[:, 1:]))
+    assert model.learner == type(auto.best_).__name__
+    assert f"rosenblatt: chose {auto.choice_}\n" in run("train", uneven, "-o", tmp_path / "m", "--seed", 4).stderr
+    assert auto.choice_ in run("inspect", tmp_path / "m").stdout
+
+
+def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
+    from rosenblatt.cli import choice
+    from rosenblatt.cli.rows import sample_rows
+    from rosenblatt.data import scan
+
+    data = rosenblatt.read(uneven)
+    most = len(data.values) * 12 // 3
+    monkeypatch.setattr(choice, "SAMPLE_BYTES", most)
+    for chunk in (100, 5000, 1 << 20):
+        reader = scan(uneven)
+        reader.chunk = chunk
+        sample, step = sample_rows(reader, most)
+        assert step == 4
+        np.testing.assert_array_equal(sample.X.toarray(), data.X[::4].toarray())
+        np.testing.assert_array_equal(sample.y, data.y[::4])
+    facts = train(uneven, "-o", tmp_path / "m")
+    auto = rosenblatt.AutoPerceptron().fit(data.X[::4, 1:], data.y[::4])
+    assert facts["choice"] == f"{auto.choice_} (on every 4-th row)"
+    assert facts["rows"] == 600
+    train(uneven, "-o", tmp_path / "again")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path):
+    from rosenblatt.learners import checkpoint
+
+    words = [uneven, "--block", "64", "-o", tmp_path / "m"]
+    expected = train(*words)
+    content = (tmp_path / "m").read_bytes()
+
+    class Killed(Exception):
+        pass
+
+    for stop_after in (1, 5, 20):
+        calls = []
+
+        def save_and_stop(run, path, extra, calls=calls, stop_after=stop_after, save=checkpoint.save_checkpoint):
+            save(run, path, extra)
+            calls.append(path)
+            if len(calls) == stop_after:
+                raise Killed
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checkpoint, "save_checkpoint", save_and_stop)
+            with pytest.raises(Killed):
+                main(["train", *map(str, words), "--checkpoint", str(tmp_path / "c"), "--every", "0s", "--quiet"])
+        (tmp_path / "m").unlink()
+        facts = train("--resume", tmp_path / "c")
+        assert (tmp_path / "m").read_bytes() == content
+        assert facts["choice"] == expected["choice"]
+        assert facts["mistakes"] == expected["mistakes"]
+
+
+def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
+    from rosenblatt.cli import choice
+
+    monkeypatch.setattr(choice, "MOST_WEIGHTS", 8)
+    facts = train(rows, "-o", tmp_path / "m")
+    # a row is 1 and 0.5: ‖x‖² + 1 = 2.25
+    assert facts["choice"] == "AROW(r=0.11): 2 classes and 9 columns are too many to try several side by side"
+    assert facts["parameters"]["r"] == 0.11
+
+
+def test_an_option_of_its_own_needs_a_learner_or_means_averaged(rows, tmp_path):
+    assert train(rows, "-o", tmp_path / "m", "--eta0", 2)["learner"] == "averaged"
+    said = run("train", rows, "-o", tmp_path / "m", "--learner", "auto", "--eta0", 2, check=2).stderr
+    assert said == "rosenblatt: --eta0 is an option of a learner with a name: add --learner NAME\n"
+
+
+def test_a_kernel_model_from_a_file(tmp_path):
+    """Exclusive or: no hyperplane separates it, the kernel does."""
+    data = tmp_path / "xor.csv"
+    data.write_text("a,b,y\n" + "0,0,same\n0,1,other\n1,0,other\n1,1,same\n" * 3)
+    words = ["--learner", "kernel", "--gamma", "1", "--keep", "average", "--report", tmp_path / "r.html"]
+    facts = train(data, "-o", tmp_path / "m", *words)
+    assert facts["stop_reason"] == "converged"
+    assert run("predict", tmp_path / "m", data).stdout == "same\nother\nother\nsame\n" * 3
+    shown = json.loads(run("inspect", tmp_path / "m", "--json").stdout)
+    assert shown["support_rows"] == 4
+    assert shown["parameters"]["gamma"] == 1.0
+    assert "4 support rows" in run("inspect", tmp_path / "m").stdout
+    assert "a kernel model has support rows instead of weights" in (tmp_path / "r.html").read_text()
+    for to in ("json", "c", "onnx"):
+        said = run("export", tmp_path / "m", "--to", to, check=1).stderr
+        why = "a kernel model has support rows instead of weights: only rosenblatt itself can predict with it"
+        assert said == f"rosenblatt: {why}\n"
+    budget = ["--learner", "kernel", "--budget", 2, "--policy", "forget-oldest", "--rule", "PA-I", "--C", "0.5"]
+    train(data, "-o", tmp_path / "m", *budget)
+    assert load(tmp_path / "m").support_rows == 2
+
+
+def test_rows_that_do_not_fit_into_memory_are_refused(rows, tmp_path, monkeypatch):
+    from rosenblatt.cli import rows as limits
+
+    monkeypatch.setattr(limits, "MOST_BYTES", 1000)
+    said = run("train", rows, "-o", tmp_path / "m", "--learner", "kernel", check=1).stderr
+    assert "the data has more than 0 GB of rows, the most that may be held in memory" in said
+
+
+def test_options_of_another_learner_are_refused(rows, tmp_path):
+    for words, why in [
+        (["--learner", "averaged", "--C", "1"], "--C is not an option of --learner averaged"),
+        (["--learner", "pa1", "--r", "1"], "--r is not an option of --learner pa1"),
+        (["--learner", "arow", "--eta0", "1"], "--eta0 is not an option of --learner arow"),
+        (["--learner", "kernel", "--eta0", "1"], "--eta0 is not an option of --learner kernel"),
+        (["--learner", "kernel", "--n-init", "2"], "--n-init is not an option of --learner kernel"),
+    ]:
+        assert run("train", rows, "-o", tmp_path / "m", *words, check=2).stderr.endswith(f"{why}\n")
 
 
 def test_a_pipe_in_and_a_pipe_out(rows, tmp_path):
@@ -130,18 +274,117 @@ def test_what_it_guessed_is_said_and_the_verdict(rows, tmp_path):
     assert "\r" not in said  # no bar in a pipe
 
 
+def test_a_terminal_shows_a_bar(rows, tmp_path):
+    """The bar's last picture, drawn when the run is done."""
+    outside, inside = os.openpty()
+    words = [*COMMAND, "train", str(rows), "-o", str(tmp_path / "m"), "--learner", "averaged", "--max-iter", "3"]
+    environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm"}
+    process = subprocess.Popen(words, stderr=inside, stdout=subprocess.DEVNULL, env=environment)
+    os.close(inside)
+    shown = b""
+    with contextlib.suppress(OSError):  # how a terminal says that its other end is closed
+        while piece := os.read(outside, 4096):
+            shown += piece
+    os.close(outside)
+    assert process.wait() == 0
+    for part in (rb"epoch 3/3", rb"[\d,]+ rows/s", rb"0\.00% mistakes", rb"(\d+:\d\d:\d\d|-:--:--)"):
+        assert re.search(part, shown), shown
+
+
+def test_the_end_of_a_pass_is_known_for_compressed_data_too(rows, tmp_path):
+    import gzip
+
+    from rosenblatt.data import scan
+
+    (tmp_path / "rows.svm.gz").write_bytes(gzip.compress(rows.read_bytes()))
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"a,b,y\n" + b"1,2,p\n3,4,n\n" * 400))
+    for name in ("rows.svm.gz", "rows.csv.gz"):
+        for skip_bad in (False, True):
+            reader = scan(tmp_path / name, skip_bad=skip_bad)
+            reader.scan_classes()
+            assert sum(map(len, reader)) in (400, 800)
+            assert reader.tally.bytes == reader.size > (tmp_path / name).stat().st_size
+
+
 def test_errors_are_one_sentence_and_an_exit_code(rows, tmp_path):
-    assert run("train", check=1).stderr == "rosenblatt: name the data: rosenblatt train DATA -o MODEL\n"
+    assert run("train", check=2).stderr == "rosenblatt: name the data: rosenblatt train DATA -o MODEL\n"
     assert run("train", tmp_path / "none", "-o", "m", check=1).stderr.endswith("none: there is no such file\n")
     assert "invalid choice" in run("train", rows, "-o", "m", "--learner", "svm", check=2).stderr
-    assert "eta0=-1.0: must be above 0" in run("train", rows, "-o", "m", "--eta0", "-1", check=1).stderr
-    assert "--gamma is an option of --learner kernel" in run("train", rows, "-o", "m", "--gamma", 1, check=1).stderr
+    assert "eta0=-1.0: must be above 0" in run("train", rows, "-o", "m", "--eta0", "-1", check=2).stderr
+    assert "--gamma is an option of --learner kernel" in run("train", rows, "-o", "m", "--gamma", 1, check=2).stderr
     (tmp_path / "m").write_bytes(b"not a model")
     assert "is not a rosenblatt model" in run("predict", tmp_path / "m", rows, check=1).stderr
     rows.write_text("1 1:1\n0 x\n")
     assert run("train", rows, "-o", tmp_path / "m", check=1).stderr.endswith(
         "rows.svm, line 2: 'x' is not a feature: it must be index:value\n"
     )
+
+
+def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
+    train(rows, "-o", tmp_path / "good", "--learner", "averaged")
+    for name, content in {
+        "empty": b"",
+        "blank": b"\n\n",
+        "header.csv": b"a,b,y\n",
+        "ragged.csv": b"a,b,y\n1,2,p\n3,4\n",
+        "binary": bytes(range(256)) * 8,
+        "binary.csv": b"a\rb,\xff\r\n" + bytes(range(1, 256)),
+        "binary.parquet": b"PAR1" + bytes(range(256)),
+        "cut.gz": b"\x1f\x8bnothing",
+        "half": (tmp_path / "good").read_bytes()[:200],
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder").mkdir()
+    at = {path.name: path for path in tmp_path.iterdir()}
+    cases = [
+        (1, ["train", at["empty"], "-o", "m"], "empty is empty"),
+        (1, ["train", at["blank"], "-o", "m"], "blank is empty"),
+        (1, ["train", at["header.csv"], "-o", "m"], "header.csv is empty"),
+        (1, ["train", at["ragged.csv"], "-o", "m"], "ragged.csv, line 3: Expected 3 columns, got 2: 3,4"),
+        (1, ["train", at["binary"], "-o", "m"], "neither text nor a format that is known by its first bytes"),
+        (1, ["train", at["binary.csv"], "-o", "m"], "binary.csv, line 1: "),
+        (1, ["train", at["binary.parquet"], "-o", "m"], "binary.parquet"),
+        (1, ["train", at["cut.gz"], "-o", "m"], "cut.gz cannot be decompressed"),
+        (1, ["train", at["folder"], "-o", "m"], "folder: the folder is empty"),
+        (1, ["train", rows, "-o", tmp_path / "no" / "m"], f"m cannot be written: there is no folder {tmp_path / 'no'}"),
+        (1, ["train", rows, "-o", at["folder"]], "folder cannot be written: it is a folder"),
+        (
+            1,
+            ["train", rows, "-o", "m", "--checkpoint", tmp_path / "no" / "c"],
+            "c cannot be written: there is no folder",
+        ),
+        (1, ["train", rows, "-o", "m", "--cache", at["empty"]], "the cache cannot be written to"),
+        (2, ["train", rows, "-o", "m", "--label", "x"], "label names a column, and svmlight lines have none"),
+        (2, ["train", rows, "-o", "m", "--max-iter", 0], "max_iter=0: must be"),
+        (2, ["train", rows, "-o", "m", "--bits", 99], "bits=99: must be a whole number from 1 to 30"),
+        (2, ["train", rows, "-o", "m", "--every", "3x"], "argument --every: '3x' is no time: write 30s, 5m or 1h"),
+        (2, ["train", rows], "name the model's file"),
+        (1, ["train", "--resume", at["good"]], "good is a rosenblatt model, not a checkpoint"),
+        (1, ["predict", at["half"], rows], "half is not a rosenblatt model, or it is truncated"),
+        (1, ["predict", at["folder"], rows], "folder is a folder, not a rosenblatt model"),
+        (1, ["predict", at["good"], rows, "-o", tmp_path / "no" / "x"], "x: No such file or directory"),
+        (1, ["predict", at["good"], at["binary"]], "binary, line 1: "),
+        (2, ["predict"], "the following arguments are required: MODEL"),
+        (1, ["evaluate", at["good"], at["empty"]], "the data has no rows"),
+        (2, ["inspect", at["good"], "--top", -1], "argument --top: '-1': must be a whole number, 0 or more"),
+        (2, ["export", at["good"]], "the following arguments are required: --to"),
+        (1, ["compare", at["empty"]], "empty is empty"),
+        (2, ["compare", rows, "--folds", 1], "folds=1: must be at least 2"),
+        (1, ["tune", tmp_path / "none"], "none: there is no such file"),
+        (1, ["certify", tmp_path / "none"], "none: No such file or directory"),
+        (1, ["certify", at["binary"]], "binary is not a CSV file: "),
+        (1, ["trace", at["folder"]], "folder: Is a directory"),
+        (2, ["tran"], "invalid choice: 'tran'"),
+    ]
+    for code, words, why in cases:
+        done = run(*words, check=code)
+        assert why in done.stderr, words
+        assert done.stderr.startswith("rosenblatt"), done.stderr
+        last = done.stderr.splitlines()[-1]
+        assert why in last, words
+        assert "Traceback" not in done.stderr
+        assert "Errno" not in done.stderr
+    assert not (tmp_path / "m").exists()
 
 
 def test_skip_bad_is_reported(rows, tmp_path):
@@ -190,6 +433,14 @@ def test_a_reader_that_has_seen_enough_is_no_error(rows, tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("verb", ["demo", "inspect"])
+def test_a_pipe_that_is_closed_at_once_is_no_error(rows, tmp_path, verb):
+    train(rows, "-o", tmp_path / "m", "--learner", "averaged")
+    words = " ".join(map(str, [*COMMAND, verb, *([tmp_path / "m"] if verb == "inspect" else [])]))
+    done = subprocess.run(f"set -o pipefail; {words} | true", shell=True, executable="/bin/bash", capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
     train(rows, "-o", tmp_path / "m")
     code = (
@@ -202,8 +453,6 @@ def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
 
 def test_a_model_that_was_trained_in_python_reads_files(tmp_path):
     import pandas as pd
-
-    import rosenblatt
 
     frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0], "y": ["n", "n", "p", "p"]})
     learner = rosenblatt.Perceptron(tol=None).fit(frame[["a", "b"]], frame["y"])

@@ -75,6 +75,25 @@ def test_numbers_are_those_of_float(value):
             assert rows_of(parse(f"1 1:{text}"))[0][1].hex() == float(text).hex()
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 2147483646), st.from_regex(r"[+-]?([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})", fullmatch=True)
+        ),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda pair: pair[0],
+    ),
+    st.sampled_from([" ", "  ", "\t", "\r\t"]),
+    st.sampled_from(["", " ", "#", " # 1:1", "\r"]),
+)
+def test_short_decimals_are_those_of_float_wherever_they_stand(pairs, between, after):
+    """Words of up to 24 bytes are read in another way than longer ones, decimals of up to 8 characters too."""
+    (row,) = rows_of(parse(f"1 {between.join(f'{j}:{text}' for j, text in pairs)}{after}"))
+    assert [(j, value.hex()) for j, value in row.items()] == [(j, float(text).hex()) for j, text in sorted(pairs)]
+
+
 @pytest.mark.parametrize(
     "text",
     ["1e-300", "4.9e-324", "1e-400", "0." + "0" * 400 + "1", "1" + "0" * 90, "9007199254740993", "0.1e1", ".5", "5.",
@@ -92,7 +111,10 @@ def test_values_that_cannot_be_learned_from_are_bad(text):
     assert why.startswith("feature 7 is ")
 
 
-@pytest.mark.parametrize("text", ["", "x", "1x", "--1", "+-1", "1e", "0x10", "1_0", "1,5", "e5", ".", "-", "1:2"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "1x", "--1", "+-1", "1e", "0x10", "1_0", "1,5", "e5", ".", "-", "1:2", "1.2.3", "1.5.", "1 5", "0.5\x01"],
+)
 def test_text_that_is_no_number_is_bad(text):
     assert len(parse(f"1 1:{text}").bad) == 1
 

@@ -14,6 +14,7 @@ from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
 from rosenblatt.learners.checkpoint import load_checkpoint, save_checkpoint
 from rosenblatt.learners.files import LEARNERS, FileRun, Options
 from rosenblatt.models import save
+from rosenblatt.models.container import read_container
 
 CLASSES = {
     "perceptron": rosenblatt.Perceptron,
@@ -23,6 +24,7 @@ CLASSES = {
     "pa": lambda **given: rosenblatt.PassiveAggressive(variant="PA", **given),
     "pa1": lambda **given: rosenblatt.PassiveAggressive(variant="PA-I", **given),
     "pa2": lambda **given: rosenblatt.PassiveAggressive(variant="PA-II", **given),
+    "arow": rosenblatt.AROW,
 }
 
 
@@ -229,6 +231,20 @@ def test_options_that_mean_nothing():
         Options(max_iter=0)
     with pytest.raises(ParameterError, match="eta0=-1"):
         Options(eta0=-1)
+    with pytest.raises(ParameterError, match="keep='vote': AROW keeps 'last' or 'average'"):
+        Options("arow", keep="vote")
+
+
+def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):
+    path = write_rows(tmp_path / "x")
+    path.write_text(path.read_text() + "1 5000:1\n")
+    run = run_of(path, "arow", max_iter=1)
+    save_checkpoint(run, tmp_path / "c", {})
+    tensors = read_container(tmp_path / "c", "checkpoint")[1]
+    moved = np.flatnonzero(run.state.variances[0] != 1)
+    np.testing.assert_array_equal(tensors["variances.columns"], moved)
+    resumed, _ = load_checkpoint(tmp_path / "c")
+    np.testing.assert_array_equal(resumed.state.variances, run.state.variances)
 
 
 def test_a_checkpoint_of_changed_data_is_refused(tmp_path):

@@ -23,6 +23,13 @@ def learners():
         for multiclass in ("joint", "ovr"):
             yield rosenblatt.Perceptron(keep=keep, multiclass=multiclass, max_iter=3)
     yield rosenblatt.PassiveAggressive(max_iter=3)
+    yield rosenblatt.AROW(max_iter=3)
+    for keep in ("last", "average", "vote", "pocket"):
+        for multiclass in ("joint", "ovr"):
+            yield rosenblatt.KernelPerceptron(gamma=0.7, keep=keep, multiclass=multiclass, max_iter=2)
+    for kernel in ("linear", "poly", "sigmoid"):
+        yield rosenblatt.KernelPerceptron(kernel=kernel, gamma="scale", coef0=0.5, degree=2, max_iter=2)
+    yield rosenblatt.KernelPerceptron(budget=7, max_iter=2)
 
 
 def fitted(learner, X=X, y=Y):
@@ -111,7 +118,7 @@ def test_foreign_files_are_refused(tmp_path):
         load(path)
     with pytest.raises(ModelError, match="there is no such file"):
         load(tmp_path / "nothing")
-    with pytest.raises(ModelError, match="there is no such file"):
+    with pytest.raises(ModelError, match="is a folder, not a rosenblatt model"):
         load(tmp_path)
 
 
@@ -159,8 +166,63 @@ def test_a_vote_that_points_outside_is_refused(tmp_path):
     header, tensors = container.read_container(path, "model")
     tensors["0.which"] = tensors["0.which"] + 10**6
     container.write_container(path, "model", header, tensors)
-    with pytest.raises((ModelError, ValueError)):
-        load(path).predict(X)
+    with pytest.raises(ModelError, match="its updates name a row or a class that is not there"):
+        load(path)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_precomputed_kernel_names_its_columns(tmp_path, classes):
+    rows, labels = X[classes > Y], Y[classes > Y]
+    learner = fitted(rosenblatt.KernelPerceptron(kernel="precomputed", max_iter=3), rows @ rows.T, labels)
+    save(learner, tmp_path / "m")
+    model = load(tmp_path / "m")
+    np.testing.assert_array_equal(model.decision_function(rows @ rows.T), learner.decision_function(rows @ rows.T))
+    with pytest.raises(DataError, match="X is sparse: a precomputed kernel matrix must be dense"):
+        model.predict(sp.csr_array(rows @ rows.T))
+
+
+def test_a_kernel_model_without_a_support_row(tmp_path):
+    """A single class: nothing was ever mistaken."""
+    for keep in ("last", "vote"):
+        learner = rosenblatt.KernelPerceptron(keep=keep).partial_fit(X, np.zeros(len(X), int))
+        save(learner, tmp_path / "m")
+        model = load(tmp_path / "m")
+        assert model.support_rows == 0
+        np.testing.assert_array_equal(model.decision_function(X), learner.decision_function(X))
+
+
+def test_a_kernel_that_is_a_function_is_not_saved(tmp_path):
+    learner = fitted(rosenblatt.KernelPerceptron(kernel=lambda A, B: A @ B.T, max_iter=2))
+    with pytest.raises(ModelError, match="a kernel that is a function of yours cannot be saved"):
+        save(learner, tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("keep", "change", "why"),
+    [
+        ("last", lambda h, t: h["kernel"].update(name="function"), "the unknown kernel 'function'"),
+        ("last", lambda h, t: h["kernel"].update(gamma=-1.0), "the numbers of its kernel are out of range"),
+        ("last", lambda h, t: h["kernel"].update(gamma="1"), "the numbers of its kernel are not numbers"),
+        ("last", lambda h, t: h["support"].update(rows=-1), "it counts -1 of something"),
+        ("last", lambda h, t: h["support"].update(rows=3), "its tensors have other shapes|is not a sound model"),
+        ("last", lambda h, t: t.update({"0.coefficients": t["0.coefficients"][1:]}), "its tensors have other shapes"),
+        ("last", lambda h, t: t.update({"0.coefficients": t["0.coefficients"] + np.inf}), "weights are not finite"),
+        ("last", lambda h, t: t.update({"0.support.indices": t["0.support.indices"] + 99}), "broken CSR|not a sound"),
+        ("last", lambda h, t: t.update({"0.support.data": t["0.support.data"] * np.nan}), "its support contains NaN"),
+        ("vote", lambda h, t: t.update({"0.0.gains": t["0.0.gains"] + 3}), "name a row or a class that is not there"),
+        ("vote", lambda h, t: t.update({"0.0.which": t["0.0.which"] - 5}), "name a row or a class that is not there"),
+        ("vote", lambda h, t: t.update({"0.0.steps": t["0.0.steps"][1:]}), "its tensors have other shapes"),
+        ("vote", lambda h, t: h.update(K=7), "its weight rows do not fit its classes"),
+    ],
+)
+def test_a_kernel_model_with_wrong_content_is_refused(tmp_path, keep, change, why):
+    path = tmp_path / "m"
+    save(fitted(rosenblatt.KernelPerceptron(keep=keep, max_iter=2), sp.csr_array(X)), path)
+    header, tensors = container.read_container(path, "model")
+    change(header["parts"][0], tensors)
+    container.write_container(path, "model", header, tensors)
+    with pytest.raises(ModelError, match=why):
+        load(path)
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):

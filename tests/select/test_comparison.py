@@ -74,6 +74,25 @@ def test_the_verb_tune_names_what_to_take(flowers: Path, capsys: pytest.CaptureF
     assert "±" in told
 
 
+def test_compare_and_tune_read_what_train_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, rows, table = tmp_path / "text", tmp_path / "rows.svm", tmp_path / "table.csv"
+    text.write_text("spam\twin a prize\nham\tlunch at noon\nspam\twin win\nham\tsee you\n" * 10)
+    rows.write_text("1 1:1 7:0.5\n-1 3:1\n" * 20)
+    table.write_text("size,colour,kind\n" + "1,red,a\n9,blue,b\n,red,a\n" * 10)
+    for path, features in ((text, 14), (rows, 3), (table, 4)):
+        assert main(["compare", str(path), "--folds", "2", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["features"] == features  # of columns that are ever used
+        assert max(each["accuracy"] for each in told["measured"]) == 1.0
+        assert main(["tune", str(path), "--folds", "2", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["tried"][0]["accuracy"] == 1.0
+    assert main(["tune", str(table), "--label", "colour", "--drop", "kind", "--folds", "2"]) == 0
+    assert "label: colour; numbers: size" in capsys.readouterr().err
+    (tmp_path / "x.vw").write_text("1 2.0 |f a\n-1 |f b\n" * 10)
+    assert main(["tune", str(tmp_path / "x.vw"), "--folds", "2"]) == 0
+    assert "the weights of the rows are left aside here" in capsys.readouterr().err
+
+
 def test_the_best_is_the_highest_and_can_be_written_down() -> None:
     X, y = load_iris(return_X_y=True)
     found = tune(X, y, folds=3)

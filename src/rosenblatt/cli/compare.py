@@ -15,27 +15,30 @@ HELP = "compare the learners, and scikit-learn's, on your data"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.table import add_data_arguments
+    from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
-    add_data_arguments(parser)
+    parser.usage = "rosenblatt compare DATA [DATA ...] [options]"
+    parser.add_argument("data", metavar="DATA", nargs="+", help="files, globs, folders; - is a pipe")
     parser.add_argument("--folds", type=int, default=5, help="parts to validate on (5)")
     parser.add_argument("--seed", type=int, default=0, help="of the folds (0)")
     parser.add_argument("--json", action="store_true", help="the measurements as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write a page with the table")
+    add_data_arguments(parser)
+    add_column_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """0: measured."""
     import json
 
-    from rosenblatt.cli.table import read_table
+    from rosenblatt.cli.rows import read_labelled
     from rosenblatt.select import compare
 
-    X, y, _ = read_table(args.data, args.label)
+    X, y = read_labelled(args)
     found = compare(X, y, folds=args.folds, random_state=args.seed)
     if args.html:
         from rosenblatt.cli.page import write_page
 
-        write_page(args.html, f"{args.data}: classifiers compared", str(found))
+        write_page(args.html, f"{', '.join(args.data)}: classifiers compared", str(found))
     print(json.dumps(found.as_dict()) if args.json else found)
     return 0

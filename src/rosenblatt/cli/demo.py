@@ -35,7 +35,11 @@ def run(args: argparse.Namespace) -> int:
         VotedPerceptron,
     )
 
-    console = Console(highlight=False)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # as for any other verb; rich would exit with 1
+
+    console = Output(highlight=False)
     data = load_breast_cancer()
     labels = data.target_names[data.target]
     test = np.arange(len(labels)) % 3 == 2

@@ -1,4 +1,8 @@
-"""The verb `evaluate`: how well a model does on labelled data."""
+"""Count a model's errors on labelled data: accuracy with its interval, confusion matrix, figures by class.
+
+rosenblatt evaluate spam.model held-out.tsv
+rosenblatt evaluate spam.model held-out.tsv --report spam.html
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The verb `export`: a model for where rosenblatt is not."""
+"""Write a linear model for where rosenblatt is not.
+
+rosenblatt export spam.model --to json | less
+rosenblatt export sensor.model --to c -o model.h
+"""
 
 from __future__ import annotations
 

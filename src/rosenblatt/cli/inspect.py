@@ -1,4 +1,7 @@
-"""The verb `inspect`: what is in a model file."""
+"""Show what is in a model file, with the features that speak most for each class.
+
+rosenblatt inspect spam.model --top 20
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ HELP = "show what is in a model file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("--top", type=int, default=10, metavar="N", help="features a class (default 10)")
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="features a class (default 10)")
     parser.add_argument("--json", action="store_true", help="as one JSON object")
 
 
@@ -30,12 +33,19 @@ def run(args: argparse.Namespace) -> int:
         "classes": model.classes.tolist(),
         "features": model.features,
         "weighted": _weighted(model),
+        "support_rows": model.support_rows,
         "encoder": None if model.encoder is None else model.encoder.describe(),
         "history": model.history,
         "top_features": tops,
     }
     print(json.dumps(facts, ensure_ascii=False) if args.json else _text(facts))
     return 0
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 0 or more")
+    return int(text)
 
 
 def _weighted(model: Any) -> int | None:
@@ -53,12 +63,15 @@ def _text(facts: dict[str, Any]) -> str:
         f"parameters  {', '.join(f'{name}={value}' for name, value in facts['parameters'].items())}",
         f"classes     {len(facts['classes'])}: {classes}",
         f"features    {facts['features']:,}"
-        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else ""),
+        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else "")
+        + (f"; {facts['support_rows']:,} support rows" if facts["support_rows"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
     ]
     if history.get("mistakes"):
         shown = " ".join(f"{m:,}" for m in history["mistakes"][-10:])
         lines.append(f"epochs      {len(history['mistakes'])}, stopped by {history['stop_reason']}; mistakes: {shown}")
+    if history.get("choice"):
+        lines.append(f"chosen      {history['choice']}")
     for label, tops in facts["top_features"].items():
         if tops:
             lines.append(f"\n{label}")

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 VERBS = ("train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify", "trace", "play", "demo")
 
@@ -18,11 +19,18 @@ DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = "`rosenblatt VERB --help` explains a verb and its options."
 
 
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without listing every option there is."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; `{self.prog} --help` explains\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command, a sub-parser a verb."""
     from rosenblatt import __version__
 
-    parser = argparse.ArgumentParser("rosenblatt", description=DESCRIPTION, epilog=EPILOG)
+    parser = Parser("rosenblatt", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"rosenblatt {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
@@ -40,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; what it returns is the exit code."""
-    from rosenblatt.errors import RosenblattError
+    from rosenblatt.errors import ParameterError, RosenblattError
 
     args = build_parser().parse_args(argv)
     try:
@@ -51,8 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # the reader of our output has enough: not an error
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
-        print(f"rosenblatt: {error}", file=sys.stderr)
-        return 1
+        why = str(error)
+        if isinstance(error, OSError) and error.strerror and error.filename:
+            why = f"{error.filename}: {error.strerror}"
+        print(f"rosenblatt: {why}", file=sys.stderr)
+        return 2 if isinstance(error, ParameterError) else 1
     except KeyboardInterrupt:
         print("rosenblatt: interrupted", file=sys.stderr)
         return 130

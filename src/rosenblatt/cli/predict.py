@@ -1,4 +1,8 @@
-"""The verb `predict`: a line out for a row in, as the rows come."""
+"""Predict the label of every row: a line out for a row in, as the rows come.
+
+rosenblatt predict spam.model new.tsv
+tail -f messages | rosenblatt predict spam.model --scores
+"""
 
 from __future__ import annotations
 

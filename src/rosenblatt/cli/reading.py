@@ -37,6 +37,18 @@ def open_data(args: argparse.Namespace, **options: Any) -> Any:
     return scan(args.data, format=args.format, skip_bad=args.skip_bad, jobs=args.jobs, **options)
 
 
+def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:
+    """The reader of data to learn from; says what it takes the data for."""
+    from rosenblatt.cli.bar import waiting
+
+    columns = {name: getattr(args, name) for name in ("label", "drop", "text", "category", "bits", "grams")}
+    with waiting("looking at the data", visible=not quiet):
+        reader = open_data(args, **columns)
+    if not quiet:
+        print(f"rosenblatt: {reader.format}; {reader.encoder.describe()}", file=sys.stderr)
+    return reader
+
+
 def say_bad(reader: Any) -> None:
     """Report the bad lines that were skipped."""
     if reader.tally.bad:

@@ -30,8 +30,12 @@ def read_table(path: str, label: str | None = None) -> tuple[NDArray[np.float64]
     """
     import numpy as np
 
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        lines = [(number, line) for number, line in enumerate(csv.reader(file), start=1) if any(map(str.strip, line))]
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            numbered = enumerate(csv.reader(file), start=1)
+            lines = [(number, line) for number, line in numbered if any(map(str.strip, line))]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} is not a CSV file: {error}") from None
     if not lines:
         raise DataError(f"{path} is empty")
     width = len(lines[0][1])

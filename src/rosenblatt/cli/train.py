@@ -1,4 +1,13 @@
-"""The verb `train`: a file in, a model and a verdict out."""
+"""Learn a model: a file in, a model and a verdict out.
+
+Files of any size and format, compressed or not; without options it finds out what the columns are and which learner
+to take.
+
+    rosenblatt train messages.tsv -o spam.model
+    rosenblatt train flights.csv.gz --label late -o late.model --report late.html
+    rosenblatt train big.svm --learner arow -o big.model --checkpoint big.checkpoint --every 5m
+    rosenblatt train --resume big.checkpoint
+"""
 
 from __future__ import annotations
 
@@ -7,23 +16,60 @@ import json
 import re
 import sys
 import time
+from collections.abc import Container, Iterable
 from typing import Any
 
 HELP = "learn a model from files, of any size"
 
 # Options that need all rows at once: these runs go through the Python class, in memory.
 _IN_MEMORY = ("multiclass", "class_weight", "early_stopping", "validation_fraction", "n_init", "init")
-_KERNEL = ("kernel", "gamma", "degree", "coef0", "budget")
-_LEARNERS = ("perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
+_KERNEL = ("kernel", "gamma", "degree", "coef0", "rule", "budget", "policy")
+_NUMBERS = ("eta0", "beta", "C", "r")
+_OWN = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
+_HELP_NUMBERS = {
+    "tol": "how much better an epoch must be to count as better",
+    "eta0": "the step of the perceptrons",
+    "beta": "the margin below which they step",
+    "C": "the longest step of pa1, and how bold pa2 is",
+    "r": "how much noise arow expects",
+    "coef0": "of the kernels poly and sigmoid",
+    "validation_fraction": "held out for early stopping",
+}
+_HELP_COUNTS = {
+    "n_iter_no_change": "epochs without getting better before it stops",
+    "n_init": "restarts, of which the best is kept",
+    "degree": "of the kernel poly",
+    "budget": "the most support rows of the kernel learner",
+}
+_HELP_CHOICES = {
+    "keep": (("last", "average", "vote", "pocket"), "which weights are the answer"),
+    "tie": (("mistake", "positive"), "what a score of 0 is"),
+    "multiclass": (("joint", "ovr"), "three classes or more: all together, or each against the rest"),
+    "init": (("zeros", "random"), "the weights at the start"),
+    "kernel": (("linear", "poly", "rbf", "sigmoid"), "of the kernel learner (rbf)"),
+    "rule": (("perceptron", "PA", "PA-I", "PA-II"), "of the kernel learner (perceptron)"),
+    "policy": (("forget-oldest", "forgetron", "projectron"), "when the budget is used up (projectron)"),
+}
+_HELP_SWITCHES = {
+    "shuffle": "another order of the rows each epoch (on)",
+    "fit_intercept": "learn an intercept (on)",
+    "early_stopping": "stop by the accuracy on held-out rows (off)",
+}
+_LEARNERS = ("auto", "perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "kernel", "arow")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
+    parser.usage = "rosenblatt train DATA [DATA ...] -o MODEL [options]"
     parser.add_argument("data", metavar="DATA", nargs="*", help="files, globs, folders; - is a pipe")
     parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
-    parser.add_argument("--learner", choices=_LEARNERS, default="averaged", help="the algorithm (default averaged)")
-    parser.add_argument("--max-iter", type=int, default=10, metavar="N", help="the most epochs (default 10)")
+    parser.add_argument(
+        "--learner",
+        choices=_LEARNERS,
+        help="the algorithm (default auto, which tries several; averaged if one of a learner's own options is given)",
+    )
+    parser.add_argument("--max-iter", type=int, metavar="N", help="the most epochs (default 10; 20 for auto)")
     parser.add_argument(
         "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
     )
@@ -41,22 +87,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint; it knows the data and the options")
     group = parser.add_argument_group("the learner's own options, by their Python names")
-    for name in ("tol", "eta0", "beta", "C", "validation_fraction", "gamma", "coef0"):
-        group.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X")
-    for name in ("n_iter_no_change", "n_init", "degree", "budget"):
-        group.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N")
-    group.add_argument("--keep", choices=("last", "average", "vote", "pocket"))
-    group.add_argument("--tie", choices=("mistake", "positive"))
-    group.add_argument("--multiclass", choices=("joint", "ovr"))
-    group.add_argument("--class-weight", type=_class_weight, metavar="balanced|A=1,B=2")
-    group.add_argument("--init", choices=("zeros", "random"))
-    group.add_argument("--kernel", choices=("linear", "poly", "rbf"))
-    for name in ("shuffle", "fit_intercept", "early_stopping"):
-        group.add_argument(f"--{name.replace('_', '-')}", action=argparse.BooleanOptionalAction, default=None)
+    for name, what in _HELP_NUMBERS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="X", help=what)
+    for name, what in _HELP_COUNTS.items():
+        group.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="N", help=what)
+    for name, (choices, what) in _HELP_CHOICES.items():
+        group.add_argument(f"--{name.replace('_', '-')}", choices=choices, help=what)
+    group.add_argument("--gamma", type=_gamma, metavar="auto|scale|X", help="of the kernel")
+    group.add_argument(
+        "--class-weight", type=_class_weight, metavar="balanced|A=1,B=2", help="how much the rows of a class weigh"
+    )
+    for name, what in _HELP_SWITCHES.items():
+        group.add_argument(
+            f"--{name.replace('_', '-')}", action=argparse.BooleanOptionalAction, default=None, help=what
+        )
 
 
 def run(args: argparse.Namespace) -> int:
+    from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
+    from rosenblatt.models.container import check_writable
 
     started = time.perf_counter()
     if args.resume:
@@ -69,7 +119,11 @@ def run(args: argparse.Namespace) -> int:
         if not args.output:
             raise ParameterError("name the model's file: rosenblatt train DATA -o MODEL")
         output = args.output
-        reader = _open(args)
+        _settle_learner(args)
+        for path in (output, args.checkpoint, args.report):
+            if path:
+                check_writable(path)
+        reader = open_labelled(args, quiet=args.quiet)
         model, facts = _in_memory(args, reader) if _needs_memory(args) else _over_files(args, reader)
     from rosenblatt.models.file import save
 
@@ -79,18 +133,22 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _open(args: argparse.Namespace) -> Any:
-    from rosenblatt.cli.reading import open_data
+def _settle_learner(args: argparse.Namespace) -> None:
+    """Which learner, and how many epochs, where that is left open."""
+    from rosenblatt.errors import ParameterError
 
-    columns = {name: getattr(args, name) for name in ("label", "drop", "text", "category", "bits", "grams")}
-    reader = open_data(args, **columns)
-    if not args.quiet:
-        print(f"rosenblatt: {reader.format}; {reader.encoder.describe()}", file=sys.stderr)
-    return reader
+    given = [name for name in _OWN + _IN_MEMORY + _KERNEL if getattr(args, name) is not None]
+    if args.learner == "auto" and given:
+        raise ParameterError(
+            f"--{given[0].replace('_', '-')} is an option of a learner with a name: add --learner NAME"
+        )
+    args.learner = args.learner or ("averaged" if given else "auto")
+    if args.learner != "auto" and args.max_iter is None:
+        args.max_iter = 10
 
 
 def _needs_memory(args: argparse.Namespace) -> bool:
-    if args.learner in ("kernel", "arow"):
+    if args.learner == "kernel":
         return True
     given = [name for name in _IN_MEMORY if getattr(args, name) not in (None, False)]
     return any(
@@ -105,15 +163,41 @@ def _options(args: argparse.Namespace) -> Any:
     for name in _KERNEL:
         if getattr(args, name) is not None:
             raise ParameterError(f"--{name} is an option of --learner kernel")
-    names = ("tol", "eta0", "beta", "C", "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept", "block")
+    names = (*_OWN, "block")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    return Options(args.learner, args.max_iter, random_state=args.random_state, **given)
+    options = Options(args.learner, args.max_iter, random_state=args.random_state, **given)
+    _check_known(given, {*names} - {*_NUMBERS} | {*options.numbers()}, args.learner)
+    return options
+
+
+def _check_known(given: Iterable[str], known: Container[str], learner: str) -> None:
+    from rosenblatt.errors import ParameterError
+
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"--{name.replace('_', '-')} is not an option of --learner {learner}")
 
 
 def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, Any]]:
+    from rosenblatt.cli.bar import waiting
+    from rosenblatt.data.readers import check_classes
     from rosenblatt.learners.files import FileRun
 
-    return _finish(args, FileRun.begin(reader, _options(args)), args.output, args.checkpoint, args.every)
+    scores: dict[str, float] = {}
+    with waiting("reading the labels", visible=not args.quiet):
+        check_classes(reader.scan_classes())
+    if args.learner == "auto":
+        from rosenblatt.cli.choice import choose_apart
+
+        with waiting("choosing a learner", visible=not args.quiet):
+            chosen = choose_apart(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
+        if not args.quiet:
+            print(f"rosenblatt: chose {chosen.why}", file=sys.stderr)
+        run, scores = FileRun.begin(reader, chosen.options, scale=chosen.scale, choice=chosen.why), chosen.scores
+    else:
+        run = FileRun.begin(reader, _options(args))
+    model, facts = _finish(args, run, args.output, args.checkpoint, args.every)
+    return model, facts | ({"tried": scores} if scores else {})
 
 
 def _resume(args: argparse.Namespace) -> tuple[Any, dict[str, Any], Any, str]:
@@ -134,7 +218,7 @@ def _finish(
 
     extra = {"output": output, "every": every}
     save_now = Checkpoint(checkpoint, every, extra) if checkpoint else None
-    with Bar(epochs=run.options.max_iter, size=run.reader.size, visible=not args.quiet) as bar:
+    with Bar(run, visible=not args.quiet) as bar:
 
         def on_group(run: Any) -> None:
             bar(run)
@@ -148,6 +232,8 @@ def _finish(
         save_checkpoint(run, checkpoint, extra)
     facts = {
         "learner": run.options.learner,
+        "parameters": run.options.parameters(),
+        "choice": run.choice,
         "rows": run.rows,
         "classes": run.classes.values.tolist(),
         "epochs": len(run.history),
@@ -165,33 +251,23 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     import warnings
 
     import rosenblatt
-    from rosenblatt.data.batches import join_batches
-    from rosenblatt.errors import DataError, ParameterError
+    from rosenblatt.cli.bar import waiting
+    from rosenblatt.cli.rows import read_rows
+    from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files import LEARNERS
     from rosenblatt.models.model import model_of
 
     if args.checkpoint or args.cache:
         raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
-    names = LEARNERS | {"kernel": ("KernelPerceptron", "", "last"), "arow": ("AROW", "", "last")}
-    name, variant, _ = names[args.learner]
-    try:
-        kind = getattr(rosenblatt, name)
-    except AttributeError:
-        raise ParameterError(f"--learner {args.learner}: this release has no {name}") from None
-    options = ("tol", "eta0", "beta", "C", "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
-    given = {o: getattr(args, o) for o in options + _IN_MEMORY + _KERNEL if getattr(args, o) is not None}
+    name, variant, _ = (LEARNERS | {"kernel": ("KernelPerceptron", "", "last")})[args.learner]
+    given = {o: getattr(args, o) for o in _OWN + _IN_MEMORY + _KERNEL if getattr(args, o) is not None}
     if name == "PassiveAggressive":
         given["variant"] = variant
-    learner = kind(max_iter=args.max_iter, random_state=args.random_state)
-    for option in given:
-        if option not in learner.get_params():
-            raise ParameterError(f"--{option.replace('_', '-')} is not an option of --learner {args.learner}")
-    batches = list(reader)
-    if not batches:
-        raise DataError("the data has no rows")
-    rows = join_batches(batches)
+    learner = getattr(rosenblatt, name)(max_iter=args.max_iter, random_state=args.random_state)
+    _check_known(given, learner.get_params(), args.learner)
+    rows = read_rows(reader)
     features = reader.encoder.features or rows.features
-    with warnings.catch_warnings():
+    with waiting("learning", visible=not args.quiet), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the verdict says how it stopped
         learner.set_params(**given).fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
     model = model_of(learner, reader.encoder, {})
@@ -200,6 +276,8 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         model.names.update(reader.find_names(columns))
     facts = {
         "learner": args.learner,
+        "parameters": model.parameters,
+        "choice": None,
         "rows": len(rows),
         "classes": model.classes.tolist(),
         "epochs": int(learner.n_iter_),
@@ -227,8 +305,9 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
     if not args.quiet:
         say_bad(reader)
         speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
+        epochs = f"{facts['epochs']} epoch{'s' if facts['epochs'] > 1 else ''}"
         print(
-            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {facts['epochs']} epochs in "
+            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {epochs} in "
             f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
             f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
             file=sys.stderr,
@@ -248,8 +327,9 @@ def _verdict(facts: dict[str, Any]) -> str:
     first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
     if facts["stop_reason"] == "converged":
         return f"converged: an epoch without a mistake, so a hyperplane separates the training rows. {first}."
-    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "the most epochs were reached"
-    return f"{first}; {last:.2%} in the last. Stopped because: {why}."
+    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
+    then = f"; {last:.2%} in the last" if facts["epochs"] > 1 else ""
+    return f"{first}{then}. Stopped because: {why}."
 
 
 def _seconds(text: str) -> float:
@@ -257,6 +337,15 @@ def _seconds(text: str) -> float:
     if not match:
         raise argparse.ArgumentTypeError(f"{text!r} is no time: write 30s, 5m or 1h")
     return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2] or "s"]
+
+
+def _gamma(text: str) -> Any:
+    if text in ("auto", "scale"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write auto, scale or a number") from None
 
 
 def _class_weight(text: str) -> Any:

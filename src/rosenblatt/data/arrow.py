@@ -174,7 +174,10 @@ def _header_of(chunk: bytes, format: str, source: Source) -> tuple[tuple[str, ..
     first = split_records(chunk[: 1 << 20], quoted=True)
     record = next((r for r in first if r.strip()), b"")
     text = record.decode("utf-8", "replace").strip("\r\n")
-    cells = next(csv.reader([text], delimiter="\t" if format == "tsv" else ","), [])
+    try:
+        cells = next(csv.reader([text], delimiter="\t" if format == "tsv" else ","), [])
+    except csv.Error as error:
+        raise DataError(f"{source.name}, line 1: {error}") from None
     if not cells:
         raise DataError(f"{source.name} is empty")
     cells = [cell.strip() for cell in cells]

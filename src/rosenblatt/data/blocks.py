@@ -182,7 +182,7 @@ class BlockStore:
         place = _Place(self._end, len(block), len(block.values), block.weights is not None)
         if not self._places and place.bytes <= self._memory:
             self._memory -= place.bytes
-            self._held.append(block)
+            self._held.append(_apart(block))
             return
         if self._file is None:
             self._file = self._new_file()
@@ -197,7 +197,7 @@ class BlockStore:
             return self._held[k]
         place = self._places[k - len(self._held)]
         assert self._file is not None
-        data = np.empty(place.bytes, np.uint8)
+        data = engine.make_buffer(place.bytes)
         if os.preadv(self._file.fileno(), [data.data], place.offset) < place.bytes:
             raise DataError("the cache is broken: it is shorter than what was written")
         sizes = [
@@ -282,9 +282,25 @@ class BlockStore:
     def _new_file(self) -> IO[bytes]:
         if self._folder is None:
             return tempfile.TemporaryFile(prefix="rosenblatt-")
-        self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / "blocks.json").unlink(missing_ok=True)
-        return open(self._folder / "blocks.bin", "w+b")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / "blocks.json").unlink(missing_ok=True)
+            return open(self._folder / "blocks.bin", "w+b")
+        except OSError as error:
+            raise DataError(f"the cache cannot be written to {self._folder}: {error.strerror}") from None
+
+
+def _apart(block: Batch) -> Batch:
+    """A block in arrays of its own: a view would hold all of the chunk that it was cut from."""
+    weights = None if block.weights is None else block.weights.copy()
+    return replace(
+        block,
+        starts=block.starts.copy(),
+        indices=block.indices.copy(),
+        values=block.values.copy(),
+        codes=block.codes.copy(),
+        weights=weights,
+    )
 
 
 def _write(file: IO[bytes], block: Batch) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
+from rosenblatt import engine
 from rosenblatt.data.sources import Source
 from rosenblatt.errors import DataError
 
@@ -47,19 +48,19 @@ def _naming(source: Source) -> Iterator[None]:
 def _cut(stream: BinaryIO, source: Source, quoted: bool, size: int) -> Iterator[memoryview]:
     rest = b""
     while True:
-        buffer = bytearray(max(size, 2 * len(rest)))
+        buffer = engine.make_buffer(max(size, 2 * len(rest))).data
         buffer[: len(rest)] = rest
-        filled = len(rest) + _fill(stream, memoryview(buffer)[len(rest) :], live=source.live)
+        filled = len(rest) + _fill(stream, buffer[len(rest) :], live=source.live)
         if filled == len(rest):
             if filled:
-                yield memoryview(buffer)[:filled]
+                yield buffer[:filled]
             return
-        end = _last_line_end(buffer, filled, quoted)
+        end = _last_line_end(buffer[:filled], quoted)
         if end == 0 and filled > LONGEST_LINE:
             raise DataError(f"{source.name} has a line longer than {LONGEST_LINE >> 20} MB")
-        rest = bytes(memoryview(buffer)[end:filled])
+        rest = bytes(buffer[end:filled])
         if end:
-            yield memoryview(buffer)[:end]
+            yield buffer[:end]
 
 
 def _fill(stream: BinaryIO, buffer: memoryview, *, live: bool) -> int:
@@ -75,12 +76,21 @@ def _fill(stream: BinaryIO, buffer: memoryview, *, live: bool) -> int:
     return filled
 
 
-def _last_line_end(buffer: bytearray, filled: int, quoted: bool) -> int:
-    end = buffer.rfind(b"\n", 0, filled)
-    if quoted and end >= 0:
-        quotes = buffer.count(b'"', 0, end)
-        while quotes % 2 and end >= 0:  # this line goes on within quotes
-            before = buffer.rfind(b"\n", 0, end)
-            quotes -= buffer.count(b'"', max(before, 0), end)
+def _last_line_end(text: memoryview, quoted: bool) -> int:
+    """Where the last whole line ends; a line may go on within quotes."""
+    if quoted:
+        whole = bytes(text)
+        end = whole.rfind(b"\n")
+        quotes = whole.count(b'"', 0, max(end, 0))
+        while quotes % 2 and end >= 0:
+            before = whole.rfind(b"\n", 0, end)
+            quotes -= whole.count(b'"', max(before, 0), end)
             end = before
-    return end + 1
+        return end + 1
+    size = 1 << 16  # the end is near, where lines are short
+    while True:
+        begin = max(0, len(text) - size)
+        end = bytes(text[begin:]).rfind(b"\n")
+        if end >= 0 or begin == 0:
+            return begin + end + 1 if end >= 0 else 0
+        size *= 2

@@ -53,6 +53,8 @@ def guess_format(source: Source, head: bytes) -> Format:
         return "feather"
     if source.ending in _ENDINGS:
         return _ENDINGS[source.ending]
+    if b"\0" in head:
+        raise DataError(f"{source.name} is neither text nor a format that is known by its first bytes")
     lines = [line.rstrip(b"\r") for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
     if len(lines) > 1:
         lines.pop()  # maybe cut

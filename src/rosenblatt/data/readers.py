@@ -20,7 +20,7 @@ from rosenblatt.data.chunks import CHUNK, iter_chunks, read_head
 from rosenblatt.data.formats import LINE_FORMATS, check_format, guess_format
 from rosenblatt.data.lines import BITS, Encoded, Grams, LineEncoder
 from rosenblatt.data.sources import Source, Spooled, StandardInput, find_sources
-from rosenblatt.errors import DataError, LabelError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 
 _HEAD = 1 << 16
 
@@ -65,6 +65,7 @@ class Reader:
     chunk: int = CHUNK
     tally: Tally = field(default_factory=Tally)
     classes: Classes | None = None  # those that a pass over the data has found
+    total: int = 0  # bytes of that pass
 
     def __iter__(self) -> Iterator[Batch]:
         self.tally = Tally()
@@ -85,8 +86,8 @@ class Reader:
 
     @property
     def size(self) -> int:
-        """Bytes on disk, 0 if unknown."""
-        return sum(source.size for source in self.sources)
+        """Bytes that a pass over the data reads; before the first, those on disk; 0 if unknown."""
+        return self.total or sum(source.size for source in self.sources)
 
     def scan_classes(self) -> Classes:
         """The classes of the labels, by a look at the labels only where that is enough."""
@@ -96,7 +97,8 @@ class Reader:
         if isinstance(self.encoder, LineEncoder) and not self.skip_bad:
             with ThreadPoolExecutor(max(1, self.jobs)) as pool:
                 waiting: deque[Future[list[bytes]]] = deque()
-                for _, _, _, chunk in self._pieces():
+                for _, size, _, chunk in self._pieces():
+                    self.total += size
                     waiting.append(pool.submit(engine.scan_labels, np.frombuffer(chunk, np.uint8), self.format))
                     while len(waiting) > self.jobs + 1:
                         labels.update(dict.fromkeys(waiting.popleft().result()))
@@ -105,6 +107,7 @@ class Reader:
         else:
             for batch in self:
                 labels.update(dict.fromkeys(batch.labels))
+            self.total = self.tally.bytes
         self.classes = Classes.of(list(labels))
         return self.classes
 
@@ -245,6 +248,9 @@ def scan(
             )
         return reader
     if found in LINE_FORMATS:
+        for name, given in (("label", label), ("drop", drop), ("text", text), ("category", category)):
+            if given:
+                raise ParameterError(f"{name} names a column, and {found} lines have none")
         reader.encoder = LineEncoder(found, bits, grams)
         return reader
     from rosenblatt.data.arrow import sample_of
@@ -308,8 +314,10 @@ def _look_through(reader: Reader) -> None:
         for batch in plain:
             moments.add_rows(batch)
             labels.update(dict.fromkeys(batch.labels))
+        reader.total = plain.tally.bytes
     else:
-        for name, _, _, piece in reader._pieces():
+        for name, size, _, piece in reader._pieces():
+            reader.total += size
             try:
                 table = piece.table(reader.encoder)
                 moments.add(reader.encoder, table)

@@ -96,7 +96,7 @@ class Source:
 class StandardInput(Source):
     """Standard input, once."""
 
-    name: str = "-"
+    name: str = "standard input"
     _head: bytes = field(default=b"", repr=False)
 
     live = True
@@ -127,7 +127,7 @@ class StandardInput(Source):
 class Spooled(Source):
     """A copy of standard input in a temporary file, to be read more than once."""
 
-    name: str = "-"
+    name: str = "standard input"
     file: Any = None
 
     @classmethod
@@ -210,7 +210,7 @@ def find_sources(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     Examples
     --------
     >>> find_sources("-")
-    [StandardInput(name='-')]
+    [StandardInput(name='standard input')]
     >>> find_sources("no/such/file")
     Traceback (most recent call last):
         ...

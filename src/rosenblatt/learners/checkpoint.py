@@ -37,6 +37,7 @@ _ARRAYS = (
     "pocket_mistakes",
     "intercept_variances",
 )
+_BEGUN = {"variances": 1.0}  # what a column of a matrix begins with, where it is not 0
 _UPDATES = ("which", "steps", "gains", "loses", "survived")
 
 
@@ -91,10 +92,13 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "stop_reason": run.stop_reason,
         "state": _state_to(run.state, tensors),
         "places": sorted(run.places),
+        "choice": run.choice,
         "extra": extra,
     }
     if run.order is not None:
         tensors["order"] = run.order
+    if run.scale is not None:
+        tensors["scale"] = run.scale
     for k, places in run.places.items():
         tensors[f"places.{k}"] = places
     write_container(path, "checkpoint", header, tensors)
@@ -131,6 +135,8 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             header["rows"],
             {k: tensors[f"places.{k}"] for k in header["places"]},
             header["stop_reason"],
+            tensors.get("scale"),
+            header["choice"],
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, DataError):
@@ -140,14 +146,15 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
 
 
 def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
-    """The arrays of a state; of the weights only columns that are not 0 to the bit."""
+    """The arrays of a state; only columns that are not to the bit what a new feature begins with."""
     matrices = {"weights": state.weights, "sums": state.sums, "pocket": state.pocket, "variances": state.variances}
     if state.start is not None:
         matrices["start"] = state.start.weights
         tensors["start_intercept"] = state.start.intercept
     for name, matrix in matrices.items():
         if matrix is not None:
-            columns = np.flatnonzero((np.ascontiguousarray(matrix).view(np.int64) != 0).any(axis=0))
+            begun = np.array(_BEGUN.get(name, 0.0)).view(np.int64)
+            columns = np.flatnonzero((np.ascontiguousarray(matrix).view(np.int64) != begun).any(axis=0))
             tensors[f"{name}.columns"] = columns
             tensors[name] = np.ascontiguousarray(matrix[:, columns])
     for name in _ARRAYS:
@@ -174,7 +181,7 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
         if name not in tensors:
             return None
         stored = tensors[name]
-        full = np.zeros((stored.shape[0], features), stored.dtype, order="F")
+        full = np.full((stored.shape[0], features), _BEGUN.get(name, 0.0), stored.dtype, order="F")
         full[:, tensors[f"{name}.columns"]] = stored
         return full
 

@@ -14,7 +14,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,11 @@ LEARNERS: dict[str, tuple[str, str, KeepName]] = {
     "pa": ("PassiveAggressive", "PA", "last"),
     "pa1": ("PassiveAggressive", "PA-I", "last"),
     "pa2": ("PassiveAggressive", "PA-II", "last"),
+    "arow": ("AROW", "AROW", "last"),
 }
+
+# rule: the numbers that it takes
+_NUMBERS = {"perceptron": ("eta0", "beta"), "PA": ("C",), "PA-I": ("C",), "PA-II": ("C",), "AROW": ("r",)}
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Options:
     eta0: float = 1.0
     beta: float = 0.0
     C: float = 1.0
+    r: float = 1.0
     keep: str | None = None
     block: int = GROUP * ROWS  # rows that are shuffled together
 
@@ -75,11 +80,16 @@ class Options:
             check_count(name, getattr(self, name))
         if self.keep not in (None, "last", "average", "vote", "pocket"):
             raise ParameterError(f"keep={self.keep!r}: must be last, average, vote or pocket")
-        self.rule()
+        if self.rule().second_order and self.kept() not in ("last", "average"):
+            raise ParameterError(f"keep={self.keep!r}: AROW keeps 'last' or 'average'")
 
     def rule(self) -> Rule:
         name: Any = LEARNERS[self.learner][1]
-        return Rule(name, eta0=self.eta0, beta=self.beta, C=self.C)
+        return Rule(name, eta0=self.eta0, beta=self.beta, C=self.C, r=self.r)
+
+    def numbers(self) -> tuple[str, ...]:
+        """The options that this learner's rule takes; the others mean nothing to it."""
+        return _NUMBERS[LEARNERS[self.learner][1]]
 
     def kept(self) -> KeepName:
         keep: Any = self.keep or LEARNERS[self.learner][2]
@@ -91,9 +101,9 @@ class Options:
         known = asdict(self)
         del known["learner"], known["keep"], known["block"]
         rule = self.rule().name
-        for name in ("C",) if rule == "perceptron" else ("eta0", "beta"):
+        for name in {"eta0", "beta", "C", "r"} - set(self.numbers()):
             del known[name]
-        return known | {"keep": self.kept()} | ({} if rule == "perceptron" else {"variant": rule})
+        return known | {"keep": self.kept()} | ({"variant": rule} if rule.startswith("PA") else {})
 
 
 @dataclass
@@ -127,9 +137,18 @@ class FileRun:
     rows: int = 0  # of the data, known after the first epoch
     places: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # where a vote has stored each block's rows
     stop_reason: StopReason | None = None
+    scale: NDArray[np.float64] | None = None  # what each column is divided by; columns beyond it by 1
+    choice: str | None = None  # why this learner, if it was chosen
 
     @classmethod
-    def begin(cls, reader: Reader, options: Options) -> FileRun:
+    def begin(
+        cls,
+        reader: Reader,
+        options: Options,
+        *,
+        scale: NDArray[np.float64] | None = None,
+        choice: str | None = None,
+    ) -> FileRun:
         """A run that has learned nothing yet."""
         classes = check_classes(reader.scan_classes())
         if options.tie == "positive" and len(classes) > 2:
@@ -143,8 +162,9 @@ class FileRun:
             keep=options.kept(),
             fit_intercept=options.fit_intercept,
             generator=engine.seed_generator(options.random_state),
+            second_order=options.rule().second_order,
         )
-        return cls(reader, options, classes, state, known)
+        return cls(reader, options, classes, state, known, scale=scale, choice=choice)
 
     def run(
         self,
@@ -182,12 +202,17 @@ class FileRun:
         """What has been learned, ready to predict."""
         state = self._fitted(max(self.features, 1))
         answer = state.answer()
-        history = {
+        history: dict[str, Any] = {
             "mistakes": self.history.mistakes,
             "updates": self.history.updates,
             "stop_reason": self.stop_reason or "unfinished",
             "rows": self.rows,
         }
+        if self.choice is not None:
+            history["choice"] = self.choice
+        if self.scale is not None:
+            assert isinstance(answer, Linear)
+            answer = Linear(answer.weights / self._scale(state.features), answer.intercept)
         if names is None:
             names = self._names(answer)
         return Model(
@@ -251,7 +276,7 @@ class FileRun:
         return iter_groups(blocks(), self._size)
 
     def _learn(self, group: Group) -> None:
-        rows = group.rows
+        rows = self._scaled(group.rows)
         table, y = rows.table(self.state.features), self._targets(rows)
         order = None
         if self.options.shuffle:
@@ -333,13 +358,24 @@ class FileRun:
         groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, keep=False)
         return sum(
             self.state.count_mistakes(
-                group.rows.table(self.state.features),
-                self._targets(group.rows),
+                rows.table(self.state.features),
+                self._targets(rows),
                 tie_positive=self.options.tie == "positive",
-                sample_weight=group.rows.weights,
+                sample_weight=rows.weights,
             )
-            for group in groups
+            for rows in (self._scaled(group.rows) for group in groups)
         )
+
+    def _scaled(self, rows: Batch) -> Batch:
+        if self.scale is None:
+            return rows
+        return replace(rows, values=rows.values / self._scale(rows.features)[rows.indices])
+
+    def _scale(self, features: int) -> NDArray[np.float64]:
+        assert self.scale is not None
+        if features > len(self.scale):
+            self.scale = np.concatenate([self.scale, np.ones(features - len(self.scale))])
+        return self.scale[:features]
 
     def _names(self, answer: Any) -> dict[int, str]:
         """The names of the columns that weigh most."""

@@ -36,6 +36,18 @@ def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, A
     write_whole(path, save(arrays, metadata))
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise if a file could not be written here: better before an hour of learning than after it."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise ModelError(f"{target} cannot be written: it is a folder")
+    if not folder.is_dir():
+        raise ModelError(f"{target} cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ModelError(f"{target} cannot be written: the folder {folder} is not yours to write in")
+
+
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write bytes to a file beside it, make sure they are on disk, and put it in place."""
     target = Path(path)
@@ -62,8 +74,12 @@ def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, A
     from safetensors import SafetensorError, safe_open
 
     name = os.fspath(path)
+    if os.path.isdir(name):
+        raise ModelError(f"{name} is a folder, not a rosenblatt {kind}")
     if not os.path.isfile(name):
         raise ModelError(f"{name}: there is no such file")
+    if not os.access(name, os.R_OK):
+        raise ModelError(f"{name} cannot be read: Permission denied")
     try:
         with safe_open(name, framework="numpy") as file:
             metadata = file.metadata() or {}

@@ -11,15 +11,13 @@ import sys
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.models.container import Tensors, read_container, write_container
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.voted import Updates, Voted
+from rosenblatt.models.parts import part_from, part_to, width_of
 
 MOST_FEATURES = 2**31
 _KINDS = {"i": int, "U": str, "b": bool, "f": float, "u": int}
@@ -64,7 +62,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
     """A model as a header of plain values and tensors."""
     tensors: Tensors = {}
-    parts = [_part_to(part, f"{k}.", tensors) for k, part in enumerate(model.parts)]
+    parts = [part_to(part, f"{k}.", tensors) for k, part in enumerate(model.parts)]
     header = {
         "library": _library_version(),
         "learner": model.learner,
@@ -86,8 +84,8 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         raise ModelError(f"it has {features!r} features")
     classes = _classes_from(header["classes"])
     rows = 1 if len(classes) <= 2 else len(classes)
-    parts = tuple(_part_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
-    if sum(len(part.intercept if isinstance(part, Linear) else part.start.intercept) for part in parts) != rows:
+    parts = tuple(part_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
+    if sum(map(width_of, parts)) != rows:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
         header["learner"],
@@ -110,85 +108,6 @@ def encoder_from(header: dict[str, Any] | None) -> Any:
     from rosenblatt.data.columns import ColumnEncoder
 
     return ColumnEncoder.from_json(header)
-
-
-def _part_to(part: Linear | Voted, prefix: str, tensors: Tensors) -> dict[str, Any]:
-    if isinstance(part, Linear):
-        _weights_to(part, prefix, tensors)
-        return {"kind": "linear"}
-    _weights_to(part.start, prefix, tensors)
-    for name in ("which", "steps", "gains", "loses", "survived"):
-        tensors[f"{prefix}{name}"] = getattr(part.updates, name)
-    storage = "none"
-    if sp.issparse(part.support):
-        storage = "sparse"
-        for name in ("data", "indices", "indptr"):
-            tensors[f"{prefix}support.{name}"] = getattr(part.support, name)
-    elif part.support is not None:
-        storage = "dense"
-        tensors[f"{prefix}support"] = np.asarray(part.support)
-    return {
-        "kind": "voted",
-        "support": storage,
-        "rows": 0 if part.support is None else int(part.support.shape[0]),
-        "survived_last": int(part.survived_last),
-        "fit_intercept": bool(part.fit_intercept),
-    }
-
-
-def _part_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Linear | Voted:
-    start = _weights_from(prefix, tensors, features)
-    if header["kind"] == "linear":
-        return start
-    if header["kind"] != "voted":
-        raise ModelError(f"it has a part of the unknown kind {header['kind']!r}")
-    support: Any = None
-    if header["support"] == "sparse":
-        arrays = tuple(tensors[f"{prefix}support.{name}"] for name in ("data", "indices", "indptr"))
-        support = sp.csr_array(arrays, shape=(header["rows"], features))
-    elif header["support"] == "dense":
-        support = tensors[f"{prefix}support"]
-    updates = Updates(*(tensors[f"{prefix}{name}"] for name in ("which", "steps", "gains", "loses", "survived")))
-    return Voted(start, support, updates, int(header["survived_last"]), bool(header["fit_intercept"]))
-
-
-def _weights_to(linear: Linear, prefix: str, tensors: Tensors) -> None:
-    """Only what is not 0: the columns with a weight, and of these the rows."""
-    columns = np.flatnonzero((linear.weights != 0).any(axis=0))
-    stored = sp.csc_array(linear.weights[:, columns])
-    stored.sort_indices()
-    tensors[f"{prefix}columns"] = columns.astype(np.int64)
-    tensors[f"{prefix}counts"] = np.diff(stored.indptr).astype(np.int32)
-    tensors[f"{prefix}rows"] = stored.indices.astype(np.int32)
-    tensors[f"{prefix}weights"] = stored.data
-    tensors[f"{prefix}intercept"] = linear.intercept
-
-
-def _weights_from(prefix: str, tensors: Tensors, features: int) -> Linear:
-    columns, counts, rows = (tensors[f"{prefix}{name}"] for name in ("columns", "counts", "rows"))
-    stored, intercept = tensors[f"{prefix}weights"], tensors[f"{prefix}intercept"]
-    if (
-        stored.dtype not in (np.float32, np.float64)
-        or intercept.dtype != np.float64
-        or [tensor.dtype.str for tensor in (columns, counts, rows)] != ["<i8", "<i4", "<i4"]
-    ):
-        raise ModelError("its tensors have other types than those of a model")
-    if any(tensor.ndim != 1 for tensor in (columns, counts, rows, stored, intercept)) or not (
-        len(columns) == len(counts) <= features and len(rows) == len(stored) == counts.sum()
-    ):
-        raise ModelError("its tensors have other shapes than those of a model")
-    if len(columns) and (
-        columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any() or counts.min() < 0
-    ):
-        raise ModelError("its columns are out of order")
-    if len(rows) and (rows.min() < 0 or rows.max() >= len(intercept)):
-        raise ModelError("it has a weight for a class that is not there")
-    if not (np.isfinite(stored).all() and np.isfinite(intercept).all()):
-        raise ModelError("its weights are not finite")
-    # Feature after feature, where a reader's rows look them up; pages of columns without a weight are never touched.
-    weights: NDArray[Any] = np.zeros((len(intercept), features), stored.dtype, order="F")
-    weights[rows, np.repeat(columns, counts)] = stored
-    return Linear(weights, intercept)
 
 
 def _classes_to(classes: NDArray[Any]) -> dict[str, Any]:

@@ -49,6 +49,8 @@ class Kernel:
     def between(self, table: Table, support: Any) -> Iterator[engine.KernelSource]:
         """Kernel values of rows with the support, part after part of the rows."""
         if self.name == "precomputed":
+            if table.sparse:
+                raise DataError("X is sparse: a precomputed kernel matrix must be dense")
             yield engine.matrix_source(np.ascontiguousarray(table.values[:, support], dtype=np.float64))
         elif self.name == "function":
             for begin in range(0, table.count, ROWS_A_CALL):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
+from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.voted import Voted
 
@@ -26,7 +27,7 @@ class Model:
         What the learner was told.
     classes : array
         Sorted; with two classes a score ``>= 0`` is the larger.
-    parts : tuple of Linear or Voted
+    parts : tuple of Linear, Voted, Dual or VotedDual
         What scores rows; more than one only for a one-vs-rest vote.
     features : int
         Columns of a row. Columns beyond, which were never seen in training, weigh nothing.
@@ -41,7 +42,7 @@ class Model:
     learner: str
     parameters: dict[str, Any]
     classes: NDArray[Any]
-    parts: tuple[Linear | Voted, ...]
+    parts: tuple[Linear | Voted | Dual | VotedDual, ...]
     features: int
     encoder: Any = None
     names: dict[int, str] = field(default_factory=dict)
@@ -69,8 +70,20 @@ class Model:
             return self.scores(as_table(matrix))
         return self.scores(batch.table(self.features))
 
+    @property
+    def support_rows(self) -> int | None:
+        """The rows of the training data that a vote or a kernel model holds; None for one that is only weights."""
+        supports = [part.support for part in self.parts if not isinstance(part, Linear)]
+        if not supports:
+            return None
+        return sum(0 if support is None else int(support.shape[0]) for support in supports)
+
     def linear(self) -> Linear:
         """The weights, if one weight row a class is all there is."""
+        if isinstance(self.parts[0], Dual | VotedDual):
+            raise ModelError(
+                "a kernel model has support rows instead of weights: only rosenblatt itself can predict with it"
+            )
         if len(self.parts) != 1 or not isinstance(self.parts[0], Linear):
             raise ModelError("a vote has no single weight vector; a model with keep='average' comes closest")
         return self.parts[0]

@@ -1,0 +1,126 @@
+"""Which learner `train` takes where none is named: the one that `AutoPerceptron` chooses.
+
+Invariant: the same data and seed give the same choice. It is made on rows that fit into bounded memory, in a process
+of its own, whose memory is free again when the chosen learner begins to learn from all rows, as they are read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.cli.rows import Compact, sample_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rosenblatt.data.readers import Reader
+    from rosenblatt.learners.files import Options
+
+SAMPLE_BYTES = 32 << 20
+EPOCHS = 20  # the most that are tried, as in AutoPerceptron
+CAUTION = 0.05  # r beside the mean ‖x‖² + 1, where AROW is taken untried: wide rows are what it is best at
+MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be held to choose."""
+
+    sample_bytes: int
+    weights: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A learner's options, what columns are divided by, and why."""
+
+    options: Options
+    scale: NDArray[np.float64] | None
+    why: str
+    scores: dict[str, float]
+
+
+def choose_apart(reader: Reader, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
+    """`choose`, in a process of its own."""
+    from multiprocessing import get_context
+
+    from rosenblatt.data.sources import Source, Spooled
+    from rosenblatt.errors import DataError
+
+    sources = [Source(source.path) if isinstance(source, Spooled) else source for source in reader.sources]
+    limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
+    context = get_context("spawn")
+    receive, send = context.Pipe(duplex=False)
+    words = (send, replace(reader, sources=sources), limits, max_iter, random_state, block)
+    process = context.Process(target=_answer, args=words, daemon=True)
+    process.start()
+    send.close()
+    try:
+        found: Choice | Exception = receive.recv()
+    except EOFError:
+        raise DataError("choosing a learner needs more memory than there is: name one with --learner") from None
+    finally:
+        process.kill()  # an answer has been sent, or is no longer wanted
+        process.join()
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _answer(
+    send: Any, reader: Reader, limits: Limits, max_iter: int | None, random_state: int, block: int | None
+) -> None:
+    import signal
+
+    from rosenblatt.errors import RosenblattError
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits says that it was interrupted
+    answer: Choice | Exception
+    try:
+        answer = choose(reader, limits, max_iter=max_iter, random_state=random_state, block=block)
+    except (RosenblattError, OSError) as error:
+        answer = error
+    with contextlib.suppress(OSError):  # the process that waited may be gone
+        send.send(answer)
+
+
+def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
+    """Choose by rows from all over the data."""
+    import numpy as np
+
+    from rosenblatt.data.table import as_table
+    from rosenblatt.learners.classes import weight_rows
+    from rosenblatt.learners.files import LEARNERS, Options
+    from rosenblatt.select import AutoPerceptron
+    from rosenblatt.select.scaling import mean_squared_norm
+
+    classes = reader.scan_classes()
+    rows, step = sample_rows(reader, limits.sample_bytes)
+    common: dict[str, Any] = {"random_state": random_state} | ({} if block is None else {"block": block})
+    compact = Compact.of(rows, reader.encoder.features, dense=False)
+    weights = weight_rows(len(classes)) * len(compact.columns)
+    codes = classes.codes(rows)
+    if weights > limits.weights or len(np.unique(codes)) < 2:
+        why = f"{len(classes)} classes and {len(compact.columns):,} columns are too many to try several side by side"
+        if weights <= limits.weights:
+            why = f"every {step:,}-th row is of one class, too few to compare learners"
+        r = float(f"{CAUTION * (mean_squared_norm(as_table(compact.X)) + 1.0):.2g}")
+        options = Options("arow", EPOCHS // 2 if max_iter is None else max_iter, r=r, **common)
+        return Choice(options, None, f"AROW(r={r:g}): {why}", {})
+    auto = AutoPerceptron(max_iter=EPOCHS if max_iter is None else max_iter, random_state=random_state)
+    auto.fit(compact.X, classes.values[codes], sample_weight=rows.weights)
+    given, kind = auto.best_.get_params(), type(auto.best_).__name__
+    learner = next(
+        name for name, (named, rule, _) in LEARNERS.items() if named == kind and given.get("variant", rule) == rule
+    )
+    known = {field.name for field in fields(Options)} - {"random_state", "block", "learner"}
+    options = Options(learner, **{name: value for name, value in given.items() if name in known}, **common)
+    scale = None
+    if auto.scaling_ is not None:
+        scale = np.ones(compact.features)
+        scale[compact.columns] = auto.scaling_.scale
+    sample = "" if step == 1 else f" (on every {step:,}-th row)"
+    return Choice(options, scale, auto.choice_ + sample, auto.scores_)
