@@ -153,6 +153,7 @@ void bind_generator(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_one(nb::module_& m);
 void bind_parse(nb::module_& m);
+void bind_penalty(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_separate(nb::module_& m);

@@ -19,6 +19,7 @@ NB_MODULE(ENGINE_NAME, m) {
   rosenblatt::bind_generator(m);
   rosenblatt::bind_rows(m);
   rosenblatt::bind_train(m);
+  rosenblatt::bind_penalty(m);
   rosenblatt::bind_predict(m);
   rosenblatt::bind_one(m);
   rosenblatt::bind_kernel(m);
