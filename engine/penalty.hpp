@@ -4,7 +4,8 @@
 //
 // A weight is brought up to date only when a row with its feature is read, for all the rows since at once, and so a
 // sparse row costs what its own values cost. Shrinking n rows is |w| -> a^n |w| - l (1 + a + … + a^(n-1)) until 0 is
-// reached, where it stays; n is taken in blocks of powers of two, products and sums of positive numbers only.
+// reached, where it stays; a small n is looked up, a large one taken in blocks of powers of two. Products and sums of
+// positive numbers are all it takes.
 //
 // Invariant: weights and sums are those after `as_of[j]` examples, feature by feature. Nothing is brought up to date at
 // the end of a pass, so that any cut of the rows gives the same bits.
@@ -24,13 +25,11 @@ namespace rosenblatt {
 class Shrinking {
  public:
   Shrinking(double a, double l) : l_(l) {
-    // Over 2^b rows, while it stays above 0: |w| -> power |w| - l steps, and the sum of what it is after each row grows
-    // by powers |w| - l totals.
-    blocks_[0] = {a, 1.0, a, 1.0};
-    for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
-      const auto [power, steps, powers, totals] = blocks_[b];
-      blocks_[b + 1] = {power * power, steps + power * steps, powers + power * powers, 2 * totals + powers * steps};
-    }
+    const Block one{a, 1.0, a, 1.0};
+    blocks_[0] = one;
+    for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) blocks_[b + 1] = blocks_[b].then(blocks_[b]);
+    few_[1] = one;
+    for (std::size_t n = 1; n + 1 < few_.size(); ++n) few_[n + 1] = few_[n].then(one);
   }
 
   // The weight after one row: the same bits as after(weight, 1).
@@ -43,6 +42,14 @@ class Shrinking {
   double after(double weight, std::int64_t rows, double& sum) const {
     if (weight == 0 || rows <= 0) return weight;
     double size = std::fabs(weight), total = 0;
+    if (rows < static_cast<std::int64_t>(few_.size())) {
+      const Block& block = few_[rows];
+      const double next = block.power * size - l_ * block.steps;
+      if (next > 0) {
+        sum += std::copysign(block.powers * size - l_ * block.totals, weight);
+        return std::copysign(next, weight);
+      }
+    }
     bool ends = false;  // is 0 reached within the rows that are left?
     for (int b = std::bit_width(static_cast<std::uint64_t>(rows)) - 1; b >= 0; --b) {
       if (!(rows >> b & 1)) continue;
@@ -61,10 +68,18 @@ class Shrinking {
   }
 
  private:
+  // What some rows do while the weight stays above 0: |w| -> power |w| - l steps, and the sum of what it is after each
+  // of them grows by powers |w| - l totals.
   struct Block {
     double power, steps, powers, totals;
+
+    Block then(const Block& next) const {
+      return {power * next.power, next.steps + next.power * steps, powers + next.powers * power,
+              totals + next.totals + next.powers * steps};
+    }
   };
   double l_;
+  std::array<Block, 1024> few_{};
   std::array<Block, 63> blocks_;
 };
 
