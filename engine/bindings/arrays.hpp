@@ -149,6 +149,7 @@ class Interrupt {
   Poll poll_;
 };
 
+void bind_contest(nb::module_& m);
 void bind_generator(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_one(nb::module_& m);

@@ -71,7 +71,9 @@ class PenalisedPass {
 };
 
 void run_penalised(std::vector<PenalisedPass*> passes, std::optional<Array<std::uint8_t>> cancel) {
-  check_same_order(passes);
+  for (const PenalisedPass* pass : passes)
+    if (pass->order().index != passes[0]->order().index || pass->order().count != passes[0]->order().count)
+      throw nb::value_error("passes: they must go over the same order of rows");
   Interrupt interrupt(cancel);
   {
     nb::gil_scoped_release release;

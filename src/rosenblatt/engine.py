@@ -15,6 +15,7 @@ from rosenblatt.errors import ParameterError
 if TYPE_CHECKING:
     from rosenblatt._engine_baseline import (
         COUNTERS,
+        Contest,
         DualRun,
         KernelSource,
         OneRow,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COUNTERS",
     "ISA",
+    "Contest",
     "DualRun",
     "KernelSource",
     "OneRow",

@@ -5,19 +5,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
-#include "arrays.hpp"
+#include "train.hpp"
 
 namespace rosenblatt {
 
-template <class Pass>
-void check_same_order(const std::vector<Pass*>& passes) {
-  for (const Pass* pass : passes)
-    if (pass->order().index != passes[0]->order().index || pass->order().count != passes[0]->order().count)
-      throw nb::value_error("passes: they must go over the same order of rows");
-}
-
-// Without the GIL.
+// A pass has an order(), the same for all, bytes_a_row() and run(part, poll).
 template <class Pass>
 void run_together(const std::vector<Pass*>& passes, Poll& poll) {
   if (passes.empty()) return;
