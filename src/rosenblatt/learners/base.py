@@ -341,7 +341,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
         self.converged_ = self.stop_reason_ == "converged"
 
-    def _warn_if_unfinished(self) -> None:
+    def _warn_if_unfinished(self, stacklevel: int = 4) -> None:
         if self.stop_reason_ == "max_iter":
             mistakes = self.history_.mistakes[-1]
             warnings.warn(
@@ -349,7 +349,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "epoch. That proves nothing about the data: give it more epochs, or ask whether they can be separated "
                 "at all",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
     # -- streaming

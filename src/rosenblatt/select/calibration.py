@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
@@ -117,7 +117,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             fitted = fit_folds(learner, table, labels, weights, fold_of, self.n_jobs)
             rows, scores = out_of_fold_scores(fitted, table, fold_of)
             self._calibration = Calibration(self.calibrate, scores, labels.codes[rows], len(labels.classes))
-        self.learner_, self.classes_, self.n_features_in_ = learner, learner.classes_, learner.n_features_in_
+        self.learner_, self.classes_ = learner, learner.classes_
+        validate_data(self, X, skip_check_array=True, reset=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
