@@ -69,12 +69,12 @@ struct Work {
   template <class Rows, class Rule, class Keep>
   void binary(const Rows& rows, Order pass, const Rule& rule, Keep keep) {
     const Linear<Rows, true> model{weights.data(), intercept.data(), 1, true};
-    learn_binary(rows, signs.data(), nullptr, pass, model, rule, keep, false, counters, mistake_weight, poll);
+    learn_binary(rows, signs.data(), nullptr, pass, {0, pass.count}, model, rule, keep, false, counters, mistake_weight, poll);
   }
   template <class Rows, class Rule, class Keep>
   void joint(const Rows& rows, Order pass, const Rule& rule, Keep keep) {
     const Linear<Rows, true> model{weights.data(), intercept.data(), class_count, true};
-    learn_joint(rows, classes.data(), nullptr, pass, model, rule, keep, counters, mistake_weight, poll);
+    learn_joint(rows, classes.data(), nullptr, pass, {0, pass.count}, model, rule, keep, counters, mistake_weight, poll);
   }
   Average average() { return {sums.data(), intercept_sums.data(), 1}; }
 };

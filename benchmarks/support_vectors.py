@@ -2,6 +2,7 @@
 
 python benchmarks/support_vectors.py                  SVC alone takes several minutes
 python benchmarks/support_vectors.py --epochs 4 --degree 3
+python benchmarks/support_vectors.py --quick          the first 6,000 rows
 """
 
 from __future__ import annotations
@@ -55,8 +56,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--without-svc", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="the first 6,000 rows")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rows = 6_000
     train_table, y, test_table, expected = read_mnist(find_mnist())
     train, test = train_table.values[: arguments.rows] / 255, test_table.values / 255
     y = y[: arguments.rows]

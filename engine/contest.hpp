@@ -147,7 +147,7 @@ class Contest {
     std::vector<T> weights, raw(K);
     std::vector<double> intercept;
     const Linear<Rows> model = answer(one, weights, intercept);
-    for_each_row(rows, held(one), K, poll, [&](std::int64_t i, std::int64_t next) {
+    for_each_row(rows, held(one), K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
       if (K == 1)
         *out = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
       else
@@ -185,7 +185,7 @@ class Contest {
     std::vector<double> intercept, scores(K);
     const Linear<Rows> model = answer(one, weights, intercept);
     double right = 0, all = 0;
-    for_each_row(rows, order, K, poll, [&](std::int64_t i, std::int64_t next) {
+    for_each_row(rows, order, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
       bool is_right;
       if (K == 1) {
         is_right = (static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0] >= 0) == (signs[i] > 0);

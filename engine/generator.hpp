@@ -4,6 +4,7 @@
 // (2019), shuffles by Fisher and Yates.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -54,9 +55,18 @@ struct Generator {
   double symmetric_uniform() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1.0; }
 };
 
+// The partners of a few swaps are drawn at a time and fetched before they are needed.
 inline void shuffle(std::uint32_t* items, std::int64_t count, Generator& generator) {
-  for (std::int64_t i = 0; i + 1 < count; ++i)
-    std::swap(items[i], items[i + generator.below(static_cast<std::uint32_t>(count - i))]);
+  constexpr std::int64_t most = 32;
+  std::array<std::uint32_t*, most> partners;
+  for (std::int64_t i = 0; i + 1 < count; i += most) {
+    const std::int64_t swaps = std::min(most, count - 1 - i);
+    for (std::int64_t k = 0; k < swaps; ++k) {
+      partners[k] = items + i + k + generator.below(static_cast<std::uint32_t>(count - i - k));
+      __builtin_prefetch(partners[k], 1);
+    }
+    for (std::int64_t k = 0; k < swaps; ++k) std::swap(items[i + k], *partners[k]);
+  }
 }
 
 }  // namespace rosenblatt

@@ -146,7 +146,7 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
                   Linear<Rows, true> model, const Rule& rule, const Penalised<typename Rows::Value>& penalised,
                   bool tie_positive, Counters& c, double& mistake_weight, Poll& poll) {
   using T = typename Rows::Value;
-  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     penalised.bring_row(rows, i, model.weights, 1, c.seen);
     const int sign = signs[i];
     const double score = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
@@ -173,7 +173,7 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
   const std::int64_t K = model.K;
   std::vector<T> raw(K);
   std::vector<double> scores(K);
-  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     penalised.bring_row(rows, i, model.weights, K, c.seen);
     const std::int64_t right = labels[i];
     model.scores(rows, i, raw.data(), scores.data(), next);

@@ -1,6 +1,7 @@
 // How far to step. A rule answers two questions about an example of margin m (binary: y·a; more classes: the
 // right score less the highest wrong one):
 //   wants(m, mistake)   is there a step at all?
+//   reach()             never, and no mistake either, where m is above this
 //   step(m, q, s)       tau, where q = ‖x‖² (+1 with an intercept, twice that with more classes), s = sample weight
 #pragma once
 
@@ -18,6 +19,7 @@ struct PerceptronRule {
   PerceptronRule(double eta0_, double beta)
       : eta0(eta0_), threshold(beta > 0 ? beta : -std::numeric_limits<double>::infinity()) {}
 
+  double reach() const { return std::fmax(threshold, 0.0); }
   bool wants(double margin, bool mistake) const { return mistake | (margin <= threshold); }
   double step(double, double, double weight) const { return weight * eta0; }
 };
@@ -29,6 +31,7 @@ struct PassiveAggressiveRule {
   Variant variant;
   double C;
 
+  double reach() const { return 1.0; }
   bool wants(double margin, bool) const { return margin < 1.0; }
 
   double step(double margin, double q, double weight) const {

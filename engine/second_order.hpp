@@ -129,7 +129,7 @@ template <class Rows>
 void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
                   Linear<Rows, true> model, const SecondOrder<Rows>& second, bool tie_positive, Counters& c,
                   double& mistake_weight, Poll& poll) {
-  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     const int sign = signs[i];
     const double score = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
     const double margin = sign * score;
@@ -151,7 +151,7 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
                  Poll& poll) {
   std::vector<typename Rows::Value> raw(model.K);
   std::vector<double> scores(model.K);
-  for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     const std::int64_t right = labels[i];
     model.scores(rows, i, raw.data(), scores.data(), next);
     const std::int64_t wrong = highest_wrong(scores.data(), model.K, right);

@@ -85,7 +85,7 @@ Separation separate(const Rows& rows, const std::int8_t* signs, Linear<Rows, tru
   bool hopeless = false;  // a row of zeros without an intercept stays at a score of 0
   while (!hopeless && found.updates < max_updates) {
     const std::int64_t before = found.updates;
-    for_each_row(rows, {nullptr, rows.count}, 1, poll, [&](std::int64_t i, std::int64_t) {
+    for_each_row(rows, {nullptr, rows.count}, 1, poll, [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
       if (!corrected(rows, i, signs[i]) || gathered[i]) return;
       hopeless = hopeless || (!model.fit_intercept && rows.is_zero(i));
       gathered[i] = true;

@@ -44,25 +44,24 @@ struct Order {
 // Calls visit(i, next) for every row in a part of the order, fetching ahead where the order jumps (else next is -1);
 // stops when the poll says so.
 template <class Rows, class Visit>
-void for_each_row(const Rows& rows, Order order, Part part, std::int64_t K, Poll& poll, Visit&& visit) {
+ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, Part part, std::int64_t K, Poll& poll, Visit&& visit) {
   const std::int64_t block = Poll::rows_a_block(rows.values_a_row(), K);
   for (std::int64_t begin = part.begin; begin < part.end && !poll(); begin += block) {
     const std::int64_t end = std::min(part.end, begin + block), last = order.count - 1;
+    if (!order.index) {
+      for (std::int64_t at = begin; at < end; ++at) visit(at, -1);
+      continue;
+    }
     for (std::int64_t at = begin; at < end; ++at) {
-      std::int64_t i = at, next = -1;
-      if (order.index) {
-        i = order.index[at];
-        next = order.index[std::min(at + 1, last)];
-        rows.prefetch_bounds(order.index[std::min(at + 2 * prefetch_distance, last)]);
-        rows.prefetch(order.index[std::min(at + prefetch_distance, last)]);
-      }
-      visit(i, next);  // the only call, so that it is inlined
+      rows.prefetch_bounds(order.index[std::min(at + 2 * prefetch_distance, last)]);
+      rows.prefetch(order.index[std::min(at + prefetch_distance, last)]);
+      visit(order.index[at], order.index[std::min(at + 1, last)]);
     }
   }
 }
 
 template <class Rows, class Visit>
-void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
+ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
   for_each_row(rows, order, Part{0, order.count}, K, poll, visit);
 }
 
@@ -103,11 +102,11 @@ struct Linear {
 
 // The mistakes of a model on the rows, each counted with its sample weight; it may stop once `limit` is reached.
 template <class Rows>
-double count_mistakes(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order,
-                      Linear<Rows> model, bool tie_positive, double limit, Poll& poll) {
+[[gnu::noinline]] double count_mistakes(const Rows& rows, const std::int8_t* signs, const double* sample_weight,
+                                        Order order, Linear<Rows> model, bool tie_positive, double limit, Poll& poll) {
   const double b = model.intercept[0];
   double found = 0;
-  for_each_row(rows, order, 1, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     if (found >= limit) return;
     if (is_mistake(static_cast<double>(rows.dot(i, model.weights, next)) + b, signs[i], tie_positive))
       found += sample_weight ? sample_weight[i] : 1.0;
@@ -116,12 +115,12 @@ double count_mistakes(const Rows& rows, const std::int8_t* signs, const double* 
 }
 
 template <class Rows>
-double count_mistakes_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order,
-                            Linear<Rows> model, double limit, Poll& poll) {
+[[gnu::noinline]] double count_mistakes_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight,
+                                              Order order, Linear<Rows> model, double limit, Poll& poll) {
   std::vector<typename Rows::Value> raw(model.K);
   std::vector<double> scores(model.K);
   double found = 0;
-  for_each_row(rows, order, model.K, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, model.K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     if (found >= limit) return;
     model.scores(rows, i, raw.data(), scores.data(), next);
     if (!(scores[labels[i]] - scores[highest_wrong(scores.data(), model.K, labels[i])] > 0))
@@ -141,21 +140,22 @@ double extended_squared_norm(const Rows& rows, std::int64_t i, bool fit_intercep
 // mistake.
 template <class Rows, class Rule, class Keep>
 void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
-                  Linear<Rows, true> model, const Rule& rule, Keep& keep, bool tie_positive, Counters& c,
+                  Linear<Rows, true> model, const Rule& rule, Keep& keep, bool tie_positive, Counters& counters,
                   double& mistake_weight, Poll& poll) {
   using T = typename Rows::Value;
   T* const w = model.weights;
   double b = model.intercept[0];
+  const double reach = rule.reach();
+  Counters c = counters;  // in registers until the end
   const auto check = [&](double limit) {
     return count_mistakes<Rows>(rows, signs, sample_weight, order, model, tie_positive, limit, poll);
   };
-  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     const int sign = signs[i];
     const double score = static_cast<double>(rows.dot(i, w, next)) + b;
     const double margin = sign * score;
-    const bool mistake = is_mistake(score, sign, tie_positive);
-    bool update = false;
-    if (rule.wants(margin, mistake)) {
+    bool mistake = false, update = false;
+    if (!(margin > reach) && rule.wants(margin, mistake = is_mistake(score, sign, tie_positive))) {
       const double q = extended_squared_norm<Rule>(rows, i, model.fit_intercept);
       const double weight = sample_weight ? sample_weight[i] : 1.0;
       const double tau = q > 0 ? rule.step(margin, q, weight) : 0.0;
@@ -175,20 +175,22 @@ void learn_binary(const Rows& rows, const std::int8_t* signs, const double* samp
     ++c.seen;
     keep.after(c, mistake, update, check);
   });
+  counters = c;
 }
 
 template <class Rows, class Rule, class Keep>
 void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order, Part part,
-                 Linear<Rows, true> model, const Rule& rule, Keep& keep, Counters& c, double& mistake_weight,
+                 Linear<Rows, true> model, const Rule& rule, Keep& keep, Counters& counters, double& mistake_weight,
                  Poll& poll) {
   using T = typename Rows::Value;
   const std::int64_t K = model.K;
+  Counters c = counters;  // in registers until the end
   std::vector<T> raw(K);
   std::vector<double> scores(K);
   const auto check = [&](double limit) {
     return count_mistakes_joint<Rows>(rows, labels, sample_weight, order, model, limit, poll);
   };
-  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) {
+  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
     const std::int64_t right = labels[i];
     model.scores(rows, i, raw.data(), scores.data(), next);
     const std::int64_t wrong = highest_wrong(scores.data(), K, right);
@@ -217,6 +219,7 @@ void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sam
     ++c.seen;
     keep.after(c, mistake, update, check);
   });
+  counters = c;
 }
 
 }  // namespace rosenblatt

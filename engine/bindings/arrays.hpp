@@ -85,10 +85,11 @@ inline Matrix<double> new_matrix(std::int64_t rows, std::int64_t columns) {
 inline Order to_order(const std::optional<Input<std::uint32_t>>& index, std::int64_t rows) {
   if (!index) return {nullptr, rows};
   const std::uint32_t* at = index->data();
+  const std::int64_t count = static_cast<std::int64_t>(index->size());
   std::uint32_t most = 0;
-  for (std::size_t i = 0; i < index->size(); ++i) most = at[i] > most ? at[i] : most;
-  if (index->size() && most >= static_cast<std::uint64_t>(rows)) throw nb::value_error("order: names a row that is not there");
-  return {at, static_cast<std::int64_t>(index->size())};
+  for (std::int64_t i = 0; i < count; ++i) most = at[i] > most ? at[i] : most;
+  if (count > 0 && most >= static_cast<std::uint64_t>(rows)) throw nb::value_error("order: names a row that is not there");
+  return {at, count};
 }
 
 using AnyRule = std::variant<PerceptronRule, PassiveAggressiveRule>;

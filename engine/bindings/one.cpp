@@ -4,8 +4,10 @@
 // feature and one step of the loop in train.hpp.
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 
 #include "arrays.hpp"
+#include "names.hpp"
 #include "second_order.hpp"
 #include "train.hpp"
 
@@ -26,9 +28,10 @@ struct Problem {
 
 class OneRow {
  public:
-  OneRow(nb::dict vocabulary, std::int64_t capacity, bool one_vs_rest, bool fit_intercept, const std::string& rule,
+  // `codes` holds the place of each label among the sorted classes, and the labels are its keys in that order.
+  OneRow(nb::dict vocabulary, nb::dict codes, std::int64_t capacity, bool one_vs_rest, bool fit_intercept, const std::string& rule,
          double eta0, double beta, double C, double r, bool tie_positive)
-      : vocabulary_(std::move(vocabulary)), capacity_(capacity), one_vs_rest_(one_vs_rest),
+      : vocabulary_(std::move(vocabulary)), codes_(std::move(codes)), labels_(codes_.keys()), capacity_(capacity), one_vs_rest_(one_vs_rest),
         fit_intercept_(fit_intercept), tie_positive_(tie_positive), perceptron_(eta0, beta), r_(r) {
     using Variant = PassiveAggressiveRule::Variant;
     is_perceptron_ = rule == "perceptron";
@@ -56,8 +59,14 @@ class OneRow {
     scores_.resize(std::max<std::size_t>(K, problems_.size()));
   }
 
-  // Learns one example; false, and nothing done, if the new features do not fit into the capacity.
-  bool learn(nb::handle features, std::int64_t code) {
+  // Learns one example; false, and nothing done, if the label is new or the new features do not fit into the capacity.
+  bool learn(nb::handle features, nb::handle label) {
+    PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
+    if (!place) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      return false;
+    }
+    const std::int64_t code = PyLong_AsSsize_t(place);
     if (!read(features, true)) return false;
     for (std::size_t p = 0; p < problems_.size(); ++p) {
       const bool positive = one_vs_rest_ ? code == static_cast<std::int64_t>(p) : code == 1;
@@ -71,14 +80,13 @@ class OneRow {
     return true;
   }
 
-  // The place of the predicted label among the sorted classes.
-  std::int64_t predict(nb::handle features) {
+  // The predicted label.
+  nb::object predict(nb::handle features) {
     const std::size_t K = score(features);
-    if (K == 1) return scores_[0] >= 0;
-    std::size_t best = 0;
+    std::size_t best = K == 1 && scores_[0] >= 0;
     for (std::size_t k = 1; k < K; ++k)
       if (scores_[k] > scores_[best]) best = k;
-    return static_cast<std::int64_t>(best);
+    return labels_[best];
   }
 
   static void check(nb::handle features) {
@@ -92,6 +100,8 @@ class OneRow {
     if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
   }
 
+  static bool usable(double number) { return std::fabs(number) <= largest_value<double>; }
+
   static double to_number(PyObject* key, PyObject* value) {
     double number;
     if (PyFloat_Check(value)) {
@@ -103,7 +113,7 @@ class OneRow {
         throw nb::type_error(("feature " + show(key) + " has the value " + show(value) + ", which is not a number").c_str());
       }
     }
-    if (!(std::fabs(number) <= largest_value<double>))
+    if (!usable(number))
       throw nb::value_error(("feature " + show(key) + " has the value " + show(value) +
                              (std::isfinite(number) ? ", too large to learn from" : ", which is not finite")).c_str());
     return number;
@@ -115,46 +125,58 @@ class OneRow {
   // left out, since their weights are 0. Nothing is added before every value has been read.
   bool read(nb::handle features, bool grow) {
     require_dict(features);
-    values_.clear();
-    columns_.clear();
-    news_.clear();
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &key, &value);) {
-      const double number = to_number(key, value);
-      const std::int64_t column = column_of(key);
-      if (column >= 0) {
-        columns_.push_back(column);
-      } else if (grow) {
-        columns_.push_back(static_cast<std::int64_t>(PyDict_Size(vocabulary_.ptr()) + news_.size()));
-        news_.push_back(key);
+    if (reading_) throw std::runtime_error("a feature of this example has called the learner that is reading it");
+    const Reading reading(*this);
+    items_.read(features.ptr());
+    values_.resize(items_.size());
+    columns_.resize(items_.size());
+    double* number = values_.data();
+    for (Items::Item& item : items_) {
+      if (PyUnicode_CheckExact(item.key) && PyFloat_CheckExact(item.value) && usable(PyFloat_AS_DOUBLE(item.value))) {
+        *number++ = PyFloat_AS_DOUBLE(item.value);
       } else {
-        continue;
+        if (!PyUnicode_CheckExact(item.key) || !PyLong_CheckExact(item.value)) items_.hold();
+        *number++ = to_number(item.key, item.value);
       }
-      values_.push_back(number);
+      if (item.known()) continue;
+      item.hash = Names::hash_of(item.key);
+      names_.prefetch(item.hash);
     }
-    std::int64_t next = PyDict_Size(vocabulary_.ptr());
-    if (next + static_cast<std::int64_t>(news_.size()) > capacity_) return false;
-    for (PyObject* name : news_) {
-      nb::object column = nb::steal(PyLong_FromSsize_t(next++));
-      if (PyDict_SetItem(vocabulary_.ptr(), name, column.ptr()) != 0) throw nb::python_error();
+    const std::int64_t before = PyDict_GET_SIZE(vocabulary_.ptr());
+    std::int64_t next = before, *column = columns_.data();
+    double* kept = values_.data();
+    number = values_.data();
+    news_.clear();
+    for (Items::Item& item : items_) {
+      if (!item.known()) items_.remember(item, names_.find(item.key, item.hash, items_));
+      *column = item.column;
+      *kept = *number++;
+      if (*column < 0) {
+        if (!grow) continue;
+        *column = next++;
+        news_.push_back(&item);
+      }
+      ++column;
+      ++kept;
     }
-    starts_[1] = static_cast<std::int64_t>(values_.size());
+    if (next > capacity_) return false;
+    for (std::size_t at = 0; at < news_.size(); ++at) {
+      nb::object place = nb::steal(PyLong_FromSsize_t(before + at));
+      if (PyDict_SetItem(vocabulary_.ptr(), news_[at]->key, place.ptr()) != 0) throw nb::python_error();
+      names_.add(news_[at]->key, news_[at]->hash, before + at);
+    }
+    starts_[1] = column - columns_.data();
     return true;
   }
 
-  // The column of a name, -1 if it has none. The same object names the same feature, so the last look-ups are kept by
-  // identity: predict_one and then learn_one on one dict looks each name up once.
-  std::int64_t column_of(PyObject* key) {
-    Known& known = known_[(reinterpret_cast<std::uintptr_t>(key) >> 4) % known_.size()];
-    if (known.name.ptr() == key) return known.column;
-    PyObject* column = PyDict_GetItemWithError(vocabulary_.ptr(), key);
-    if (!column) {
-      if (PyErr_Occurred()) throw nb::python_error();
-      return -1;
+  struct Reading {
+    OneRow& one;
+    explicit Reading(OneRow& one_) : one(one_) { one.reading_ = true; }
+    ~Reading() {
+      one.items_.release();
+      one.reading_ = false;
     }
-    known = {nb::borrow(key), PyLong_AsSsize_t(column)};
-    return known.column;
-  }
+  };
 
   OneSparseRow row() const { return {values_.data(), columns_.data(), starts_, 1, capacity_}; }
 
@@ -220,7 +242,7 @@ class OneRow {
       const double* b = p.pocket ? p.pocket_intercept->data() : p.intercept.data();
       for (std::int64_t k = 0; k < K; ++k) {
         double total = 0;
-        for (std::size_t j = 0; j < values_.size(); ++j) {
+        for (std::int64_t j = 0; j < starts_[1]; ++j) {
           const std::int64_t place = columns_[j] * K + k;
           total += values_[j] * (p.sums ? w[place] - p.sums->data()[place] * share : w[place]);
         }
@@ -230,13 +252,9 @@ class OneRow {
     return at;
   }
 
-  struct Known {
-    nb::object name;  // held, so that no other object can have its address
-    std::int64_t column = -1;
-  };
-
-  nb::dict vocabulary_;
-  std::vector<Known> known_ = std::vector<Known>(4096);
+  nb::dict vocabulary_, codes_;
+  nb::list labels_;
+  Names names_{vocabulary_.ptr()};
   std::int64_t capacity_;
   bool one_vs_rest_, fit_intercept_, tie_positive_, is_perceptron_ = true;
   PerceptronRule perceptron_;
@@ -245,7 +263,9 @@ class OneRow {
   std::vector<Problem> problems_;
   std::vector<double> values_, raw_, scores_;
   std::vector<std::int64_t> columns_;
-  std::vector<PyObject*> news_;  // borrowed from the dict being read
+  std::vector<const Items::Item*> news_;  // those without a column
+  Items items_;
+  bool reading_ = false;
   std::int64_t starts_[2] = {0, 0};
 };
 
@@ -253,17 +273,17 @@ class OneRow {
 
 void bind_one(nb::module_& m) {
   nb::class_<OneRow>(m, "OneRow", "A stream of examples, each a dict of feature names and numbers.")
-      .def(nb::init<nb::dict, std::int64_t, bool, bool, const std::string&, double, double, double, double, bool>(),
-           "vocabulary"_a, "capacity"_a, "one_vs_rest"_a, "fit_intercept"_a, "rule"_a, "eta0"_a, "beta"_a, "C"_a,
+      .def(nb::init<nb::dict, nb::dict, std::int64_t, bool, bool, const std::string&, double, double, double, double, bool>(),
+           "vocabulary"_a, "codes"_a, "capacity"_a, "one_vs_rest"_a, "fit_intercept"_a, "rule"_a, "eta0"_a, "beta"_a, "C"_a,
            "r"_a, "tie_positive"_a)
       .def("add", &OneRow::add, nb::kw_only(), "weights"_a.noconvert(), "intercept"_a.noconvert(),
            "sums"_a.noconvert().none(), "intercept_sums"_a.noconvert().none(), "pocket"_a.noconvert().none(),
            "pocket_intercept"_a.noconvert().none(), "pocket_mistakes"_a.noconvert().none(),
            "variances"_a.noconvert().none(), "intercept_variances"_a.noconvert().none(), "counters"_a.noconvert(),
            "mistake_weight"_a.noconvert(), "Bind the arrays of a state, feature after feature.")
-      .def("learn", &OneRow::learn, "features"_a, "code"_a,
-           "Learn one example; False, and nothing done, if the new features exceed the capacity.")
-      .def("predict", &OneRow::predict, "features"_a, "The place of the predicted label among the sorted classes.")
+      .def("learn", &OneRow::learn, "features"_a, "label"_a,
+           "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
+      .def("predict", &OneRow::predict, "features"_a, "The predicted label.")
       .def_static("check", &OneRow::check, "features"_a, "Raise if a value is not a finite number.");
 }
 

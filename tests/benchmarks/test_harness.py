@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -105,3 +106,11 @@ def test_made_rows_are_what_they_say(load: Any) -> None:
     np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1.0)
     stream = rows.make_dicts(5, 60)
     assert [len(features) for features, _ in stream] == [60] * 5
+
+
+def test_the_counted_loops_are_the_engine_s(load: Any) -> None:
+    """The loops are compiled by hand, beside the package: a change of the engine must not leave them behind."""
+    instructions = load("instructions")
+    words = ["c++", *instructions.FLAGS, "-fsyntax-only", f"-I{HERE.parent / 'engine'}", str(HERE / "loops.cpp")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

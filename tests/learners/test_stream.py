@@ -180,3 +180,56 @@ def test_a_single_label_is_predicted_until_another_comes() -> None:
     assert learner.predict_one({"b": 1.0}) == "only"
     assert learner.predict([[1.0]]).tolist() == ["only"]
     assert learner.mistakes_ == 0
+
+
+@pytest.mark.parametrize("learner", [Perceptron(), AveragedPerceptron(), PassiveAggressive()], ids=repr)
+@given(data=st.data())
+@settings(deadline=None, max_examples=40)
+def test_names_are_equal_by_value_whatever_objects_and_order_they_come_in(learner: Any, data: Any) -> None:
+    """Columns are remembered by place and object: no reuse of a dict, an object or an order may show in the weights."""
+    named, numbered = clone(learner), clone(learner)
+    features: dict[Any, float] = {}
+    for label in data.draw(st.lists(st.booleans(), min_size=2, max_size=30)):
+        if data.draw(st.booleans()):
+            features = dict(reversed(features.items()))
+        if features and data.draw(st.booleans()):
+            del features[data.draw(st.sampled_from(list(features)))]
+        name = data.draw(st.sampled_from(["a", "b", "längste", "日本", 3, (1, 2)]))
+        features["".join(name) if isinstance(name, str) else name] = data.draw(st.sampled_from([1, -0.5, 2.25, True]))
+        assert not hasattr(named, "classes_") or named.predict_one(features) in (False, True)
+        named.learn_one(features, label)
+        numbered.learn_one({repr(key): float(value) for key, value in features.items()}, label)
+    assert named.coef_.tolist() == numbered.coef_.tolist()
+    assert [repr(name) for name in named._vocabulary] == list(numbered._vocabulary)
+
+
+def test_a_name_whose_comparison_empties_the_dict_is_read_to_the_end() -> None:
+    class Thief:
+        def __hash__(self) -> int:
+            return hash("a")
+
+        def __eq__(self, other: object) -> bool:
+            stolen.clear()
+            return False
+
+    learner = Perceptron().learn_one({"a": 1.0}, True).learn_one({"a": 1.0}, False)
+    stolen: dict[Any, float] = {Thief(): 2.0, "c": 3.0}
+    learner.learn_one(stolen, False)
+    assert not stolen
+    assert learner.n_features_in_ == 3
+
+
+def test_a_number_that_calls_the_learner_is_refused() -> None:
+    class Caller(float):
+        def __float__(self) -> float:
+            learner.predict_one({"a": 1.0})
+            return 1.0
+
+    class Number:
+        def __float__(self) -> float:
+            return Caller(1.0).__float__()
+
+    learner = Perceptron().learn_one({"a": 1.0}, True).learn_one({"a": 1.0}, False)
+    with pytest.raises(TypeError, match="not a number"):
+        learner.learn_one({"b": Number()}, True)  # type: ignore[dict-item]
+    assert learner.n_features_in_ == 1

@@ -29,6 +29,8 @@ FIRST_CAPACITY = 64
 class OneByOne:
     """`learn_one` and `predict_one` for a learner whose states they change in place."""
 
+    _one: Any = None  # the engine's side of the stream, while there is one
+
     if TYPE_CHECKING:
         classes_: NDArray[Any]
         history_: History
@@ -81,20 +83,14 @@ class OneByOne:
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
-        one = self.__dict__.get("_one")
-        code = None if one is None else self._codes.get(label)
-        if code is None:
-            one, code = self._open_stream(features, label)
-        if one is None:
-            self._learn_slowly(features, code)
-        elif not one.learn(features, code):
-            self._rebind(2 * (len(self._vocabulary) + len(features)))
-            self._one.learn(features, code)
+        one = self._one
+        if one is None or not one.learn(features, label):
+            self._learn_otherwise(features, label)
         return self
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
-        one = self.__dict__.get("_one")
+        one = self._one
         if one is None:
             if not hasattr(self, "classes_"):
                 from sklearn.exceptions import NotFittedError
@@ -106,7 +102,7 @@ class OneByOne:
         if one is None:
             scores = np.hstack([model.scores(self._row_table(features)) for model in self._answer()])
             return self._labels_in_order[0 if len(self.classes_) == 1 else int(predict_codes(scores)[0])]
-        return self._labels_in_order[one.predict(features)]
+        return one.predict(features)
 
     @property
     def n_features_in_(self) -> int:
@@ -143,7 +139,17 @@ class OneByOne:
             raise AttributeError("feature_names_in_")
         del self._feature_names
 
-    def _open_stream(self, features: dict[Any, float], label: Any) -> tuple[Any, int]:
+    def _learn_otherwise(self, features: dict[Any, float], label: Any) -> None:
+        """Learn an example that the engine cannot take as things are."""
+        if self._one is None or label not in self._codes:
+            self._open_stream(features, label)
+        if self._one is None:
+            self._learn_slowly(features, self._codes[label])
+        elif not self._one.learn(features, label):
+            self._rebind(2 * (len(self._vocabulary) + len(features)))
+            self._one.learn(features, label)
+
+    def _open_stream(self, features: dict[Any, float], label: Any) -> None:
         """Bind the states for streaming, with this label among the classes."""
         engine.OneRow.check(features)
         self._check_parameters()
@@ -159,7 +165,6 @@ class OneByOne:
             self.history_ = History()
             self._vocabulary: dict[Any, int] = {}
         self._bind(classes, states)
-        return self._one, self._codes[label]
 
     def _bind(self, classes: NDArray[Any], states: list[State]) -> None:
         if "_vocabulary" not in vars(self):
@@ -179,12 +184,13 @@ class OneByOne:
     def _rebind(self, capacity: int) -> None:
         """Give the states room for `capacity` features, and the engine their arrays."""
         rule, keep = self._rule(), self._kept()
-        self._one: Any = None
+        self._one = None
         if keep == "vote" or len(self.classes_) == 1 or rule.penalty is not None:
             return  # learned slowly: a vote stores the row, a single class has nothing to be mistaken for
         self._states = [_as_float64(state).with_features(capacity) for state in self._states]
         one = engine.OneRow(
             self._vocabulary,
+            self._codes,
             capacity,
             self._is_ovr(len(self.classes_)),
             bool(self.fit_intercept),

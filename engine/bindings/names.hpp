@@ -1,0 +1,162 @@
+// The columns of feature names, and the names and numbers of a dict, read without waiting for one object after the other.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "arrays.hpp"
+
+namespace rosenblatt {
+
+// The items of a dict, borrowed. `hold` makes them owned, before anything runs that could take them away: a key or a
+// number of a type of its own may run code.
+//
+// Each place remembers its last name, a string, with the column: many streams name the same features in the same order,
+// by the same objects, and predict_one comes with the same dict as learn_one.
+class Items {
+ public:
+  struct Item {
+    PyObject* key;
+    PyObject* value;
+    PyObject* name = nullptr;  // owned, so that no other object can have its address
+    Py_hash_t hash = 0;
+    std::int64_t column = -1;  // of the name; -1: it had none
+
+    bool known() const { return name == key && column >= 0; }
+  };
+
+  ~Items() {
+    release();
+    for (Item& item : items_) Py_XDECREF(item.name);
+  }
+
+  void read(PyObject* dict) {
+    release();
+    count_ = PyDict_GET_SIZE(dict);
+    if (items_.size() < count_) items_.resize(count_);
+    PyObject *key, *value;
+    Item* item = items_.data();
+    for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); ++item) {
+      __builtin_prefetch(key);
+      __builtin_prefetch(value);
+      item->key = key;
+      item->value = value;
+    }
+  }
+
+  void remember(Item& item, std::int64_t column) {
+    item.column = column;
+    if (item.name == item.key) return;
+    Py_XDECREF(item.name);
+    item.name = PyUnicode_CheckExact(item.key) ? Py_NewRef(item.key) : nullptr;
+  }
+
+  void hold() {
+    if (held_) return;
+    for (const Item& item : *this) {
+      Py_INCREF(item.key);
+      Py_INCREF(item.value);
+    }
+    held_ = true;
+  }
+
+  void release() {
+    if (held_)
+      for (const Item& item : *this) {
+        Py_DECREF(item.key);
+        Py_DECREF(item.value);
+      }
+    held_ = false;
+    count_ = 0;
+  }
+
+  std::size_t size() const { return count_; }
+  Item* begin() { return items_.data(); }
+  Item* end() { return items_.data() + count_; }
+
+ private:
+  std::vector<Item> items_;
+  std::size_t count_ = 0;
+  bool held_ = false;
+};
+
+// A hash table from names to columns, equal to the dict it was made of and added to beside it, which owns the names.
+class Names {
+ public:
+  explicit Names(PyObject* vocabulary) : places_(64), mask_(63) {
+    PyObject *name, *column;
+    for (Py_ssize_t at = 0; PyDict_Next(vocabulary, &at, &name, &column);)
+      add(name, hash_of(name), PyLong_AsSsize_t(column));
+  }
+
+  // A string knows its hash once it has been a key.
+  static Py_hash_t hash_of(PyObject* name) {
+    if (PyUnicode_CheckExact(name) && reinterpret_cast<PyASCIIObject*>(name)->hash != -1)
+      return reinterpret_cast<PyASCIIObject*>(name)->hash;
+    const Py_hash_t hash = PyObject_Hash(name);
+    if (hash == -1) throw nb::python_error();
+    return hash;
+  }
+
+  void prefetch(Py_hash_t hash) const { __builtin_prefetch(&places_[first(hash)]); }
+
+  // The column of a name, -1 if it has none.
+  std::int64_t find(PyObject* name, Py_hash_t hash, Items& items) const {
+    for (std::size_t at = first(hash);; at = (at + 1) & mask_) {
+      const Place& place = places_[at];
+      if (place.hash == hash && place.name && same(place.name, name, items)) return place.column;
+      if (!place.name) return -1;
+    }
+  }
+
+  void add(PyObject* name, Py_hash_t hash, std::int64_t column) {
+    if (2 * (count_ + 1) > mask_) grow();
+    put({hash, name, column});
+    ++count_;
+  }
+
+ private:
+  struct Place {
+    Py_hash_t hash = 0;
+    PyObject* name = nullptr;
+    std::int64_t column = -1;
+  };
+
+  std::size_t first(Py_hash_t hash) const {
+    return (static_cast<std::uint64_t>(hash) * 0x9e3779b97f4a7c15ull >> 32) & mask_;
+  }
+
+  static bool same(PyObject* a, PyObject* b, Items& items) {
+    if (a == b) return true;
+    if (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b)) {
+      const Py_ssize_t length = PyUnicode_GET_LENGTH(a);
+      return length == PyUnicode_GET_LENGTH(b) && PyUnicode_KIND(a) == PyUnicode_KIND(b) &&
+             std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), length * PyUnicode_KIND(a)) == 0;
+    }
+    items.hold();
+    const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+    if (equal < 0) throw nb::python_error();
+    return equal;
+  }
+
+  void put(const Place& place) {
+    std::size_t at = first(place.hash);
+    while (places_[at].name) at = (at + 1) & mask_;
+    places_[at] = place;
+  }
+
+  void grow() {
+    std::vector<Place> old(2 * places_.size());
+    old.swap(places_);
+    mask_ = places_.size() - 1;
+    for (const Place& place : old)
+      if (place.name) put(place);
+  }
+
+  std::vector<Place> places_;
+  std::size_t mask_;  // their number, a power of two, less 1
+  std::size_t count_ = 0;
+};
+
+}  // namespace rosenblatt
