@@ -330,9 +330,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
         """Take the outcome over, and say how it ended."""
+        validate_data(self, X, skip_check_array=True, reset=True)
+        self._take_over(fitting, outcomes)
+
+    def _take_over(self, fitting: Fitting, outcomes: list[Outcome]) -> None:
         history = History.total([outcome.history for outcome in outcomes])
         reasons = {outcome.stop_reason for outcome in outcomes}
-        validate_data(self, X, skip_check_array=True, reset=True)
         self._forget_stream()
         self.classes_ = fitting.classes
         self._states = [outcome.state for outcome in outcomes]

@@ -96,8 +96,8 @@ class LinearLearner(OneByOne, Learner):
         self._sparse_coef = False
         return self
 
-    def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
-        super()._conclude(X, fitting, outcomes)
+    def _take_over(self, fitting: Fitting, outcomes: list[Outcome]) -> None:
+        super()._take_over(fitting, outcomes)
         self.__dict__.pop("_sparse_coef", None)
 
     def _check_parameters(self) -> None:

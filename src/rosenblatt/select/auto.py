@@ -113,7 +113,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner = best.learner
         learner.max_iter, learner.tol = epochs, None
         outcome = learn_all(learner, scaled, labels, weights, seed, epochs)
-        learner._conclude(scaled.values, Fitting(labels.classes, [], [], [], False), [outcome])
+        learner.n_features_in_ = table.features
+        learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
         validate_data(self, X, skip_check_array=True, reset=True)
         self.classes_, self.best_, self.scaling_ = labels.classes, learner, scaling
         self.scores_ = {each.name: each.score for each in ranked} if folds else {}
