@@ -1,6 +1,6 @@
 """Test accuracy and time at defaults: AutoPerceptron beside six linear classifiers of scikit-learn.
 
-    python benchmarks/accuracy.py [SET ...] [--json]
+    python benchmarks/accuracy.py [SET ...] [--quick] [--json FILE]
 
 Every classifier gets the same rows, prepared in the same way: dense columns standardised on the training part, text
 as tf-idf, sparse counts as they are. Sets with a published split use it; the others hold out a quarter, stratified.
@@ -13,7 +13,6 @@ import argparse
 import csv
 import gzip
 import io
-import json
 import lzma
 import os
 import statistics
@@ -32,6 +31,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from measure import save
 from rosenblatt import AutoPerceptron
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -138,6 +138,9 @@ SETS: dict[str, Callable[[], Split]] = {
 }
 
 
+QUICK = ("sms", "spambase", "mushrooms", "banknote", "sonar")  # seconds in all
+
+
 def svmlight(content: bytes, n_features: int | None = None) -> tuple[Any, Any]:
     X, y = load_svmlight_file(io.BytesIO(content), n_features=n_features)
     # Its 64-bit indices are refused by half of the classifiers.
@@ -192,17 +195,17 @@ def run_set(name: str, repeats: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", metavar="SET", nargs="*", default=list(SETS), help=f"of {', '.join(SETS)} (all)")
+    parser.add_argument("sets", metavar="SET", nargs="*", help=f"of {', '.join(SETS)} (all)")
     parser.add_argument("--repeats", type=int, default=3, help="fits to take the median time of (3)")
-    parser.add_argument("--json", action="store_true", help="the figures as JSON, a line a set")
+    parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}, a single fit each")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures to this file")
     args = parser.parse_args()
-    for name in args.sets:
+    results = []
+    for name in args.sets or (QUICK if args.quick else SETS):
         if name not in SETS:
             parser.error(f"there is no set {name!r}: choose from {', '.join(SETS)}")
-        found = run_set(name, args.repeats)
-        if args.json:
-            print(json.dumps(found), flush=True)
-            continue
+        found = run_set(name, 1 if args.quick else args.repeats)
+        results.append(found)
         print(f"\n{name}: {found['rows']:,} rows to learn from, {found['features']:,} features")
         for classifier, figures in found["figures"].items():
             print(f"  {classifier:<28} {figures['accuracy']:6.2f} %  {figures['seconds']:9.4f} s")
@@ -212,6 +215,7 @@ def main() -> None:
             "faster than those within 1 point" if found["faster"] else "SLOWER than the fastest within 1 point"
         )
         print(f"  AutoPerceptron is {', '.join(words)}", flush=True)
+    save(args.json, results)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def render_cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def save(path: str | None, result: dict[str, Any]) -> None:
+def save(path: str | None, result: Any) -> None:
     """Write the result as JSON, if a file was asked for."""
     if path:
         Path(path).write_text(json.dumps(result, indent=1) + "\n")

@@ -150,10 +150,12 @@ class Interrupt {
   Poll poll_;
 };
 
+void bind_contest(nb::module_& m);
 void bind_generator(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_one(nb::module_& m);
 void bind_parse(nb::module_& m);
+void bind_penalty(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_separate(nb::module_& m);

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "second_order.hpp"
+#include "together.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -122,10 +123,7 @@ class Pass {
   std::vector<nb::object> owners_;
 };
 
-bool never(void*) { return false; }
-
-// Runs several passes over the same order, a block of rows at a time: a block is read from memory once and stays in the
-// cache while every learner takes its turn. Each learner does exactly what it would do alone.
+// Runs several passes over the same order side by side.
 void run_passes(std::vector<Pass*> passes, std::optional<Array<std::uint8_t>> cancel) {
   if (passes.empty()) return;
   const Order order = passes[0]->order();
@@ -135,19 +133,7 @@ void run_passes(std::vector<Pass*> passes, std::optional<Array<std::uint8_t>> ca
   Interrupt interrupt(cancel);
   {
     nb::gil_scoped_release release;
-    if (passes.size() == 1) {
-      passes[0]->run({0, order.count}, interrupt.poll());
-    } else {
-      constexpr std::int64_t block_bytes = 1 << 17;  // half of a small second-level cache
-      const std::int64_t block = std::max<std::int64_t>(8, block_bytes / passes[0]->bytes_a_row());
-      Poll inner{&never, nullptr};
-      std::int64_t turns = 0;
-      for (std::int64_t begin = 0; begin < order.count; begin += block) {
-        if (turns++ % 64 == 0 && interrupt.poll()()) break;
-        const Part part{begin, std::min(order.count, begin + block)};
-        for (Pass* pass : passes) pass->run(part, inner);
-      }
-    }
+    run_together(passes, interrupt.poll());
   }
   interrupt.raise_if_stopped();
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model
+from rosenblatt.select.comparison import Comparison
+from rosenblatt.select.probability import Reliability, brier_score, reliability
 
 _MOST_SHOWN = 30  # classes in a table
 
@@ -33,11 +36,17 @@ class Evaluation:
         Rows of the true class i that were predicted as j.
     unknown : int
         Rows whose true label is none of the classes.
+    reliability : Reliability or None
+        How sure the answers were and how often they were right, where there are probabilities.
+    brier : float or None
+        The mean squared distance of the probabilities from what happened.
     """
 
     classes: NDArray[Any]
     confusion: NDArray[np.int64]
     unknown: int = 0
+    reliability: Reliability | None = None
+    brier: float | None = None
 
     @property
     def rows(self) -> int:
@@ -104,7 +113,31 @@ class Evaluation:
                 dict(zip(("label", "rows", "precision", "recall", "f1"), each, strict=True)) for each in self.by_class()
             ],
             "verdict": self.verdict(),
+            **({} if self.reliability is None else {"brier": self.brier, "ece": self.reliability.ece}),
         }
+
+
+def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
+    """Predict every row with a fitted classifier, count, and judge its probabilities if it has them.
+
+    >>> from rosenblatt import AveragedPerceptron, Calibrated
+    >>> rows, labels = [[0.0], [1.0], [5.0], [6.0]] * 10, ["low", "low", "high", "high"] * 10
+    >>> found = evaluate(Calibrated(AveragedPerceptron()).fit(rows, labels), rows, labels)
+    >>> found.errors, found.reliability.ece < 0.2
+    (0, True)
+    """
+    classes, K = np.asarray(classifier.classes_), len(classifier.classes_)
+    labels = encode_labels(y)
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([place.get(label, -1) for label in labels.classes.tolist()], np.int64)[labels.codes]
+    known = codes >= 0
+    answers = np.searchsorted(classes, classifier.predict(X))
+    confusion = np.bincount(codes[known] * K + answers[known], minlength=K * K).reshape(K, K)
+    result = Evaluation(classes, confusion, int((~known).sum()))
+    if not hasattr(classifier, "predict_proba") or not known.any():
+        return result
+    P, seen = np.asarray(classifier.predict_proba(X))[known], codes[known].astype(np.int32)
+    return replace(result, reliability=reliability(P, seen), brier=brier_score(P, seen))
 
 
 def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
@@ -140,21 +173,46 @@ def render_text(result: Evaluation) -> str:
     return "\n".join(lines)
 
 
-def render_html(title: str, result: Evaluation, model: Model, *, on: str = "") -> str:
-    """A page with the verdict, the confusion matrix, the mistakes of every epoch and the top features."""
+def render_html(title: str, result: Evaluation, model: Model | None = None, *, on: str = "") -> str:
+    """A page: the verdict, the confusion matrix, the probabilities; of a model also its epochs and top features."""
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p class=verdict>{escape((on + ' ' if on else '') + result.verdict())}</p>",
-        f"<p>{escape(model.learner)}, {len(model.classes)} classes, {model.features:,} features. "
-        f"{escape(model.encoder.describe()) if model.encoder is not None else ''}</p>",
+        "" if model is None else _model_html(model),
         "<h2>Confusion matrix</h2>",
         _confusion_html(result),
         "<h2>By class</h2>",
         _classes_html(result),
     ]
-    if model.history.get("mistakes"):
+    if result.reliability is not None:
+        parts += ["<h2>Probabilities</h2>", _reliability_html(result.reliability, result.brier)]
+    if model is not None and model.history.get("mistakes"):
         parts += ["<h2>Mistakes an epoch</h2>", _mistakes_html(model.history)]
-    parts += ["<h2>Features that speak most for each class</h2>", _features_html(model)]
+    if model is not None:
+        parts += ["<h2>Features that speak most for each class</h2>", _features_html(model)]
+    return _page(title, parts)
+
+
+def render_comparison(title: str, found: Comparison) -> str:
+    """A page with a comparison as a table, the most accurate first."""
+    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in Comparison.COLUMNS)
+    rows = "".join(
+        f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for name, *cells in found.cells()
+    )
+    return _page(
+        title,
+        [
+            f"<h1>{escape(title)}</h1>",
+            f"<p>{escape(found.heading())}.</p>",
+            f"<div class=scroll><table><tr>{head}</tr>{rows}</table></div>",
+            "<p>± is the standard error of the mean over the folds. The margin is the smallest over the training rows: "
+            "below 0 if one is wrong. Seconds are those of a fold, microseconds those of a row.</p>",
+        ],
+    )
+
+
+def _page(title: str, parts: list[str]) -> str:
     return (
         "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>{escape(title)}</title><style>{_STYLE}</style>\n<main>\n" + "\n".join(parts) + "\n</main></html>\n"
@@ -172,6 +230,47 @@ th { font-weight: 600; background: #f6f7f8 } th[scope=row], td.name { text-align
 .scroll { overflow-x: auto } .columns { display: flex; flex-wrap: wrap; gap: 1.5rem }
 svg text { font: 12px system-ui, sans-serif; fill: #1b1f24 }
 """
+
+
+def _model_html(model: Model) -> str:
+    encoder = "" if model.encoder is None else escape(model.encoder.describe())
+    return f"<p>{escape(model.learner)}, {len(model.classes)} classes, {model.features:,} features. {encoder}</p>"
+
+
+def _reliability_html(found: Reliability, brier: float | None) -> str:
+    """The reliability diagram: on the diagonal, answers are right as often as they are sure."""
+    size, edge = 320, 60
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return edge + x * size, size * (1.0 - y) + 10
+
+    most = max(int(found.count.max()), 1)
+    (left, bottom), (right, top) = at(0.0, 0.0), at(1.0, 1.0)
+    marks = []
+    for n, confidence, accuracy in zip(found.count, found.confidence, found.accuracy, strict=True):
+        x, y = at(float(confidence), float(accuracy))
+        words = f"{n:,} rows, {confidence:.1%} sure, {accuracy:.1%} right"
+        marks.append(
+            f"<line x1='{x:.1f}' y1='{y:.1f}' x2='{x:.1f}' y2='{at(0.0, float(confidence))[1]:.1f}' stroke='#b23a2e'/>"
+            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{3 + 7 * math.sqrt(n / most):.1f}' fill='#3b6ea5'>"
+            f"<title>{words}</title></circle>"
+        )
+    ticks = "".join(
+        f"<text x='{at(t, 0)[0]:.0f}' y='{bottom + 18:.0f}' text-anchor='middle'>{t:.0%}</text>"
+        f"<text x='{left - 6:.0f}' y='{at(0, t)[1] + 4:.0f}' text-anchor='end'>{t:.0%}</text>"
+        for t in (0.0, 0.5, 1.0)
+    )
+    return (
+        f"<p>Expected calibration error {found.ece:.4f}, Brier score {brier:.4f}. A circle is a tenth of the "
+        "confidence, larger with more rows; on the diagonal, answers are right as often as they are sure.</p>"
+        f"<svg viewBox='0 0 {size + edge + 30} {size + 55}' width='{size + edge + 30}' role='img' "
+        "aria-label='reliability diagram'>"
+        f"<rect x='{left}' y='{top}' width='{size}' height='{size}' fill='none' stroke='#c8cdd2'/>"
+        f"<line x1='{left}' y1='{bottom}' x2='{right}' y2='{top}' stroke='#c8cdd2' stroke-dasharray='4 4'/>"
+        f"{''.join(marks)}{ticks}<text x='{(left + right) / 2:.0f}' y='{bottom + 38:.0f}' text-anchor='middle'>how sure"
+        f"</text><text x='12' y='{(top + bottom) / 2:.0f}' text-anchor='middle' transform='rotate(-90 12 "
+        f"{(top + bottom) / 2:.0f})'>how often right</text></svg>"
+    )
 
 
 def _confusion_html(result: Evaluation) -> str:

@@ -20,6 +20,7 @@ Contents::
     pocket_perceptron          the best vector so far                    Gallant 1990
     multiclass_perceptron      one weight row a class
     passive_aggressive         PA, PA-I, PA-II                           Crammer et al. 2006
+    penalised_perceptron       weights that shrink after every row
     arow                       a variance beside every weight            Crammer et al. 2009
     kernel_perceptron          a weight a row instead of a weight a feature
     learn                      all of the linear ones, step by step
@@ -271,6 +272,38 @@ def passive_aggressive(
     return w
 
 
+def shrunk(w: Sequence[float], shrink: float, cut: float) -> Vector:
+    """Every weight towards 0: ``|w_j|`` becomes ``shrink |w_j| - cut``, or 0 where that is not above 0.
+
+    >>> shrunk([1.0, -2.0, 0.25], shrink=0.5, cut=0.25)
+    [0.25, -0.75, 0.0]
+    """
+    sizes = [shrink * abs(w_j) - cut for w_j in w]
+    return [math.copysign(size, w_j) if size > 0 else 0.0 for size, w_j in zip(sizes, w, strict=True)]
+
+
+def penalised_perceptron(
+    X: Sequence[Sequence[float]], y: Sequence[int], T: int, penalty: str, alpha: float, l1_ratio: float = 0.15
+) -> tuple[Vector, float]:
+    """The perceptron with a penalty: after each row every weight shrinks, and the offset does not.
+
+    "l2" takes the share ``alpha`` of every weight, "l1" takes ``alpha`` itself and stops at 0, so that a weight nobody
+    needs is truly zero; "elasticnet" takes ``l1_ratio`` of the one and the rest of the other.
+
+    >>> penalised_perceptron([[1.0, 0.25], [-1.0, 0.25]], [+1, -1], T=1, penalty="l1", alpha=0.5)
+    ([1.0, 0.0], 0.0)
+    """
+    ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": l1_ratio}[penalty]
+    w, b = [0.0] * len(X[0]), 0.0
+    for _ in range(T):
+        for x_i, y_i in zip(X, y, strict=True):
+            if y_i * (dot(w, x_i) + b) <= 0:
+                w = plus(w, y_i, x_i)
+                b += y_i
+            w = shrunk(w, 1 - (1 - ratio) * alpha, ratio * alpha)
+    return w, b
+
+
 def arow(
     X: Sequence[Sequence[float]],
     y: Sequence[int],
@@ -387,12 +420,15 @@ class Rule:
     ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``PA``, ``PA-I``,
     ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset) gets no step: it can be a
     mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
+    `shrink` and `cut` are a penalty: what :func:`shrunk` does to all weights after each row.
     """
 
     name: str = "perceptron"
     eta0: float = 1.0
     beta: float = 0.0
     C: float = 1.0
+    shrink: float = 1.0
+    cut: float = 0.0
 
     def tau(self, margin: float, q: float, mistake: bool, s: float = 1.0) -> float:
         if q == 0:
@@ -510,6 +546,8 @@ def steps(
                     W = list(W)
                     W[label] = plus(W[label], tau, [*x, offset])
                     W[wrong] = plus(W[wrong], -tau, [*x, offset])
+            if (rule.shrink, rule.cut) != (1.0, 0.0):
+                W = [[*shrunk(w[:-1], rule.shrink, rule.cut), w[-1]] for w in W]
             yield Step(epoch, i, x, label, score, margin, mistake, tau, wrong, before, W)
 
 
@@ -589,7 +627,8 @@ def learn(
         run.updates += updates
         run.mistakes_per_epoch.append(mistakes)
         run.updates_per_epoch.append(updates)
-        if mistakes == 0 and (updates == 0 or wrong_rows(W) == 0):
+        moved = updates > 0 or (rule.shrink, rule.cut) != (1.0, 0.0)
+        if mistakes == 0 and (not moved or wrong_rows(W) == 0):
             run.converged = True
             run.pocket, run.pocket_mistakes = W, 0
             break

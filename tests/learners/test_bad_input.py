@@ -156,7 +156,7 @@ def test_labels_that_cannot_be_sorted_among_the_known() -> None:
         (Perceptron(class_weight={"z": 2.0}), "class_weight: 'z' is not among the classes"),
         (Perceptron(class_weight={"a": -2.0}), "class_weight: a weight must be finite and at least 0"),
         (Perceptron(validation_fraction=1.0), "validation_fraction=1.0: must be below 1"),
-        (Perceptron(penalty="l2"), "penalty='l2' is not offered: write penalty=None"),
+        (Perceptron(penalty="l0"), "penalty='l0': must be None, 'l2', 'l1' or 'elasticnet'"),
         (PassiveAggressive(variant="PA-3"), "variant='PA-3': must be 'PA', 'PA-I' or 'PA-II'"),
         (PassiveAggressive(C=0), "C=0: must be above 0"),
         (PassiveAggressiveClassifier(loss="log"), "loss='log': must be 'hinge'"),

@@ -2,7 +2,7 @@
 
 Small integers make every sum exact in float32 and float64, so the perceptron's weights must be equal, not close. The
 passive-aggressive steps are quotients: there the weights are close, and counts are compared unless a margin lies within
-rounding of the value that decides.
+rounding of the value that decides. Penalties by powers of two are exact in float64.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from rosenblatt import engine, textbook
 from rosenblatt.data import as_table
+from rosenblatt.learners.penalty import Penalty, penalty_of
 from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.state import KEEPS, State
 from rosenblatt.models import predict_codes
@@ -110,11 +111,12 @@ def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tu
 
 
 def run_textbook(case: Case, rule: Rule) -> list[textbook.Step]:
+    penalty = rule.penalty or Penalty()
     return list(
         textbook.steps(
             case.X,
             case.y,
-            rule=textbook.Rule(rule.name, rule.eta0, rule.beta, rule.C),
+            rule=textbook.Rule(rule.name, rule.eta0, rule.beta, rule.C, penalty.shrink, penalty.cut),
             orders=case.orders,
             classes=case.classes,
             fit_intercept=case.fit_intercept,
@@ -206,6 +208,67 @@ def test_passive_aggressive(case: Case, name: Any, C: float, keep: Any, layout: 
     expected, answer = kept_by_textbook(case, trace, keep), state.answer()
     np.testing.assert_allclose(answer.weights, expected[:, :-1], **tolerance)
     np.testing.assert_allclose(answer.intercept, expected[:, -1], **tolerance)
+
+
+EXACT_PENALTIES = [Penalty(0.5), Penalty(1.0, 0.5), Penalty(1.0, 0.125), Penalty(0.5, 0.25)]
+
+
+@settings(max_examples=200)
+@given(cases(), st.sampled_from(EXACT_PENALTIES), st.sampled_from(["last", "average"]), st.sampled_from(LAYOUTS))
+def test_penalties(case: Case, penalty: Penalty, keep: Any, layout: str) -> None:
+    rule = Rule(eta0=0.5, penalty=penalty)
+    trace = run_textbook(case, rule)
+    state, mistakes = run_engine(case, rule, keep, layout, "float64")
+    assert mistakes == [sum(s.mistake for s in trace if s.epoch == e) for e in range(1, len(case.orders) + 1)]
+    assert state.counter("updates") == sum(s.update for s in trace)
+    last = kept_by_textbook(case, trace, "last")
+    np.testing.assert_array_equal(state.settled().weights, last[:, :-1])
+    np.testing.assert_array_equal(state.intercept, last[:, -1])
+    if keep == "average":
+        mean, answer = kept_by_textbook(case, trace, "average"), state.answer()
+        np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=200)
+@given(
+    cases(),
+    st.sampled_from(["perceptron", "PA", "PA-I", "PA-II"]),
+    st.sampled_from(["l2", "l1", "elasticnet"]),
+    st.sampled_from([1e-4, 0.03, 0.4]),
+    st.sampled_from(["last", "average"]),
+    st.sampled_from(LAYOUTS),
+    st.sampled_from(["float32", "float64"]),
+)
+def test_penalties_of_every_rule(
+    case: Case, name: Any, penalty: str, alpha: float, keep: Any, layout: str, dtype: str
+) -> None:
+    rule = Rule(name, penalty=penalty_of(penalty, alpha, 0.3))
+    trace = run_textbook(case, rule)
+    assume(all(is_decided(s, 1e-9 if dtype == "float64" else 1e-3) for s in trace))
+    state, mistakes = run_engine(case, rule, keep, layout, dtype)
+    assert mistakes == [sum(s.mistake for s in trace if s.epoch == e) for e in range(1, len(case.orders) + 1)]
+    tolerance = {"rtol": 1e-9, "atol": 1e-9} if dtype == "float64" else {"rtol": 1e-3, "atol": 1e-4}
+    expected, answer = kept_by_textbook(case, trace, keep), state.answer()
+    np.testing.assert_allclose(answer.weights, expected[:, :-1], **tolerance)
+    np.testing.assert_allclose(answer.intercept, expected[:, -1], **tolerance)
+
+
+def test_a_penalty_that_changes_counts_from_then_on() -> None:
+    case = Case([[1.0, 2.0], [3.0, -1.0]], [1, -1], 2, [[0, 1, 0]], None, None, True, "mistake")
+    before, after = Rule(penalty=EXACT_PENALTIES[0]), Rule(penalty=EXACT_PENALTIES[1])
+    state, _ = run_engine(case, before, "average", "csr32", "float64")
+    first = run_textbook(case, before)
+    case.start = first[-1].after
+    second = run_textbook(case, after)
+    third = textbook.steps(case.X, case.y, orders=case.orders, start=second[-1].after)
+    steps = [*first, *second, *third]
+    table, y_ = as_table(lay_out(case.X, "csr32", "float64")), np.array(case.y, np.int8)
+    for rule in (after, Rule()):
+        state.learn(table, y_, rule, order=np.array([0, 1, 0], np.uint32))
+    np.testing.assert_array_equal(state.weights, np.array(steps[-1].after)[:, :-1])
+    mean = np.mean([s.after for s in steps], axis=0)
+    np.testing.assert_allclose(state.answer().weights, mean[:, :-1], rtol=1e-12)
 
 
 @settings(max_examples=150)

@@ -30,6 +30,9 @@ FAMILY = [
     PassiveAggressive(variant="PA"),
     PassiveAggressive(variant="PA-I", C=0.1, keep="average"),
     PassiveAggressive(variant="PA-II", keep="vote"),
+    Perceptron(penalty="l2", alpha=0.125),
+    AveragedPerceptron(penalty="l1", alpha=0.125),
+    PassiveAggressive(penalty="elasticnet", alpha=0.01, keep="average"),
 ]
 every_learner = pytest.mark.parametrize("learner", FAMILY, ids=repr)
 every_multiclass = pytest.mark.parametrize("multiclass", ["joint", "ovr"])
@@ -46,6 +49,7 @@ def arrays(learner: Any) -> list[Any]:
     for state in learner._states:
         found += [state.weights, state.intercept, state.counters, state.generator, state.mistake_weight]
         found += [a for a in (state.sums, state.intercept_sums, state.pocket, state.pocket_intercept) if a is not None]
+        found += [] if state.as_of is None else [state.as_of]
         if state.log is not None:
             found += [state.log.steps, state.log.survived]
     return found

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import AutoPerceptron
 from rosenblatt.data import as_table
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.select.contest import Contest, make_candidates, make_folds
 from rosenblatt.select.scaling import find_scaling
 
 
@@ -42,6 +45,31 @@ def test_the_choice_can_be_repeated_by_hand(load: Any) -> None:
     np.testing.assert_allclose(auto.decision_function(X), by_hand.decision_function(scaled), rtol=1e-6, atol=1e-9)
     epochs = int(re.search(r"(\d+) epoch", auto.choice_)[1])  # type: ignore[index]
     assert by_hand.max_iter == epochs
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sparse: bool) -> None:
+    X, y = load(return_X_y=True)
+    X = X / X.max(axis=0)
+    table, labels = as_table(sp.csr_array(X) if sparse else X), encode_labels(y)
+    candidates = make_candidates(4.0, 3, 3, len(y))
+    folds = make_folds(labels, None, 3)
+    contest = Contest(candidates, table, labels, None, folds, 3, n_jobs=1)
+    contest._run(candidates, 3, 3)
+    training, held = folds[0]
+    chosen = np.isin(np.arange(len(y)), training).astype(float)
+    for candidate in candidates:
+        learner = clone(candidate.learner).set_params(tol=None)
+        alone = [learner.set_params(max_iter=k + 1).fit(table.values, y, sample_weight=chosen) for k in range(3)][-1]
+        np.testing.assert_allclose(
+            contest.held_scores(candidate)[: len(held)],
+            alone.decision_function(table.take(held)).reshape(len(held), -1),
+            rtol=1e-12,
+            atol=1e-12,
+        )
+        assert candidate.scores[0][-1] == np.mean(alone.predict(table.take(held)) == y[held])
 
 
 def test_same_rows_same_choice_with_any_number_of_threads() -> None:

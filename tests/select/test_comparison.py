@@ -53,8 +53,19 @@ def test_the_margin_by_hand() -> None:
 def test_what_each_offers() -> None:
     X, y = load_iris(return_X_y=True)
     found = compare(X, y, classifiers={"ours": AROW(), "theirs": LogisticRegression(max_iter=1000)}, folds=2)
-    offers = {each.name: (each.probabilities, each.online) for each in found.measured}
-    assert offers == {"ours": (False, True), "theirs": (True, False)}
+    offers = {each.name: (each.probabilities, each.online, each.kernels) for each in found.measured}
+    assert offers == {"ours": (False, True, False), "theirs": (True, False, False)}
+
+
+def test_a_kernel_takes_part_where_there_are_few_rows() -> None:
+    X, y = load_iris(return_X_y=True)
+    name = "KernelPerceptron rbf"
+    assert name in family(5_000)
+    assert name not in family(5_001)
+    found = compare(X, y, classifiers={name: family()[name]}, folds=3).measured[0]
+    assert (found.kernels, found.online, found.margin) == (True, True, None)
+    assert found.parameters is not None
+    assert (found.parameters - 3) % (4 + 3) == 0  # support rows of 4 features, 3 coefficients each, 3 intercepts
 
 
 def test_the_verb_compare_knows_the_family_and_the_baselines(
@@ -64,7 +75,8 @@ def test_the_verb_compare_knows_the_family_and_the_baselines(
     told = json.loads(capsys.readouterr().out)
     assert {each["name"] for each in told["measured"]} == {*family(), *baselines()}
     assert (told["rows"], told["features"], told["classes"]) == (150, 4, 3)
-    assert "sklearn LinearSVC" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert all(f"<th scope=row>{name}</th>" in page for name in (*family(), *baselines()))
 
 
 def test_the_verb_tune_names_what_to_take(flowers: Path, capsys: pytest.CaptureFixture[str]) -> None:

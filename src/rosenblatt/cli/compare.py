@@ -37,8 +37,9 @@ def run(args: argparse.Namespace) -> int:
     X, y = read_labelled(args)
     found = compare(X, y, folds=args.folds, random_state=args.seed)
     if args.html:
-        from rosenblatt.cli.page import write_page
+        from rosenblatt.models.container import write_whole
+        from rosenblatt.report import render_comparison
 
-        write_page(args.html, f"{', '.join(args.data)}: classifiers compared", str(found))
+        write_whole(args.html, render_comparison(f"{', '.join(args.data)}: classifiers compared", found).encode())
     print(json.dumps(found.as_dict()) if args.json else found)
     return 0

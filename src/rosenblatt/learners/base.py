@@ -330,9 +330,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
         """Take the outcome over, and say how it ended."""
+        validate_data(self, X, skip_check_array=True, reset=True)
+        self._take_over(fitting, outcomes)
+
+    def _take_over(self, fitting: Fitting, outcomes: list[Outcome]) -> None:
         history = History.total([outcome.history for outcome in outcomes])
         reasons = {outcome.stop_reason for outcome in outcomes}
-        validate_data(self, X, skip_check_array=True, reset=True)
         self._forget_stream()
         self.classes_ = fitting.classes
         self._states = [outcome.state for outcome in outcomes]
@@ -341,7 +344,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
         self.converged_ = self.stop_reason_ == "converged"
 
-    def _warn_if_unfinished(self) -> None:
+    def _warn_if_unfinished(self, stacklevel: int = 4) -> None:
         if self.stop_reason_ == "max_iter":
             mistakes = self.history_.mistakes[-1]
             warnings.warn(
@@ -349,7 +352,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "epoch. That proves nothing about the data: give it more epochs, or ask whether they can be separated "
                 "at all",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
     # -- streaming

@@ -191,6 +191,7 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
     if header["support"] is not None:
         arrays = tuple(tensors[f"support.{name}"] for name in ("data", "indices", "indptr"))
         support = sp.csr_array(arrays, shape=(header["support"], features))
+    others: dict[str, Any] = {name: tensors[name] for name in _ARRAYS if name in tensors}
     return State(
         keep=header["keep"],
         fit_intercept=header["fit_intercept"],
@@ -201,5 +202,5 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
         start=None if start is None else Linear(start, tensors["start_intercept"]),
         support=support,
         log=Updates(*(tensors[f"log.{name}"] for name in _UPDATES)) if "log.which" in tensors else None,
-        **{name: tensors[name] for name in _ARRAYS if name in tensors},
+        **others,
     )

@@ -169,7 +169,8 @@ def iter_epochs(
         if stopping.validation is not None:
             history.validation_score.append(stopping.validation(state))
         on_epoch(history)
-        if mistakes == 0 and (updates == 0 or problem.count_mistakes(state) == 0):
+        moved = updates > 0 or problem.rule.penalty is not None
+        if mistakes == 0 and (not moved or problem.count_mistakes(state) == 0):
             stop_reason = "converged"
             if state.keep == "pocket":
                 state.take_into_pocket(0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rosenblatt.errors import ParameterError
+from rosenblatt.learners.penalty import PenaltyName, penalty_of
 from rosenblatt.learners.rules import Rule, RuleName
 from rosenblatt.learners.state import KeepName
 from rosenblatt.learners.weights import LinearLearner
@@ -33,6 +34,8 @@ class PassiveAggressive(LinearLearner):
         The limit: smaller is more cautious. "PA" does not use it.
     keep : {"last", "average", "vote", "pocket"}, default="last"
         Which weights are the answer; "average" is a good choice for noisy data.
+    penalty, alpha, l1_ratio
+        As for `Perceptron`, with `alpha` for ``eta0 alpha``. It goes with ``keep="last"`` and ``"average"``.
     fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
 validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
         As for `Perceptron`. A sample weight s makes the limit ``s C``.
@@ -61,6 +64,9 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
         *,
         variant: Literal["PA", "PA-I", "PA-II"] = "PA-I",
         C: float = 1.0,
+        penalty: PenaltyName | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 0.0,
@@ -81,6 +87,9 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
     ) -> None:
         self.variant = variant
         self.C = C
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
@@ -102,7 +111,7 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
     def _rule(self) -> Rule:
         if self.variant not in ("PA", "PA-I", "PA-II"):
             raise ParameterError(f"variant={self.variant!r}: must be 'PA', 'PA-I' or 'PA-II'")
-        return Rule(self.variant, C=self.C)
+        return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
 
 
 class PassiveAggressiveClassifier(LinearLearner):

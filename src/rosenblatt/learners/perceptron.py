@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from rosenblatt.errors import ParameterError
-from rosenblatt.learners.rules import Rule
+from rosenblatt.learners.penalty import PenaltyName, penalty_of
+from rosenblatt.learners.rules import Rule, check_number
 from rosenblatt.learners.state import KeepName
 from rosenblatt.learners.weights import LinearLearner
 
@@ -19,6 +19,9 @@ class _PerceptronKept(LinearLearner):
     def __init__(
         self,
         *,
+        penalty: PenaltyName | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
         eta0: float = 1.0,
         beta: float = 0.0,
         fit_intercept: bool = True,
@@ -38,6 +41,9 @@ class _PerceptronKept(LinearLearner):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
         self.eta0 = eta0
         self.beta = beta
         self.fit_intercept = fit_intercept
@@ -58,7 +64,9 @@ class _PerceptronKept(LinearLearner):
         self.verbose = verbose
 
     def _rule(self) -> Rule:
-        return Rule("perceptron", eta0=self.eta0, beta=self.beta)
+        eta0 = check_number("eta0", self.eta0, above=0.0)
+        penalty = penalty_of(self.penalty, self.alpha, self.l1_ratio, eta0)
+        return Rule("perceptron", eta0=self.eta0, beta=self.beta, penalty=penalty)
 
 
 class Perceptron(_PerceptronKept):
@@ -118,10 +126,15 @@ class Perceptron(_PerceptronKept):
         Threads for what is independent: the classes of one-vs-rest, and restarts. The answer does not depend on it.
     verbose : int, default=0
         1 shows a progress bar with the mistakes.
-    penalty : None, default=None
-        For code written for scikit-learn; only None means something so far.
-    alpha, l1_ratio : float
-        Used by penalties only.
+    penalty : {None, "l2", "l1", "elasticnet"}, default=None
+        Shrink every weight, but not the offset, after every row: "l2" by a factor, "l1" by a fixed amount that ends at
+        0, so that weights of useless features are truly zero; "elasticnet" by both. It goes with ``keep="last"`` and
+        ``"average"``; `sparsify` makes `coef_` a sparse matrix.
+    alpha : float, default=0.0001
+        The strength of the penalty: ``|w_j|`` becomes ``(1 - (1 - l1_ratio) eta0 alpha) |w_j| - l1_ratio eta0 alpha``,
+        or 0 where that is not above 0. "l2" stands for a ratio of 0, "l1" for one of 1.
+    l1_ratio : float, default=0.15
+        How much of "elasticnet" is "l1".
 
     Attributes
     ----------
@@ -164,7 +177,7 @@ class Perceptron(_PerceptronKept):
     def __init__(
         self,
         *,
-        penalty: None = None,
+        penalty: PenaltyName | None = None,
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
         eta0: float = 1.0,
@@ -188,6 +201,9 @@ class Perceptron(_PerceptronKept):
         verbose: int = 0,
     ) -> None:
         super().__init__(
+            penalty=penalty,
+            alpha=alpha,
+            l1_ratio=l1_ratio,
             eta0=eta0,
             beta=beta,
             fit_intercept=fit_intercept,
@@ -207,18 +223,7 @@ class Perceptron(_PerceptronKept):
             n_jobs=n_jobs,
             verbose=verbose,
         )
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
         self.keep = keep
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.penalty is not None:
-            raise ParameterError(
-                f"penalty={self.penalty!r} is not offered: write penalty=None, and keep='average' or "
-                "early_stopping=True against overfitting"
-            )
 
 
 class AveragedPerceptron(_PerceptronKept):

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rosenblatt.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rosenblatt.learners.penalty import Penalty
 
 RuleName = Literal["perceptron", "PA", "PA-I", "PA-II", "AROW"]
 RULES: tuple[RuleName, ...] = ("perceptron", "PA", "PA-I", "PA-II", "AROW")
@@ -22,6 +25,7 @@ class Rule:
     ``perceptron``: ``eta0`` where the margin is ``<= 0`` (``<= beta`` for the margin perceptron).
     ``PA``, ``PA-I``, ``PA-II``, with ``l = max(0, 1 - margin)``: ``l/q``, ``min(C, l/q)``, ``l/(q + 1/(2C))``.
     ``AROW`` steps by the variance of each feature, ``r`` against noise; it has a loop of its own.
+    A `penalty` shrinks all weights after every row.
     """
 
     name: RuleName = "perceptron"
@@ -29,6 +33,7 @@ class Rule:
     beta: float = 0.0
     C: float = 1.0
     r: float = 1.0
+    penalty: Penalty | None = None
 
     def __post_init__(self) -> None:
         if self.name not in RULES:

@@ -6,14 +6,16 @@ raw weights stay beside whatever answer is kept of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
+from rosenblatt.learners.penalty import Penalty
 from rosenblatt.learners.rules import Rule
 from rosenblatt.models.linear import Linear, arranged
 from rosenblatt.models.voted import Updates, Voted, stack_rows, with_columns
@@ -23,13 +25,16 @@ KEEPS: tuple[KeepName, ...] = ("last", "average", "vote", "pocket")
 
 COUNTERS: tuple[str, ...] = engine.COUNTERS
 
+AnyPass: TypeAlias = "engine.Pass | engine.PenalisedPass"
+
 
 @dataclass
 class State:
     """The state of one problem: one weight row with two classes, one a class with more, learned jointly.
 
     `sums` serve the average, `pocket` the pocket, `start`, `support` and `log` the vote, `variances` the second-order
-    rules; the others are None.
+    rules; the others are None. With a `penalty` weights and sums are brought up to date lazily: those of feature j are
+    as they were after `as_of[j]` examples, and the sums are those of the weights after each example.
     """
 
     keep: KeepName
@@ -49,6 +54,8 @@ class State:
     log: Updates | None = None
     variances: NDArray[Any] | None = None  # (K, features), of each weight
     intercept_variances: NDArray[np.float64] | None = None
+    penalty: Penalty | None = None
+    as_of: NDArray[np.int64] | None = None
 
     @classmethod
     def begin(
@@ -123,7 +130,7 @@ class State:
         one = self.begin_pass(
             table, y, rule, tie_positive=tie_positive, sample_weight=sample_weight, order=order, ratchet=ratchet
         )
-        engine.run_passes([one], cancel)
+        run_passes([one], cancel)
         self.end_pass(one, table, places)
 
     def begin_pass(
@@ -136,8 +143,9 @@ class State:
         sample_weight: NDArray[np.float64] | None = None,
         order: NDArray[np.uint32] | None = None,
         ratchet: bool = False,
-    ) -> engine.Pass:
+    ) -> AnyPass:
         """The pass that `learn` runs, ready for the engine; several over one order may run side by side."""
+        self._take_penalty(rule.penalty)
         if table.dtype != self.dtype:
             dtype = np.result_type(table.dtype, self.dtype)
             table = table.astype(dtype)
@@ -145,34 +153,42 @@ class State:
         self._map(lambda array: arranged(array, table.sparse))
         if self.sums is not None:
             self.sums = arranged(self.sums, table.sparse)
+        common: dict[str, Any] = {
+            "sample_weight": sample_weight,
+            "order": order,
+            "weights": self.weights.ravel(order="K"),
+            "intercept": self.intercept,
+            "fit_intercept": self.fit_intercept,
+            "rule": rule.name,
+            "eta0": rule.eta0,
+            "beta": rule.beta,
+            "C": rule.C,
+            "tie_positive": tie_positive,
+            "sums": None if self.sums is None else self.sums.ravel(order="K"),
+            "intercept_sums": self.intercept_sums,
+            "counters": self.counters,
+            "mistake_weight": self.mistake_weight,
+        }
+        if self.penalty is not None:
+            assert self.as_of is not None
+            return engine.PenalisedPass(
+                table.rows, y, shrink=self.penalty.shrink, cut=self.penalty.cut, as_of=self.as_of, **common
+            )
         return engine.Pass(
             table.rows,
             y,
-            sample_weight=sample_weight,
-            order=order,
-            weights=self.weights.ravel(order="K"),
-            intercept=self.intercept,
-            fit_intercept=self.fit_intercept,
-            rule=rule.name,
-            eta0=rule.eta0,
-            beta=rule.beta,
-            C=rule.C,
             r=rule.r,
-            tie_positive=tie_positive,
             keep=self.keep,
-            sums=None if self.sums is None else self.sums.ravel(order="K"),
-            intercept_sums=self.intercept_sums,
             pocket=None if self.pocket is None else self.pocket.ravel(order="K"),
             pocket_intercept=self.pocket_intercept,
             pocket_mistakes=self.pocket_mistakes,
             variances=None if self.variances is None else self.variances.ravel(order="K"),
             intercept_variances=self.intercept_variances,
             ratchet=ratchet,
-            counters=self.counters,
-            mistake_weight=self.mistake_weight,
+            **common,
         )
 
-    def end_pass(self, one: engine.Pass, table: Table, places: NDArray[np.int64] | None = None) -> None:
+    def end_pass(self, one: AnyPass, table: Table, places: NDArray[np.int64] | None = None) -> None:
         """Take over what a finished pass hands back: the updates of a vote."""
         updates = one.updates()
         if updates is not None:
@@ -190,7 +206,7 @@ class State:
     ) -> float:
         """How many of the rows the raw weights get wrong, each counted with its sample weight."""
         table = table.astype(np.result_type(table.dtype, self.dtype))
-        weights = arranged(self.weights.astype(table.dtype, copy=False), table.sparse)
+        weights = arranged(self.settled().weights.astype(table.dtype, copy=False), table.sparse)
         found: float = engine.count_mistakes(
             table.rows,
             y,
@@ -205,11 +221,15 @@ class State:
     def answer(self) -> Linear | Voted:
         """The weights that the keep says are the answer."""
         if self.keep == "average":
-            assert self.sums is not None
-            assert self.intercept_sums is not None
-            seen = max(self.counter("seen"), 1)
-            mean = self.weights.astype(np.float64) - self.sums / seen
-            return Linear(mean, self.intercept - self.intercept_sums / seen)
+            state = self.settled()
+            assert state.sums is not None
+            assert state.intercept_sums is not None
+            seen = max(state.counter("seen"), 1)
+            if state.penalty is None or not state.counter("seen"):
+                mean = state.weights.astype(np.float64) - state.sums / seen
+            else:
+                mean = state.sums / seen
+            return Linear(mean, state.intercept - state.intercept_sums / seen)
         if self.keep == "pocket":
             assert self.pocket is not None
             assert self.pocket_intercept is not None
@@ -218,7 +238,7 @@ class State:
             assert self.start is not None
             assert self.log is not None
             return Voted(self.start, self.support, self.log, self.counter("survived"), self.fit_intercept)
-        return Linear(self.weights, self.intercept)
+        return Linear(self.settled().weights, self.intercept)
 
     def take_into_pocket(self, mistakes: float) -> None:
         """Put the raw weights, which are known to make so few mistakes, into the pocket."""
@@ -246,6 +266,7 @@ class State:
             pocket_mistakes=None if self.pocket_mistakes is None else self.pocket_mistakes.copy(),
             variances=None if self.variances is None else self.variances.copy(order="K"),
             intercept_variances=None if self.intercept_variances is None else self.intercept_variances.copy(),
+            as_of=None if self.as_of is None else self.as_of.copy(),
         )
 
     def with_features(self, features: int) -> State:
@@ -261,6 +282,10 @@ class State:
 
         state = replace(self, weights=_must(fitted(self.weights)), sums=fitted(self.sums), pocket=fitted(self.pocket))
         state.variances = fitted(self.variances, 1.0)
+        if self.as_of is not None:
+            state.as_of = np.full(features, self.counter("seen"))
+            shared = min(features, len(self.as_of))
+            state.as_of[:shared] = self.as_of[:shared]
         if self.start is not None:
             state.start = Linear(_must(fitted(self.start.weights)), self.start.intercept)
             state.support = None if self.support is None else with_columns(self.support, features)
@@ -272,12 +297,13 @@ class State:
         def mixed(array: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if array is None else (mix @ array).astype(array.dtype)
 
-        weights, intercept = _must(mixed(self.weights)), _must(mixed(self.intercept))
+        settled = self.settled()
+        weights, intercept = _must(mixed(settled.weights)), _must(mixed(self.intercept))
         state = replace(
-            self,
+            settled,
             weights=weights,
             intercept=intercept,
-            sums=mixed(self.sums),
+            sums=mixed(settled.sums),
             intercept_sums=mixed(self.intercept_sums),
             pocket=mixed(self.pocket),
             pocket_intercept=mixed(self.pocket_intercept),
@@ -288,6 +314,39 @@ class State:
             state.start = Linear(_must(mixed(self.start.weights)), _must(mixed(self.start.intercept)))
             state.log = mixed_log(self.log, mix)
         return state
+
+    def settled(self) -> State:
+        """This state with all weights brought up to date: a copy if there is a penalty, else itself."""
+        if self.penalty is None or self.as_of is None:
+            return self
+        as_of = self.as_of.copy()
+        state = replace(
+            self,
+            weights=np.array(self.weights, order="F"),
+            sums=None if self.sums is None else np.array(self.sums, order="F"),
+            as_of=as_of,
+        )
+        engine.settle(
+            state.weights.ravel(order="K"),
+            K=len(state.weights),
+            sums=None if state.sums is None else state.sums.ravel(order="K"),
+            as_of=as_of,
+            seen=self.counter("seen"),
+            shrink=self.penalty.shrink,
+            cut=self.penalty.cut,
+        )
+        return state
+
+    def _take_penalty(self, penalty: Penalty | None) -> None:
+        """From now on this penalty; what the one before still has to do is done."""
+        if penalty == self.penalty:
+            return
+        settled, seen = self.settled(), self.counter("seen")
+        self.weights, self.sums = settled.weights, settled.sums
+        if self.sums is not None and (penalty is None) != (self.penalty is None):  # the sums change their meaning
+            self.sums = seen * self.weights.astype(np.float64) - self.sums
+        self.penalty = penalty
+        self.as_of = None if penalty is None else np.full(self.features, seen)
 
     def _map(self, change: Any) -> None:
         self.weights = change(self.weights)
@@ -305,6 +364,12 @@ class State:
             places[new] = stored + np.arange(len(new))
             self.support = stack_rows(self.support, table.take(new))
         self.log = self.log.followed_by(Updates(places[rows], steps, gains, loses, survived))
+
+
+def run_passes(passes: Sequence[AnyPass], cancel: NDArray[np.uint8] | None = None) -> None:
+    """Run passes over the same order side by side."""
+    engine.run_passes([one for one in passes if isinstance(one, engine.Pass)], cancel)
+    engine.run_penalised([one for one in passes if isinstance(one, engine.PenalisedPass)], cancel)
 
 
 def _must(array: NDArray[Any] | None) -> NDArray[Any]:

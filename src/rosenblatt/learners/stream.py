@@ -68,6 +68,8 @@ class OneByOne:
         label
             Any label; a new one is taken as it comes.
 
+        With a penalty, or with ``keep="vote"``, an example costs as much as a call of `partial_fit`.
+
         Returns
         -------
         self
@@ -183,7 +185,7 @@ class OneByOne:
         """Give the states room for `capacity` features, and the engine their arrays."""
         rule, keep = self._rule(), self._kept()
         self._one = None
-        if keep == "vote" or len(self.classes_) == 1:
+        if keep == "vote" or len(self.classes_) == 1 or rule.penalty is not None:
             return  # learned slowly: a vote stores the row, a single class has nothing to be mistaken for
         self._states = [_as_float64(state).with_features(capacity) for state in self._states]
         one = engine.OneRow(
@@ -219,7 +221,7 @@ class OneByOne:
         engine.OneRow.check(features)
         for name in features:
             self._vocabulary.setdefault(name, len(self._vocabulary))
-        self._states = [state.with_features(len(self._vocabulary)) for state in self._states]
+        self._states = self._trimmed()
         if len(self.classes_) == 1:
             for state in self._states:
                 state.set_counter("seen", state.counter("seen") + 1)

@@ -9,16 +9,25 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.table import Table
-from rosenblatt.learners.base import Learner
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.base import Fitting, Learner
 from rosenblatt.learners.classes import weight_rows
+from rosenblatt.learners.epochs import Outcome
 from rosenblatt.learners.start import starting_weights
 from rosenblatt.learners.state import KeepName, State
 from rosenblatt.learners.stream import OneByOne
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Voted
+
+
+def _has_weights(learner: Any) -> bool:
+    """A vote has no single weight vector."""
+    return bool(getattr(learner, "keep", learner._keep) != "vote")
 
 
 class LinearLearner(OneByOne, Learner):
@@ -60,14 +69,44 @@ class LinearLearner(OneByOne, Learner):
         return self._fit(X, y, sample_weight, X_val, y_val, init)
 
     @property
-    def coef_(self) -> NDArray[Any]:
+    def coef_(self) -> Any:
         """The weights: of shape (1, n_features) with two classes, else (n_classes, n_features)."""
-        return self._linear().weights
+        weights = self._linear().weights
+        return sp.csr_matrix(weights) if self.__dict__.get("_sparse_coef") else weights
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The intercepts: one with two classes, else one a class."""
         return self._linear().intercept
+
+    @available_if(_has_weights)  # type: ignore[untyped-decorator]
+    def sparsify(self) -> Self:
+        """From now on `coef_` is a CSR matrix, which is smaller where a penalty has made most weights 0.
+
+        What was learned stays: scores are the same, and learning can go on. `fit` makes `coef_` an array again.
+        """
+        self._linear()
+        self._sparse_coef = True
+        return self
+
+    @available_if(_has_weights)  # type: ignore[untyped-decorator]
+    def densify(self) -> Self:
+        """From now on `coef_` is an array again."""
+        self._linear()
+        self._sparse_coef = False
+        return self
+
+    def _take_over(self, fitting: Fitting, outcomes: list[Outcome]) -> None:
+        super()._take_over(fitting, outcomes)
+        self.__dict__.pop("_sparse_coef", None)
+
+    def _check_parameters(self) -> None:
+        Learner._check_parameters(self)
+        if self._rule().penalty is not None and self._kept() in ("vote", "pocket"):
+            raise ParameterError(
+                f"a penalty changes the weights after every row, so none live on to be kept by keep={self._kept()!r}: "
+                "use keep='last' or keep='average' with it"
+            )
 
     def _new_states(
         self, init: Any, table: Table, classes: NDArray[Any], keep: KeepName, generator: NDArray[np.uint64]

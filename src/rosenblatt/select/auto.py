@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,74 +9,26 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt import engine
-from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.epochs import Orders, Problem, Stopping
-from rosenblatt.learners.passive_aggressive import PassiveAggressive
+from rosenblatt.learners.base import Fitting
 from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.start import check_count, seed_of
-from rosenblatt.learners.state import State
-from rosenblatt.learners.validation import hold_out
 from rosenblatt.learners.weighting import row_weights
-from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.select.calibration import Calibration, Kind
-from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.contest import Candidate, Contest, Fold, learn_all, make_candidates, make_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
-from rosenblatt.select.together import Course, run_together
-
-FOLDS = ((1_000, 5), (10_000, 3))  # below so many rows, so many folds: a single held-out part would be too small
-FEWEST_ROWS = 5
-HELD_OUT = 0.2
-MOST_HELD_OUT = 10_000
-ROUNDS = ((1, 3), (3, 1))  # after so many epochs in all, so many candidates go on
-PATIENCE = 3
-CHANCE = 0.5  # differences of accuracy below so many standard errors count as none
-
-
-@dataclass
-class Candidate:
-    """A learner with its courses, one a fold."""
-
-    learner: LinearLearner
-    name: str
-    held: int  # rows to judge by
-    courses: list[Course] = field(default_factory=list)
-
-    def curve(self) -> NDArray[np.float64]:
-        """The mean validation score after each epoch; a fold that ended earlier keeps its last score."""
-        scores = [course.history.validation_score for course in self.courses]
-        longest = max(map(len, scores))
-        padded = np.array([each + [each[-1]] * (longest - len(each)) for each in scores])
-        mean: NDArray[np.float64] = padded.mean(axis=0)
-        return mean
-
-    @property
-    def score(self) -> float:
-        return float(self.curve().max())
-
-    @property
-    def epochs(self) -> int:
-        """The last epoch that is as good as the best one, but for chance: more passes settle the weights further."""
-        return int(np.flatnonzero(self.curve() >= self.floor)[-1]) + 1
-
-    @property
-    def floor(self) -> float:
-        """The lowest score that is as good as this one, but for chance."""
-        score = self.score
-        return score - CHANCE * float(np.sqrt(score * (1.0 - score) / self.held))
 
 
 class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A good linear classifier without options: scaling, rule, parameters and epochs are chosen by held-out rows.
 
-    Averaged perceptrons, averaged PA-I and AROW learn side by side, each row read once for all; the weaker half leaves
-    after the first epoch, the best goes on until its held-out accuracy stops rising, and is then learned again from all
-    rows. The steps of the candidates are set by the length of the rows, so nothing depends on units. Use a named
-    learner where you want to know the algorithm beforehand.
+    Averaged PA-I and AROW, from cautious to bold, learn side by side, each row read once for all; the two best after
+    the first epoch go on, the better of them until its held-out accuracy stops rising, and it is then learned again
+    from all rows. The steps of the candidates are set by the length of the rows, so nothing depends on units. Use a
+    named learner where you want to know the algorithm beforehand.
 
     Parameters
     ----------
@@ -87,7 +37,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_weight : dict, "balanced" or None, default=None
         As for `Perceptron`.
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
-        How the held-out scores become the probabilities of `predict_proba`; "auto" is isotonic from 1,000 of them on.
+        How the held-out scores become the probabilities of `predict_proba`; "auto" is isotonic from 400 of them on.
     random_state : int, default=0
         The seed of the held-out part and of the shuffling; the same seed gives the same bits.
     n_jobs : int, default=-1
@@ -152,29 +102,31 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = seed_of(self.random_state)
         scaling = find_scaling(table)
         scaled = table if scaling is None else scaling.apply(table)
-        folds = _folds(labels, weights, seed)
-        held = sum(len(rows) for _, rows in folds)
-        candidates = self._candidates(scaled, seed, held)
+        folds = make_folds(labels, weights, seed)
+        held, max_iter = sum(len(rows) for _, rows in folds), int(self.max_iter)
+        ranked = make_candidates(mean_squared_norm(scaled) + 1.0, seed, max_iter, held)
         if folds:
-            ranked = self._rank(candidates, scaled, labels, weights, folds, seed)
-        else:
-            ranked = candidates
+            contest = Contest(ranked, scaled, labels, weights, folds, seed, self.n_jobs)
+            ranked = contest.rank(max_iter)
         best = ranked[0]
-        epochs = best.epochs if folds else int(self.max_iter)
-        learner = best.learner.set_params(max_iter=epochs, tol=None)
-        fitting = learner._prepare(scaled, labels, "zeros", weights)
-        orders = Orders()
-        course = Course(fitting.restarts[0][0], fitting.problems[0], fitting.stoppings[0], orders)
-        run_together([course], orders)
-        assert course.outcome is not None
-        learner._conclude(scaled.values, fitting, [course.outcome])
+        epochs = best.epochs(table.count, max_iter) if folds else max_iter
+        learner = best.learner
+        learner.max_iter, learner.tol = epochs, None
+        outcome = learn_all(learner, scaled, labels, weights, seed, epochs)
+        learner.n_features_in_ = table.features
+        learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
         validate_data(self, X, skip_check_array=True, reset=True)
         self.classes_, self.best_, self.scaling_ = labels.classes, learner, scaling
         self.scores_ = {each.name: each.score for each in ranked} if folds else {}
         self.choice_ = _sentence(ranked, epochs, folds, scaling)
         self.n_iter_ = learner.n_iter_
         self._fold()
-        self._calibration = self._calibrated(best, folds, scaled, labels)
+        if folds:
+            scores, rows = contest.held_scores(best), np.concatenate([rows for _, rows in folds])
+            self._calibration = Calibration(self.calibrate, scores, labels.codes[rows], len(labels.classes))
+        else:
+            scores = learner._answer()[0].scores(scaled)
+            self._calibration = Calibration(self.calibrate, scores, labels.codes, len(labels.classes))
         if self.verbose:
             print(self.choice_)
         return self
@@ -266,117 +218,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, skip_check_array=True, reset=False)
         return self._linear().scores(table)
 
-    def _calibrated(
-        self,
-        best: Candidate,
-        folds: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
-        table: Table,
-        labels: Labels,
-    ) -> Calibration:
-        """The map to probabilities, from the winner's scores of held-out rows; of all rows where none were held out."""
-        if not folds:
-            return Calibration(
-                self.calibrate,
-                Linear(self.best_.coef_, self.best_.intercept_).scores(table),
-                labels.codes,
-                len(labels.classes),
-            )
-        found, codes = [], []
-        for course, (_, held) in zip(best.courses, folds, strict=True):
-            state = course.state if course.outcome is None else course.outcome.state
-            found.append(state.answer().scores(table, held))
-            codes.append(labels.codes[held])
-        return Calibration(self.calibrate, np.vstack(found), np.concatenate(codes), len(labels.classes))
 
-    def _candidates(self, table: Table, seed: int, held: int) -> list[Candidate]:
-        """The family, its steps set by the mean ‖x‖² + 1 of the rows."""
-        q = mean_squared_norm(table) + 1.0
-        common: dict[str, Any] = {"random_state": seed, "max_iter": int(self.max_iter)}
-        found: list[Candidate] = []
-        for share in (1.0, 10.0, 0.1):
-            C = float(f"{share / q:.2g}")
-            learner = PassiveAggressive(C=C, keep="average", **common)
-            found.append(Candidate(learner, f"PassiveAggressive(C={C:g}, keep='average')", held))
-        for share in (0.5, 0.05):
-            r = float(f"{share * q:.2g}")
-            found.append(Candidate(AROW(r=r, **common), f"AROW(r={r:g})", held))
-        found.append(Candidate(AveragedPerceptron(**common), "AveragedPerceptron()", held))
-        return found
-
-    def _rank(
-        self,
-        candidates: list[Candidate],
-        table: Table,
-        labels: Labels,
-        weights: NDArray[np.float64] | None,
-        folds: list[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
-        seed: int,
-    ) -> list[Candidate]:
-        """The candidates by their held-out accuracy, the best first."""
-        y: NDArray[Any] = labels.signs() if len(labels.classes) == 2 else labels.codes
-        orders = Orders()
-        for candidate in candidates:
-            learner = candidate.learner
-            for training, held in folds:
-                problem = Problem(table, y, learner._rule(), False, weights, training)
-                validation = partial(_accuracy, table=table, codes=labels.codes, rows=held, weights=weights)
-                stopping = Stopping(int(self.max_iter), 0.0, PATIENCE, True, validation, keep_best=False)
-                generator = engine.seed_generator(seed)
-                state = learner._new_states("zeros", table, labels.classes, learner._kept(), generator)[0]
-                candidate.courses.append(Course(state, problem, stopping, orders))
-        left, done = candidates, 0
-        for epochs, go_on in ROUNDS:
-            run_together(_courses(left), orders, epochs=epochs - done, n_jobs=self.n_jobs)
-            left, done = _best(left)[:go_on], epochs
-        run_together(_courses(left), orders, n_jobs=self.n_jobs)
-        return [left[0], *(each for each in _best(candidates) if each is not left[0])]
-
-
-def _accuracy(
-    state: State,
-    *,
-    table: Table,
-    codes: NDArray[np.int32],
-    rows: NDArray[np.uint32],
-    weights: NDArray[np.float64] | None,
-) -> float:
-    """The share of the rows that the answer so far gets right, each counted with its sample weight."""
-    right = predict_codes(state.answer().scores(table, rows)) == codes[rows]
-    return float(np.mean(right) if weights is None else np.average(right, weights=weights[rows]))
-
-
-def _courses(candidates: list[Candidate]) -> list[Course]:
-    return [course for candidate in candidates for course in candidate.courses]
-
-
-def _best(candidates: list[Candidate]) -> list[Candidate]:
-    """The best first; those as good as the best, but for chance, in their given order."""
-    scores = [candidate.score for candidate in candidates]
-    floor = candidates[int(np.argmax(scores))].floor
-    order = np.argsort([-min(score, floor) for score in scores], kind="stable")
-    return [candidates[place] for place in order]
-
-
-def _folds(
-    labels: Labels, weights: NDArray[np.float64] | None, seed: int
-) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32]]]:
-    """Rows to learn from and rows to judge by: one held-out part, or folds of few rows; none where too few."""
-    generator = engine.seed_generator(seed, 2**63)
-    rows = np.arange(len(labels.codes), dtype=np.uint32)
-    if weights is not None:
-        rows = rows[weights > 0]
-    counts = np.bincount(labels.codes[rows], minlength=len(labels.classes))
-    if counts.min() < 2 or len(rows) < FEWEST_ROWS:
-        return []
-    folds = next((folds for below, folds in FOLDS if len(rows) < below), 1)
-    if folds == 1:
-        return [hold_out(labels, rows, min(HELD_OUT, MOST_HELD_OUT / len(rows)), generator)]
-    fold_of = assign_folds(labels, rows, folds, seed)
-    parts = [(rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]) for fold in range(folds)]
-    return [(training, held) for training, held in parts if len(held)]
-
-
-def _sentence(ranked: list[Candidate], epochs: int, folds: list[Any], scaling: Scaling | None) -> str:
+def _sentence(ranked: list[Candidate], epochs: int, folds: list[Fold], scaling: Scaling | None) -> str:
     best = ranked[0]
     ways = {"standard": "columns standardised", "max-abs": "columns divided by their largest value"}
     how = "columns as they are" if scaling is None else ways[scaling.kind]

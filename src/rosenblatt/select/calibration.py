@@ -5,12 +5,13 @@ Invariant: a row is scored before it is learned from, so that the probabilities 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
@@ -18,10 +19,10 @@ from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.voted import Voted
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
-from rosenblatt.select.probability import fit_maps, probabilities
+from rosenblatt.select.probability import Map, fit_maps, probabilities
 
 Kind = Literal["auto", "sigmoid", "isotonic"]
-ENOUGH = 1_000  # rows for "auto" to trust the shape of an isotonic map
+ENOUGH = 400  # rows for "auto" to trust the shape of an isotonic map
 WINDOW = 10_000  # the latest rows that the map is fitted on: enough for it, and it follows a drift
 
 
@@ -32,9 +33,14 @@ class Calibration:
         self.kind = kind
         self.classes = classes
         self.scores, self.codes = scores[-WINDOW:], codes[-WINDOW:]
+
+    @cached_property
+    def maps(self) -> list[Map]:
+        """One map, or one a class; fitted when probabilities are first asked for."""
+        kind = self.kind
         if kind == "auto":
             kind = "isotonic" if len(self.codes) >= ENOUGH else "sigmoid"
-        self.maps = fit_maps(self.scores, self.codes, classes, kind)
+        return fit_maps(self.scores, self.codes, self.classes, kind)
 
     def followed_by(self, scores: NDArray[np.float64], codes: NDArray[np.int32]) -> Calibration:
         """With more rows; the oldest leave."""
@@ -111,7 +117,8 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             fitted = fit_folds(learner, table, labels, weights, fold_of, self.n_jobs)
             rows, scores = out_of_fold_scores(fitted, table, fold_of)
             self._calibration = Calibration(self.calibrate, scores, labels.codes[rows], len(labels.classes))
-        self.learner_, self.classes_, self.n_features_in_ = learner, learner.classes_, learner.n_features_in_
+        self.learner_, self.classes_ = learner, learner.classes_
+        validate_data(self, X, skip_check_array=True, reset=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

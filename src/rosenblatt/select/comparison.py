@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -18,12 +19,15 @@ from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError
 from rosenblatt.learners.arow import AROW
+from rosenblatt.learners.kernel import KernelPerceptron
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.start import seed_of
 from rosenblatt.select.auto import AutoPerceptron
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import find_scaling
+
+MOST_KERNEL_ROWS = 5_000  # a kernel's time grows with the square of them
 
 
 @dataclass(frozen=True)
@@ -33,14 +37,14 @@ class Measured:
     name: str
     accuracy: float
     standard_error: float
-    margin: (
-        float | None
-    )  # the smallest geometric margin on the training rows, the mean over the folds; None: no weights
+    # The smallest geometric margin on the training rows, the mean over the folds; None: no weights.
+    margin: float | None
     fit_seconds: float  # a fold
     predict_microseconds: float  # a row
     parameters: int | None  # numbers in the model
     probabilities: bool
     online: bool
+    kernels: bool
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,35 @@ class Comparison:
         """Plain values, for JSON."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        head = ("classifier", "accuracy %", "±", "margin", "fit s", "predict µs", "numbers", "offers")
-        lines = [head, *(_cells(each) for each in self.measured)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "classifier",
+        "accuracy %",
+        "±",
+        "margin",
+        "fit s",
+        "predict µs",
+        "numbers",
+        "offers",
+    )
+
+    def heading(self) -> str:
+        """What was compared on."""
         size = f"{self.rows:,} rows, {self.features:,} features, {self.classes} classes"
-        title = f"{size}; {self.folds} folds; {self.scaling}"
-        return "\n".join([title, "", *("  ".join(_aligned(line, widths)).rstrip() for line in lines)])
+        return f"{size}; {self.folds} folds; {self.scaling}"
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The table as text, a line a classifier."""
+        return [_cells(each) for each in self.measured]
+
+    def __str__(self) -> str:
+        lines = [self.COLUMNS, *self.cells()]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.COLUMNS))]
+        return "\n".join([self.heading(), "", *("  ".join(_aligned(line, widths)).rstrip() for line in lines)])
 
 
-def family() -> dict[str, Any]:
-    """The learners of rosenblatt that `compare` tries, by name."""
+def family(rows: int = 0) -> dict[str, Any]:
+    """The learners of rosenblatt that `compare` tries on so many rows, by name; a kernel up to a few thousand."""
+    kernel = {"KernelPerceptron rbf": KernelPerceptron(kernel="rbf")}
     return {
         "AutoPerceptron": AutoPerceptron(n_jobs=1),
         "Perceptron": Perceptron(),
@@ -78,6 +100,7 @@ def family() -> dict[str, Any]:
         "PassiveAggressive": PassiveAggressive(),
         "PassiveAggressive averaged": PassiveAggressive(keep="average"),
         "AROW": AROW(),
+        **(kernel if rows <= MOST_KERNEL_ROWS else {}),
     }
 
 
@@ -105,7 +128,7 @@ def compare(
     X, y : rows and labels
         As for `fit`. Columns are scaled for all if `AutoPerceptron` would scale them.
     classifiers : dict of name: classifier, optional
-        What to measure, instead of ``{**family(), **baselines()}``.
+        What to measure, instead of ``{**family(len(y)), **baselines()}``.
     folds : int, default=5
         How many parts; every class is spread evenly over them.
     random_state : int, default=0
@@ -132,7 +155,7 @@ def compare(
     scaling = find_scaling(table)
     scaled = table if scaling is None else scaling.apply(table)
     fold_of = assign_folds(labels, np.arange(table.count, dtype=np.uint32), folds, seed_of(random_state))
-    chosen = {**family(), **baselines()} if classifiers is None else classifiers
+    chosen = {**family(table.count), **baselines()} if classifiers is None else classifiers
     measured = [_measure(name, classifier, scaled, labels, fold_of) for name, classifier in chosen.items()]
     return Comparison(
         table.count,
@@ -161,7 +184,6 @@ def _measure(name: str, classifier: Any, table: Table, labels: Labels, fold_of: 
         predicting.append((time.perf_counter() - started) / len(held))
         scores.append(float(np.mean(answers == y[held])))
         margins.append(_smallest_margin(fitted, X_train, labels.codes[training]))
-    coef = getattr(fitted, "coef_", None)
     return Measured(
         name,
         float(np.mean(scores)),
@@ -169,10 +191,20 @@ def _measure(name: str, classifier: Any, table: Table, labels: Labels, fold_of: 
         None if None in margins else float(np.mean(np.array(margins, float))),
         float(np.median(seconds)),
         1e6 * float(np.median(predicting)),
-        None if coef is None else int(coef.size + np.size(fitted.intercept_)),
+        _count_numbers(fitted),
         hasattr(fitted, "predict_proba"),
         hasattr(fitted, "partial_fit"),
+        hasattr(fitted, "kernel"),
     )
+
+
+def _count_numbers(fitted: Any) -> int | None:
+    """How many numbers a model holds: weights, or support rows and their coefficients; None: neither."""
+    for names in (("coef_", "intercept_"), ("support_vectors_", "dual_coef_", "intercept_")):
+        arrays: list[Any] = [getattr(fitted, name, None) for name in names]
+        if all(array is not None for array in arrays):
+            return sum(int(array.nnz if sp.issparse(array) else np.size(array)) for array in arrays)
+    return None
 
 
 def _smallest_margin(fitted: Any, X: Any, codes: NDArray[np.int32]) -> float | None:
@@ -196,7 +228,8 @@ def _smallest_margin(fitted: Any, X: Any, codes: NDArray[np.int32]) -> float | N
 
 
 def _cells(each: Measured) -> tuple[str, ...]:
-    offers = [word for word, has in (("probabilities", each.probabilities), ("online", each.online)) if has]
+    can = {"probabilities": each.probabilities, "online": each.online, "kernels": each.kernels}
+    offers = [word for word, has in can.items() if has]
     return (
         each.name,
         f"{100 * each.accuracy:.2f}",

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
@@ -91,12 +91,12 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             learner._conclude(X, fitting, best_restart(outcomes, fitting.problems, fitting.stoppings))
         self.learners_ = learners
         self.classes_ = learners[0].classes_
-        self.n_features_in_ = table.features
+        validate_data(self, X, skip_check_array=True, reset=True)
         self.scores_ = np.array([self._score(learner, len(labels.codes)) for learner in learners])
         self.best_index_ = int(np.argmax(self.scores_))
         self.best_ = learners[self.best_index_]
         for learner in learners:
-            learner._warn_if_unfinished()
+            learner._warn_if_unfinished(stacklevel=3)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -110,6 +110,11 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "best_")
         scores: NDArray[np.float64] = self.best_.decision_function(X)
         return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _clones(self) -> list[Any]:
         if self.choose not in ("holdout", "progressive"):

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
 from rosenblatt.learners.epochs import Orders, Outcome, Problem, Stopping, iter_epochs
 from rosenblatt.learners.history import History
 from rosenblatt.learners.progress import count_threads, run_threads
-from rosenblatt.learners.state import State
+from rosenblatt.learners.state import State, run_passes
 
 VALUES_A_THREAD = 1_000_000  # below this, starting a thread costs more than it saves
 
@@ -99,7 +98,7 @@ def _run_epoch(group: list[Course], n_jobs: int | None) -> None:
 
 
 def _run_part(part: list[Course], cancel: NDArray[np.uint8]) -> None:
-    engine.run_passes([course.one for course in part], cancel)
+    run_passes([course.one for course in part], cancel)
     if not cancel[0]:
         for course in part:
             course.finish_pass()

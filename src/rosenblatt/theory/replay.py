@@ -94,6 +94,8 @@ def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
         raise ParameterError(f"{name} is not one of the linear learners, whose steps the textbook knows")
     if learner.n_init != 1:
         raise ParameterError(f"n_init={learner.n_init}: one run can be followed, not several")
+    if learner._rule().penalty is not None:
+        raise ParameterError("penalty: the bounds hold for weights that only mistakes change; follow a run without one")
     if learner.early_stopping or learner.warm_start:
         raise ParameterError("early_stopping and warm_start: only a whole run over all rows can be followed")
     table = X.toarray() if sparse.issparse(X) else np.asarray(X)

@@ -1,0 +1,236 @@
+"""Which learner to take: candidates side by side, judged by rows held out, the weaker ones leaving early.
+
+Invariant: all candidates meet the same rows in the same orders; the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.table import Table
+from rosenblatt.learners.arow import AROW
+from rosenblatt.learners.classes import weight_rows
+from rosenblatt.learners.epochs import Outcome
+from rosenblatt.learners.history import History
+from rosenblatt.learners.passive_aggressive import PassiveAggressive
+from rosenblatt.learners.progress import count_threads, run_threads
+from rosenblatt.learners.state import State
+from rosenblatt.learners.validation import hold_out
+from rosenblatt.learners.weights import LinearLearner
+from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.together import VALUES_A_THREAD
+
+Fold = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # rows to learn from, rows to judge by
+
+MOST_FOLDS = 5
+ROWS_IN_FOLDS = 2_000  # few rows are judged by several folds, since a single held-out part would be too small
+FEWEST_ROWS = 5
+HELD_OUT = 0.2
+MOST_HELD_OUT = 10_000
+ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
+PATIENCE = 4
+SETTLED = 10_000  # rows to go over at least, in at most SETTLED_EPOCHS: an average of few steps has not settled yet
+SETTLED_EPOCHS = 10
+CHANCE = 0.5  # differences of accuracy below so many standard errors count as none
+
+
+@dataclass
+class Candidate:
+    """A learner and how it did: the held-out accuracy of every epoch, fold by fold."""
+
+    learner: LinearLearner
+    name: str
+    held: int  # rows to judge by
+    courses: list[int] = field(default_factory=list)  # its contestants, one a fold
+    scores: list[list[float]] = field(default_factory=list)
+    over: list[bool] = field(default_factory=list)
+
+    def enter(self, contest: engine.Contest, first: int, folds: int) -> None:
+        """Take part, in every fold."""
+        self.courses = list(range(first, first + folds))
+        self.scores, self.over = [[] for _ in range(folds)], [False] * folds
+        for fold in range(folds):
+            add_to(contest, self.learner, fold)
+
+    def note(self, course: int, accuracy: float, separates: bool, most: int) -> None:
+        """An epoch of one fold went so; is learning over there?"""
+        fold = course - self.courses[0]
+        scores = self.scores[fold]
+        scores.append(accuracy)
+        best = max(scores)
+        waited = len(scores) - 1 - scores.index(best)
+        settled = len(scores) >= ROUNDS[-1][0] and best == 1.0
+        self.over[fold] = separates or settled or waited >= PATIENCE or len(scores) >= most
+
+    def curve(self) -> list[float]:
+        """The mean accuracy after each epoch; a fold that ended earlier keeps its last score."""
+        longest = max(map(len, self.scores))
+        return [sum(each[min(k, len(each) - 1)] for each in self.scores) / len(self.scores) for k in range(longest)]
+
+    @property
+    def score(self) -> float:
+        return max(self.curve())
+
+    def epochs(self, rows: int, most: int) -> int:
+        """The last epoch within a standard error of the best one; more of them where there are few rows."""
+        curve = self.curve()
+        floor = max(curve) - self._error(max(curve))
+        chosen = max(k for k, score in enumerate(curve, start=1) if score >= floor)
+        return min(most, max(chosen, min(SETTLED_EPOCHS, SETTLED // rows)))
+
+    @property
+    def floor(self) -> float:
+        """The lowest score that is as good as this one, but for chance."""
+        score = self.score
+        return score - CHANCE * self._error(score)
+
+    def _error(self, score: float) -> float:
+        """The standard error of a score, as if one more row were right and one wrong, so that it is never 0."""
+        share = (score * self.held + 1.0) / (self.held + 2.0)
+        return math.sqrt(share * (1.0 - share) / self.held)
+
+
+def make_candidates(q: float, seed: int, max_iter: int, held: int) -> list[Candidate]:
+    """The family, its steps set by ``q``, the mean of ``‖x‖² + 1``; the first of equals will be taken."""
+    common: dict[str, Any] = {"random_state": seed, "max_iter": max_iter}
+
+    def passive_aggressive(share: float) -> Candidate:
+        C = float(f"{share / q:.2g}")
+        learner = PassiveAggressive(C=C, keep="average", **common)
+        return Candidate(learner, f"PassiveAggressive(C={C:g}, keep='average')", held)
+
+    def arow(share: float) -> Candidate:
+        r = float(f"{share * q:.2g}")
+        return Candidate(AROW(r=r, **common), f"AROW(r={r:g})", held)
+
+    return [passive_aggressive(10.0), passive_aggressive(1.0), arow(0.5), arow(0.05), passive_aggressive(0.1)]
+
+
+def make_folds(labels: Labels, weights: NDArray[np.float64] | None, seed: int) -> list[Fold]:
+    """Rows to learn from and rows to judge by: one held-out part, or folds of few rows; none where too few."""
+    rows = np.arange(len(labels.codes), dtype=np.uint32)
+    if weights is not None:
+        rows = rows[weights > 0]
+    counts = np.bincount(labels.codes[rows], minlength=len(labels.classes))
+    if counts.min() < 2 or len(rows) < FEWEST_ROWS:
+        return []
+    folds = min(MOST_FOLDS, ROWS_IN_FOLDS // len(rows))
+    if folds < 2:
+        generator = engine.seed_generator(seed, 2**63)
+        return [hold_out(labels, rows, min(HELD_OUT, MOST_HELD_OUT / len(rows)), generator)]
+    fold_of = assign_folds(labels, rows, folds, seed)[rows]
+    parts = [(rows[fold_of != fold], rows[fold_of == fold]) for fold in range(folds)]
+    return [(training, held) for training, held in parts if len(held)]
+
+
+class Contest:
+    """Candidates on their way through the epochs."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        table: Table,
+        labels: Labels,
+        weights: NDArray[np.float64] | None,
+        folds: Sequence[Fold],
+        seed: int,
+        n_jobs: int | None,
+    ) -> None:
+        self.candidates = list(candidates)
+        self._contest = new_contest(table, labels, weights, folds, seed)
+        for place, candidate in enumerate(candidates):
+            candidate.enter(self._contest, place * len(folds), len(folds))
+        values = int(table.values.nnz) if table.sparse else table.count * table.features
+        self._threads = max(1, min(count_threads(n_jobs), values // VALUES_A_THREAD))
+
+    def rank(self, max_iter: int) -> list[Candidate]:
+        """The candidates by their held-out accuracy, the best first."""
+        left, done = self.candidates, 0
+        for epochs, go_on in ROUNDS:
+            self._run(left, min(epochs, max_iter) - done, max_iter)
+            left, done = _best(left)[:go_on], min(epochs, max_iter)
+        self._run(left, max_iter - done, max_iter)
+        return [left[0], *(each for each in _best(self.candidates) if each is not left[0])]
+
+    def held_scores(self, candidate: Candidate) -> NDArray[np.float64]:
+        """The candidate's scores of the held-out rows, fold after fold."""
+        return np.vstack([self._contest.held_scores(course) for course in candidate.courses])
+
+    def _run(self, left: list[Candidate], epochs: int, most: int) -> None:
+        for _ in range(epochs):
+            owners = {c: each for each in left for c, over in zip(each.courses, each.over, strict=True) if not over}
+            if not owners:
+                return
+            self._contest.shuffle()
+            who = list(owners)
+            parts = [who[at :: self._threads] for at in range(min(self._threads, len(who)))]
+            found = run_threads([partial(self._contest.run, part) for part in parts], len(parts))
+            for part, rows in zip(parts, found, strict=True):
+                for course, (accuracy, _, _, separates) in zip(part, rows.tolist(), strict=True):
+                    owners[course].note(course, accuracy, bool(separates), most)
+
+
+def new_contest(
+    table: Table, labels: Labels, weights: NDArray[np.float64] | None, folds: Sequence[Fold], seed: int
+) -> engine.Contest:
+    """The engine's contest over these rows, without contestants."""
+    y: NDArray[Any] = labels.signs() if len(labels.classes) == 2 else labels.codes
+    contest = engine.Contest(
+        table.rows, y, K=weight_rows(len(labels.classes)), sample_weight=weights, fit_intercept=True
+    )
+    for training, held in folds:
+        contest.add_fold(training, held, engine.seed_generator(seed))
+    return contest
+
+
+def add_to(contest: engine.Contest, learner: LinearLearner, fold: int) -> None:
+    """Enter a learner."""
+    rule = learner._rule()
+    average = learner._kept() == "average"
+    contest.add(fold, rule=rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r, average=average)
+
+
+def learn_all(
+    learner: LinearLearner,
+    table: Table,
+    labels: Labels,
+    weights: NDArray[np.float64] | None,
+    seed: int,
+    epochs: int,
+) -> Outcome:
+    """What ``learner.fit`` with so many epochs gives, to the bit, on all rows."""
+    rows = np.arange(table.count, dtype=np.uint32) if weights is None else np.flatnonzero(weights).astype(np.uint32)
+    contest = new_contest(table, labels, weights, [(rows, rows[:0])], seed)
+    add_to(contest, learner, 0)
+    history, separates = History(), False
+    while len(history) < epochs and not separates:
+        contest.shuffle()
+        _, mistakes, updates, separates = contest.run([0])[0].tolist()
+        history.mistakes.append(int(mistakes))
+        history.updates.append(int(updates))
+        history.seconds.append(0.0)
+    arrays = contest.state(0)
+    K = len(arrays["intercept"])
+    for name in ("weights", "sums", "variances"):
+        if name in arrays:
+            flat = arrays[name]
+            arrays[name] = flat.reshape(-1, K).T if table.sparse else flat.reshape(K, -1)
+    state = State(keep=learner._kept(), fit_intercept=True, **arrays)
+    return Outcome(state, history, "converged" if separates else "max_iter")
+
+
+def _best(candidates: list[Candidate]) -> list[Candidate]:
+    """The best first; those as good as the best, but for chance, in their given order."""
+    scores = [candidate.score for candidate in candidates]
+    floor = candidates[scores.index(max(scores))].floor
+    order = sorted(range(len(scores)), key=lambda place: -min(scores[place], floor))
+    return [candidates[place] for place in order]

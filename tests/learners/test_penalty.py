@@ -1,0 +1,175 @@
+"""Penalties: what they do to the weights, and that the lazy work stays exact; see also test_equals_textbook.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+
+from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, Sweep, VotedPerceptron, engine, textbook
+from rosenblatt.data import as_table
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.penalty import Penalty
+from rosenblatt.learners.rules import Rule
+from rosenblatt.learners.state import State
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@settings(max_examples=300)
+@given(
+    st.floats(-100, 100),
+    st.integers(0, 3000),
+    st.sampled_from([1.0, 0.9999, 0.97, 0.5, 0.0]),
+    st.sampled_from([0.0, 1e-3, 0.3]),
+)
+def test_many_rows_at_once_are_as_many_single_ones(weight: float, rows: int, shrink: float, cut: float) -> None:
+    assume(abs(weight) > 1e-6)
+    weights, sums = np.array([weight]), np.zeros(1)
+    engine.settle(weights, K=1, sums=sums, as_of=np.zeros(1, np.int64), seen=rows, shrink=shrink, cut=cut)
+    w, total = [weight], 0.0
+    for _ in range(rows):
+        w = textbook.shrunk(w, shrink, cut)
+        total += w[0]
+    assert weights[0] == pytest.approx(w[0], rel=1e-9, abs=1e-9)
+    assert sums[0] == pytest.approx(total, rel=1e-9, abs=1e-9)
+
+
+def text_like(rows: int = 400, features: int = 600) -> tuple[Any, Any]:
+    """Sparse rows of which a few features decide."""
+    generator = np.random.default_rng(5)
+    X = sp.random_array((rows, features), density=0.03, rng=generator, format="csr")
+    X.data[:] = 1.0
+    y = np.where(X[:, :40].sum(axis=1) > X[:, 40:80].sum(axis=1), "up", "down")
+    return X, y
+
+
+def test_l1_makes_weights_truly_zero_and_sparsify_stores_the_others() -> None:
+    X, y = text_like(100, 60)
+    signs = np.where(y == "up", 1, -1).tolist()
+    expected, _ = textbook.penalised_perceptron(X.toarray().tolist(), signs, T=3, penalty="l1", alpha=2.0**-6)
+    learner = Perceptron(penalty="l1", alpha=2.0**-6, max_iter=3, tol=None, shuffle=False).fit(X, y)
+    np.testing.assert_array_equal(learner.coef_, [expected])
+    nonzero = np.count_nonzero(expected)
+    assert 0 < nonzero < 60
+    scores = learner.decision_function(X)
+    assert learner.sparsify() is learner
+    assert sp.issparse(learner.coef_)
+    assert learner.coef_.nnz == nonzero
+    np.testing.assert_array_equal(learner.decision_function(X), scores)
+    np.testing.assert_array_equal(learner.densify().coef_, [expected])
+    assert isinstance(learner.sparsify().fit(X, y).coef_, np.ndarray)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+def test_a_penalty_of_nothing_is_none(penalty: Any) -> None:
+    X, y = text_like()
+    none, nothing = (Perceptron(penalty=p, alpha=0.0, max_iter=3, tol=None).fit(X, y) for p in (None, penalty))
+    np.testing.assert_array_equal(none.coef_, nothing.coef_)
+
+
+def test_two_fits_are_one() -> None:
+    X, y = text_like()
+    ten = AveragedPerceptron(penalty="elasticnet", alpha=0.01, max_iter=10, tol=None).fit(X, y)
+    twice = AveragedPerceptron(penalty="elasticnet", alpha=0.01, max_iter=5, tol=None, warm_start=True).fit(X, y)
+    twice.fit(X, y)
+    np.testing.assert_array_equal(ten.coef_, twice.coef_)
+
+
+def test_dense_and_sparse_batches_may_alternate() -> None:
+    X, y = text_like(100, 40)
+    mixed, sparse = (AveragedPerceptron(penalty="elasticnet", alpha=0.01) for _ in range(2))
+    for k in range(10):
+        part = X[10 * k : 10 * k + 10]
+        mixed.partial_fit(part.toarray() if k % 2 else part, y[10 * k : 10 * k + 10], classes=["down", "up"])
+        sparse.partial_fit(part, y[10 * k : 10 * k + 10], classes=["down", "up"])
+    np.testing.assert_allclose(mixed.coef_, sparse.coef_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+def test_a_third_class_takes_over_what_was_learned(multiclass: Any) -> None:
+    """The weights are brought up to date before they are shared out."""
+    X, y = text_like(60, 30)
+    learner = Perceptron(penalty="l1", alpha=0.25, multiclass=multiclass).partial_fit(X, y)
+    before = learner.coef_[0]
+    grown = learner._states_over(np.array(["down", "up", "x"]), learner._rule())
+    rows = np.vstack([state.answer().weights for state in grown])
+    np.testing.assert_array_equal(rows, [-before, before, 0 * before])
+
+
+def test_sweep_over_penalties_equals_each_alone() -> None:
+    X, y = text_like()
+    learners = [
+        *(Perceptron(penalty=p, alpha=a, max_iter=4, tol=None) for p in ("l2", "l1") for a in (1e-3, 1e-2)),
+        AveragedPerceptron(penalty="elasticnet", max_iter=4, tol=None),
+        PassiveAggressive(penalty="l2", alpha=1e-3, max_iter=4, tol=None),
+        Perceptron(max_iter=4, tol=None),
+        AROW(max_iter=4, tol=None),
+    ]
+    sweep = Sweep(learners, choose="progressive", n_jobs=2).fit(X, y)
+    for learner, found in zip(learners, sweep.learners_, strict=True):
+        np.testing.assert_array_equal(found.coef_, clone(learner).fit(X, y).coef_)
+
+
+def test_examples_one_by_one_equal_a_batch() -> None:
+    X, y = text_like(80, 25)
+    stream = Perceptron(penalty="elasticnet", alpha=0.02)
+    names = {j: None for row in range(80) for j in X[[row]].indices.tolist()}
+    for row, label in enumerate(y.tolist()):
+        one = X[[row]]
+        stream.learn_one(dict(zip(one.indices.tolist(), one.data.tolist(), strict=True)), label)
+    seen_second = next(k for k, label in enumerate(y.tolist()) if label != y[0])
+    assert seen_second >= 1  # until the second label comes there is nothing to be mistaken for
+    late = Perceptron(penalty="elasticnet", alpha=0.02).partial_fit(X[:seen_second], y[:seen_second])
+    late.partial_fit(X[seen_second:], y[seen_second:])
+    np.testing.assert_allclose(stream.coef_[0], late.coef_[0][list(names)], rtol=1e-12, atol=1e-15)
+    assert stream.predict_one({3: 1.0}) in ("down", "up")
+
+
+def test_l2_has_the_direction_of_a_gradient_step() -> None:
+    """By hand: alpha 0.5 halves the weights after each row; scikit-learn shrinks before the step instead of after."""
+    X, y = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1, -1, 1])
+    ours = Perceptron(penalty="l2", alpha=0.5, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
+    # row 0: w = (1, 0) -> (0.5, 0); row 1: score 0, w = (0.5, -2) -> (0.25, -1); row 2: score -0.75, w = (1.25, 0)
+    np.testing.assert_array_equal(ours.coef_, [[0.625, 0.0]])
+    theirs = SGDClassifier(
+        loss="perceptron", penalty="l2", alpha=0.5, learning_rate="constant", eta0=1.0, shuffle=False,
+        fit_intercept=False,
+    ).partial_fit(X, y, classes=[-1, 1])  # fmt: skip
+    np.testing.assert_allclose(theirs.coef_, 2 * ours.coef_)
+
+
+@pytest.mark.parametrize(
+    ("learner", "sentence"),
+    [
+        (Perceptron(penalty="l3"), "penalty='l3': must be None, 'l2', 'l1' or 'elasticnet'"),
+        (Perceptron(penalty="l2", alpha=-1.0), "alpha=-1.0: must be at least 0"),
+        (PassiveAggressive(penalty="elasticnet", l1_ratio=1.5), "l1_ratio=1.5: must be at least 0 and at most 1"),
+        (Perceptron(penalty="l2", keep="pocket"), "so none live on to be kept by keep='pocket'"),
+        (VotedPerceptron(penalty="l1"), "so none live on to be kept by keep='vote'"),
+    ],
+    ids=repr,
+)
+def test_what_has_no_meaning_is_refused(learner: Any, sentence: str) -> None:
+    with pytest.raises(ParameterError, match=sentence.replace("(", r"\(")):
+        learner.fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ParameterError):
+        learner.learn_one({"a": 1.0}, 1)
+
+
+def test_a_copy_of_a_state_goes_its_own_way() -> None:
+    state = State.begin(
+        np.ones((1, 2)), np.zeros(1), keep="last", fit_intercept=True, generator=engine.seed_generator(0)
+    )
+    table, y = as_table(np.array([[1.0, 0.0]])), np.array([1], np.int8)
+    state.learn(table, y, Rule(penalty=Penalty(0.5)))
+    other = state.copy()
+    other.learn(table, y, Rule(penalty=Penalty(0.5)))
+    np.testing.assert_array_equal(state.settled().weights, [[0.5, 0.5]])
+    np.testing.assert_array_equal(other.settled().weights, [[0.25, 0.25]])
