@@ -34,14 +34,17 @@ struct DenseRows {
   const T* values;
   std::int64_t count;
   std::int64_t features;
-  std::int64_t stride;  // from one row to the next, in values
+  std::int64_t stride;               // from one row to the next, in values
+  const T* squared_norms = nullptr;  // where many learners share the rows
 
   const T* row(std::int64_t i) const { return values + i * stride; }
   T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
   T dot(std::int64_t i, const T* w, std::int64_t next) const {
     return next >= 0 && is_long() ? rosenblatt::dot<true>(row(i), w, features, row(next)) : dot(i, w);
   }
-  T squared_norm(std::int64_t i) const { return rosenblatt::dot(row(i), row(i), features); }
+  T squared_norm(std::int64_t i) const {
+    return squared_norms ? squared_norms[i] : rosenblatt::dot(row(i), row(i), features);
+  }
 
   void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t next = -1) const {
     for (std::int64_t k = 0; k < K; ++k) out[k] = dot(i, W + k * features, k == 0 ? next : -1);

@@ -51,6 +51,27 @@ std::tuple<std::int64_t, std::int64_t> find_unusable(const Rows& rows) {
   return {place.row, place.column};
 }
 
+// Dense rows that know ‖x‖² of each row; sparse rows, whose norms cost little, stay as they are.
+Rows with_squared_norms(const Rows& rows) {
+  Rows known = rows;
+  std::visit(
+      [&](auto& view) {
+        using View = std::decay_t<decltype(view)>;
+        if constexpr (!View::sparse) {
+          std::vector<typename View::Value> norms(view.count);
+          {
+            nb::gil_scoped_release release;
+            for (std::int64_t i = 0; i < view.count; ++i) norms[i] = view.squared_norm(i);
+          }
+          auto held = to_vector(std::move(norms));
+          view.squared_norms = held.data();
+          known.owners.push_back(nb::cast(held));
+        }
+      },
+      known.view);
+  return known;
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -68,6 +89,8 @@ void bind_rows(nb::module_& m) {
   bind_sparse<double, std::int64_t>(m);
   m.def("structure", &structure, "rows"_a, "stored"_a,
         "Are the CSR arrays 'sound', 'unsorted' (columns that do not rise within a row) or 'broken'?");
+  m.def("with_squared_norms", &with_squared_norms, "rows"_a,
+        "The same rows, with the squared norm of each kept if they are dense.");
   m.def("find_unusable", &find_unusable, "rows"_a,
         "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");
 }

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         structure,
         symmetric_uniform,
         votes,
+        with_squared_norms,
     )
 
 __all__ = [
@@ -90,6 +91,7 @@ __all__ = [
     "structure",
     "symmetric_uniform",
     "votes",
+    "with_squared_norms",
 ]
 
 

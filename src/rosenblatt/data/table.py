@@ -6,7 +6,7 @@ are so already are looked into, never copied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,10 @@ class Table:
         if dtype == self.dtype:
             return self
         return _from_sparse(self.values.astype(dtype)) if self.sparse else _from_dense(self.values.astype(dtype))
+
+    def with_squared_norms(self) -> Table:
+        """This table with the squared norm of every row at hand, for many learners that ask for it."""
+        return replace(self, rows=engine.with_squared_norms(self.rows))
 
     def take(self, index: NDArray[Any]) -> Any:
         """A copy of some rows, as an array or a CSR array."""

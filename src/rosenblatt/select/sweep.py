@@ -74,6 +74,8 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Train all learners side by side and choose one."""
         learners = self._clones()
         table, labels = as_table(X), learners[0]._labels(y)
+        if sum(learner._rule().name.startswith("PA") for learner in learners) > 1:
+            table = table.with_squared_norms()
         seen: list[NDArray[np.uint32]] = []
         fittings = [_shared(learner._prepare(table, labels, learner.init, sample_weight), seen) for learner in learners]
         orders = Orders()
