@@ -29,6 +29,7 @@ FIRST = (
     "support_vectors",
     "sweep",
     "growth",
+    "frames",
     "startup",
     "instructions",
 )
