@@ -55,14 +55,22 @@ def bytes_of(run, path):
     return path.read_bytes()
 
 
+LEARNERS_AND_PENALTIES = [
+    *((learner, {}) for learner in LEARNERS),
+    ("averaged", {"penalty": "l1", "alpha": 0.01}),
+    ("perceptron", {"penalty": "elasticnet", "alpha": 0.1, "eta0": 0.5}),
+    ("pa1", {"penalty": "l2", "alpha": 0.001}),
+]
+
+
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_data_of_one_group_gives_the_bits_of_fit(tmp_path, learner, classes):
+@pytest.mark.parametrize(("learner", "given"), LEARNERS_AND_PENALTIES)
+def test_data_of_one_group_gives_the_bits_of_fit(tmp_path, learner, given, classes):
     path = write_rows(tmp_path / "x", classes=classes)
-    run, rows = run_of(path, learner, max_iter=4), read(path)
+    run, rows = run_of(path, learner, max_iter=4, **given), read(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = CLASSES[learner](max_iter=4).fit(rows.X, rows.y)
+        fitted = CLASSES[learner](max_iter=4, **given).fit(rows.X, rows.y)
     model = run.model()
     assert run.history.mistakes == fitted.history_.mistakes
     assert run.history.updates == fitted.history_.updates
@@ -122,11 +130,11 @@ def test_blocks_hold_what_they_may_and_end_where_the_rows_say(tmp_path):
         assert cuts[0] == cuts[1]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(("learner", "given"), LEARNERS_AND_PENALTIES)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_run_resumed_after_any_group_ends_with_the_same_bits(tmp_path, learner, classes):
+def test_a_run_resumed_after_any_group_ends_with_the_same_bits(tmp_path, learner, given, classes):
     path = write_rows(tmp_path / "x", count=150, classes=classes)
-    options = {"block": 40, "max_iter": 3, "tol": None}
+    options = {"block": 40, "max_iter": 3, "tol": None, **given}
     expected = bytes_of(run_of(path, learner, **options), tmp_path / "expected")
     saved = []
 
@@ -233,6 +241,8 @@ def test_options_that_mean_nothing():
         Options(eta0=-1)
     with pytest.raises(ParameterError, match="keep='vote': AROW keeps 'last' or 'average'"):
         Options("arow", keep="vote")
+    with pytest.raises(ParameterError, match="none live on to be kept by keep='vote'"):
+        Options("voted", penalty="l1")
 
 
 def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):

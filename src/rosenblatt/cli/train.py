@@ -24,14 +24,16 @@ HELP = "learn a model from files, of any size"
 # Options that need all rows at once: these runs go through the Python class, in memory.
 _IN_MEMORY = ("multiclass", "class_weight", "early_stopping", "validation_fraction", "n_init", "init")
 _KERNEL = ("kernel", "gamma", "degree", "coef0", "rule", "budget", "policy")
-_NUMBERS = ("eta0", "beta", "C", "r")
-_OWN = ("tol", *_NUMBERS, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
+_OF_RULES = ("eta0", "beta", "C", "r", "penalty", "alpha", "l1_ratio")
+_OWN = ("tol", *_OF_RULES, "n_iter_no_change", "keep", "tie", "shuffle", "fit_intercept")
 _HELP_NUMBERS = {
     "tol": "how much better an epoch must be to count as better",
     "eta0": "the step of the perceptrons",
     "beta": "the margin below which they step",
     "C": "the longest step of pa1, and how bold pa2 is",
     "r": "how much noise arow expects",
+    "alpha": "how strong the penalty is (0.0001)",
+    "l1_ratio": "the share of l1 in elasticnet (0.15)",
     "coef0": "of the kernels poly and sigmoid",
     "validation_fraction": "held out for early stopping",
 }
@@ -42,6 +44,7 @@ _HELP_COUNTS = {
     "budget": "the most support rows of the kernel learner",
 }
 _HELP_CHOICES = {
+    "penalty": (("l2", "l1", "elasticnet"), "shrink the weights after every row; l1 makes most of them 0"),
     "keep": (("last", "average", "vote", "pocket"), "which weights are the answer"),
     "tie": (("mistake", "positive"), "what a score of 0 is"),
     "multiclass": (("joint", "ovr"), "three classes or more: all together, or each against the rest"),
@@ -166,7 +169,7 @@ def _options(args: argparse.Namespace) -> Any:
     names = (*_OWN, "block")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     options = Options(args.learner, args.max_iter, random_state=args.random_state, **given)
-    _check_known(given, {*names} - {*_NUMBERS} | {*options.numbers()}, args.learner)
+    _check_known(given, {*names} - {*_OF_RULES} | {*options.own()}, args.learner)
     return options
 
 

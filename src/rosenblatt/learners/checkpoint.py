@@ -21,6 +21,7 @@ from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.learners.files import FileRun, Options, Progress
 from rosenblatt.learners.history import History
+from rosenblatt.learners.penalty import Penalty
 from rosenblatt.learners.state import State
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.file import encoder_from
@@ -36,6 +37,7 @@ _ARRAYS = (
     "pocket_intercept",
     "pocket_mistakes",
     "intercept_variances",
+    "as_of",
 )
 _BEGUN = {"variances": 1.0}  # what a column of a matrix begins with, where it is not 0
 _UPDATES = ("which", "steps", "gains", "loses", "survived")
@@ -170,6 +172,7 @@ def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
         "keep": state.keep,
         "fit_intercept": state.fit_intercept,
         "features": state.features,
+        "penalty": None if state.penalty is None else asdict(state.penalty),
         "support": None if state.support is None else int(state.support.shape[0]),
     }
 
@@ -202,5 +205,6 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
         start=None if start is None else Linear(start, tensors["start_intercept"]),
         support=support,
         log=Updates(*(tensors[f"log.{name}"] for name in _UPDATES)) if "log.which" in tensors else None,
+        penalty=None if header["penalty"] is None else Penalty(**header["penalty"]),
         **others,
     )

@@ -29,6 +29,7 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.classes import weight_rows
 from rosenblatt.learners.epochs import StopReason
 from rosenblatt.learners.history import History
+from rosenblatt.learners.penalty import PenaltyName, check_penalised, penalty_of
 from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.start import check_count
 from rosenblatt.learners.state import KeepName, State
@@ -52,6 +53,7 @@ LEARNERS: dict[str, tuple[str, str, KeepName]] = {
 
 # rule: the numbers that it takes
 _NUMBERS = {"perceptron": ("eta0", "beta"), "PA": ("C",), "PA-I": ("C",), "PA-II": ("C",), "AROW": ("r",)}
+_PENALTY = ("penalty", "alpha", "l1_ratio")  # for all rules but AROW
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ class Options:
     beta: float = 0.0
     C: float = 1.0
     r: float = 1.0
+    penalty: PenaltyName | None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
     keep: str | None = None
     block: int = GROUP * ROWS  # rows that are shuffled together
 
@@ -82,14 +87,19 @@ class Options:
             raise ParameterError(f"keep={self.keep!r}: must be last, average, vote or pocket")
         if self.rule().second_order and self.kept() not in ("last", "average"):
             raise ParameterError(f"keep={self.keep!r}: AROW keeps 'last' or 'average'")
+        if self.rule().penalty is not None:
+            check_penalised(self.kept())
 
     def rule(self) -> Rule:
         name: Any = LEARNERS[self.learner][1]
-        return Rule(name, eta0=self.eta0, beta=self.beta, C=self.C, r=self.r)
+        eta0 = self.eta0 if name == "perceptron" else 1.0
+        penalty = None if name == "AROW" else penalty_of(self.penalty, self.alpha, self.l1_ratio, eta0)
+        return Rule(name, eta0=self.eta0, beta=self.beta, C=self.C, r=self.r, penalty=penalty)
 
-    def numbers(self) -> tuple[str, ...]:
+    def own(self) -> tuple[str, ...]:
         """The options that this learner's rule takes; the others mean nothing to it."""
-        return _NUMBERS[LEARNERS[self.learner][1]]
+        name = LEARNERS[self.learner][1]
+        return _NUMBERS[name] + (() if name == "AROW" else _PENALTY)
 
     def kept(self) -> KeepName:
         keep: Any = self.keep or LEARNERS[self.learner][2]
@@ -101,7 +111,7 @@ class Options:
         known = asdict(self)
         del known["learner"], known["keep"], known["block"]
         rule = self.rule().name
-        for name in {"eta0", "beta", "C", "r"} - set(self.numbers()):
+        for name in {"eta0", "beta", "C", "r", *_PENALTY} - set(self.own()):
             del known[name]
         return known | {"keep": self.kept()} | ({"variant": rule} if rule.startswith("PA") else {})
 
@@ -341,7 +351,8 @@ class FileRun:
         score = (self.weight_before - float(state.mistake_weight[0])) / self.progress.weight
         self.waited = 0 if options.tol is None or score - self.best > options.tol else self.waited + 1
         self.best = max(self.best, score)
-        if mistakes == 0 and (updates == 0 or self._count_mistakes(store, filled) == 0):
+        moved = updates > 0 or state.penalty is not None
+        if mistakes == 0 and (not moved or self._count_mistakes(store, filled) == 0):
             self.stop_reason = "converged"
             if state.keep == "pocket":
                 state.take_into_pocket(0.0)

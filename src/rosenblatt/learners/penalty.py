@@ -38,3 +38,12 @@ def penalty_of(name: Any, alpha: Any, l1_ratio: Any, eta0: float = 1.0) -> Penal
     share = ratio if name == "elasticnet" else shares[name]
     found = Penalty(max(0.0, 1.0 - (1.0 - share) * rate), share * rate)
     return None if found == Penalty() else found
+
+
+def check_penalised(keep: str) -> None:
+    """Refuse what cannot go with a penalty."""
+    if keep in ("vote", "pocket"):
+        raise ParameterError(
+            f"a penalty changes the weights after every row, so none live on to be kept by keep={keep!r}: "
+            "use keep='last' or keep='average' with it"
+        )

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.table import Table
-from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import Fitting, Learner
 from rosenblatt.learners.classes import weight_rows
 from rosenblatt.learners.epochs import Outcome
+from rosenblatt.learners.penalty import check_penalised
 from rosenblatt.learners.start import starting_weights
 from rosenblatt.learners.state import KeepName, State
 from rosenblatt.learners.stream import OneByOne
@@ -102,11 +102,8 @@ class LinearLearner(OneByOne, Learner):
 
     def _check_parameters(self) -> None:
         Learner._check_parameters(self)
-        if self._rule().penalty is not None and self._kept() in ("vote", "pocket"):
-            raise ParameterError(
-                f"a penalty changes the weights after every row, so none live on to be kept by keep={self._kept()!r}: "
-                "use keep='last' or keep='average' with it"
-            )
+        if self._rule().penalty is not None:
+            check_penalised(self._kept())
 
     def _new_states(
         self, init: Any, table: Table, classes: NDArray[Any], keep: KeepName, generator: NDArray[np.uint64]
