@@ -46,8 +46,15 @@ struct DenseRows {
     return squared_norms ? squared_norms[i] : rosenblatt::dot(row(i), row(i), features);
   }
 
+  // Each of the K products asks for its share of the next row.
   void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t next = -1) const {
-    for (std::int64_t k = 0; k < K; ++k) out[k] = dot(i, W + k * features, k == 0 ? next : -1);
+    const std::size_t bytes = next >= 0 && is_long() ? features * sizeof(T) : 0, share = bytes / K + 64;
+    const char* ahead = reinterpret_cast<const char*>(row(next));
+    std::size_t at = 0;
+    for (std::int64_t k = 0; k < K; ++k) {
+      for (; at < bytes && at < (k + 1) * share; at += 64) __builtin_prefetch(ahead + at);
+      out[k] = dot(i, W + k * features);
+    }
   }
 
   template <class W>
