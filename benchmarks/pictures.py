@@ -89,7 +89,7 @@ def draw_accuracy(found: list[dict[str, Any]]) -> Figure | None:
         ax.scatter(ours, at, s=34, color=OURS, zorder=3, label="rosenblatt" if at == 0 else None)
     ax.set_yticks(range(len(found)), [row["set"] for row in reversed(found)])
     ax.set_xlabel("test accuracy at defaults, %")
-    ax.legend(fontsize=8, loc="lower left")
+    figure.legend(fontsize=8, loc="outside upper right", ncols=2)
     return figure
 
 
