@@ -1,8 +1,10 @@
 """KernelPerceptron beside scikit-learn's SVC: the same polynomial kernel on the 60,000 rows of MNIST.
 
-python benchmarks/support_vectors.py                  SVC alone takes several minutes
-python benchmarks/support_vectors.py --epochs 4 --degree 3
-python benchmarks/support_vectors.py --quick          the first 6,000 rows
+    python benchmarks/support_vectors.py                  SVC alone takes several minutes
+    python benchmarks/support_vectors.py --epochs 4 --degree 3
+    python benchmarks/support_vectors.py --quick          the first 6,000 rows
+
+Pixels in [0, 1], (1 + gamma x·z)^4 with scikit-learn's gamma="scale", four epochs of ours, both CPUs where ours can.
 """
 
 from __future__ import annotations
