@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rosenblatt
-
 FULL = (
     "#classes=red,blue%20sky&axes=a,b&points=0,0.5,0;1.25,-3,1;2,2,0&learner=PA-I,keep:vote,C:0.5"
     "&learner=perceptron,kernel:rbf,gamma:3&learner=margin,tie:positive,eta0:0.5,beta:2,intercept:no,start:1_-0.5_0"
@@ -160,8 +158,6 @@ def test_the_python_lines_reproduce_the_run(node: Any, preset: str) -> None:
 
 
 def test_the_python_lines_of_a_kernel_reproduce_the_run(node: Any) -> None:
-    if not hasattr(rosenblatt, "KernelPerceptron"):
-        pytest.skip("rosenblatt.KernelPerceptron does not exist yet")
     data = node("replay.js", "presets", {})["circles"]
     learners = [{"kernel": "poly"}, {"kernel": "rbf", "gamma": 2}]
     found = node("replay.js", "script", data, learners, 30)

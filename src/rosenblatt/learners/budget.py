@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
+from rosenblatt.learners.counters import Counted, new_counters
 from rosenblatt.learners.dual import Support
 from rosenblatt.learners.rules import Rule
-from rosenblatt.learners.state import COUNTERS, KeepName
+from rosenblatt.learners.state import KeepName
 from rosenblatt.models.kernel import Dual, Kernel
 from rosenblatt.models.voted import stack_rows
 
@@ -27,7 +28,7 @@ ROWS_A_BATCH = 1024  # that are looked at together; the answer does not depend o
 
 
 @dataclass
-class BudgetState:
+class BudgetState(Counted):
     """The state of one problem: a slot for each support row, with its coefficients."""
 
     kernel: Kernel
@@ -58,7 +59,7 @@ class BudgetState:
             fit_intercept,
             K,
             policy,
-            np.zeros(len(COUNTERS), np.int64),
+            new_counters(),
             generator,
             np.zeros(1),
             np.full(budget, -1),
@@ -78,12 +79,6 @@ class BudgetState:
             policy=self.policy,
             generator=engine.seed_generator(0),
         )
-
-    def counter(self, name: str) -> int:
-        return int(self.counters[COUNTERS.index(name)])
-
-    def set_counter(self, name: str, value: int) -> None:
-        self.counters[COUNTERS.index(name)] = value
 
     def learn(
         self,

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
+from rosenblatt.learners.counters import Counted, new_counters
 from rosenblatt.learners.rules import Rule
-from rosenblatt.learners.state import COUNTERS, KeepName, mixed_log
+from rosenblatt.learners.state import KeepName, mixed_log
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
 from rosenblatt.models.voted import Updates, stack_rows
 
@@ -61,7 +62,7 @@ class Support:
 
 
 @dataclass
-class DualState:
+class DualState(Counted):
     """The state of one problem: one score with two classes, one a class with more, learned jointly."""
 
     keep: KeepName
@@ -94,9 +95,6 @@ class DualState:
         generator: NDArray[np.uint64],
     ) -> DualState:
         """A state that has seen nothing yet."""
-        counters = np.zeros(len(COUNTERS), np.int64)
-        counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
-        counters[COUNTERS.index("pocket_run")] = -1
         state = cls(
             keep,
             kernel,
@@ -104,7 +102,7 @@ class DualState:
             K,
             support,
             cache_bytes,
-            counters,
+            new_counters(),
             generator,
             np.zeros(1),
             Updates.none(),
@@ -125,12 +123,6 @@ class DualState:
             cache_bytes=self.cache_bytes,
             generator=engine.seed_generator(0),
         )
-
-    def counter(self, name: str) -> int:
-        return int(self.counters[COUNTERS.index(name)])
-
-    def set_counter(self, name: str, value: int) -> None:
-        self.counters[COUNTERS.index(name)] = value
 
     def learn(
         self,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
+from rosenblatt.learners.counters import Counted, new_counters
 from rosenblatt.learners.penalty import Penalty
 from rosenblatt.learners.rules import Rule
 from rosenblatt.models.linear import Linear, arranged
@@ -22,14 +23,11 @@ from rosenblatt.models.voted import Updates, Voted, stack_rows, with_columns
 
 KeepName = Literal["last", "average", "vote", "pocket"]
 KEEPS: tuple[KeepName, ...] = ("last", "average", "vote", "pocket")
-
-COUNTERS: tuple[str, ...] = engine.COUNTERS
-
 AnyPass: TypeAlias = "engine.Pass | engine.PenalisedPass"
 
 
 @dataclass
-class State:
+class State(Counted):
     """The state of one problem: one weight row with two classes, one a class with more, learned jointly.
 
     `sums` serve the average, `pocket` the pocket, `start`, `support` and `log` the vote, `variances` the second-order
@@ -69,10 +67,7 @@ class State:
         second_order: bool = False,
     ) -> State:
         """A state that has seen nothing yet, from the given weights; all variances of a second-order one are 1."""
-        counters = np.zeros(len(COUNTERS), np.int64)
-        counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
-        counters[COUNTERS.index("pocket_run")] = -1
-        state = cls(keep, fit_intercept, weights, intercept, counters, generator, np.zeros(1))
+        state = cls(keep, fit_intercept, weights, intercept, new_counters(), generator, np.zeros(1))
         if keep == "average":
             state.sums = np.zeros(weights.shape)
             state.intercept_sums = np.zeros(len(intercept))
@@ -95,12 +90,6 @@ class State:
             generator=engine.seed_generator(0),
             second_order=self.variances is not None,
         )
-
-    def counter(self, name: str) -> int:
-        return int(self.counters[COUNTERS.index(name)])
-
-    def set_counter(self, name: str, value: int) -> None:
-        self.counters[COUNTERS.index(name)] = value
 
     @property
     def features(self) -> int:
