@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "generator.hpp"
+#include "large.hpp"
 #include "second_order.hpp"
 #include "together.hpp"
 
@@ -48,13 +49,15 @@ class Contest {
     const Fold* fold;
     Rule rule;
     bool average;
-    std::vector<T> weights, variances;
-    std::vector<double> intercept, sums, intercept_sums, intercept_variances;
+    Large<T> weights, variances;
+    Large<double> sums;
+    std::vector<double> intercept, intercept_sums, intercept_variances;
     Counters counters{0, 0, 0, 0, 0, 1, 1, -1};
     double mistake_weight = 0;
 
     Order order() const { return {fold->order.data(), static_cast<std::int64_t>(fold->order.size())}; }
     std::int64_t bytes_a_row() const { return contest->rows.values_a_row() * static_cast<std::int64_t>(sizeof(T)); }
+    std::int64_t weight_bytes() const { return static_cast<std::int64_t>(weights.size() * sizeof(T)); }
     Linear<Rows, true> model() { return {weights.data(), intercept.data(), contest->K, contest->fit_intercept}; }
 
     void run(Part part, Poll& poll) {
@@ -131,12 +134,13 @@ class Contest {
       run_together(together, poll);
     }
     std::vector<Epoch> epochs;
+    Large<T> scratch;
     for (std::size_t k = 0; k < who.size(); ++k) {
       Contestant& one = *contestants[who[k]];
       const std::int64_t mistakes = one.counters.mistakes - before[k].mistakes;
       const std::int64_t updates = one.counters.updates - before[k].updates;
       const bool separates = mistakes == 0 && (updates == 0 || mistakes_of(one, poll) == 0);
-      epochs.push_back({accuracy(one, poll), static_cast<double>(mistakes), static_cast<double>(updates),
+      epochs.push_back({accuracy(one, scratch, poll), static_cast<double>(mistakes), static_cast<double>(updates),
                         separates ? 1.0 : 0.0});
     }
     return epochs;
@@ -144,7 +148,8 @@ class Contest {
 
   // The scores of the held-out rows by the answer so far, K a row.
   void held_scores(Contestant& one, double* out, Poll& poll) const {
-    std::vector<T> weights, raw(K);
+    Large<T> weights;
+    std::vector<T> raw(K);
     std::vector<double> intercept;
     const Linear<Rows> model = answer(one, weights, intercept);
     for_each_row(rows, held(one), K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
@@ -167,7 +172,7 @@ class Contest {
                   : count_mistakes_joint<Rows>(rows, classes, sample_weight, one.order(), one.model(), any, poll);
   }
 
-  Linear<Rows> answer(Contestant& one, std::vector<T>& weights, std::vector<double>& intercept) const {
+  Linear<Rows> answer(Contestant& one, Large<T>& weights, std::vector<double>& intercept) const {
     if (!one.average) return one.model();
     const double seen = static_cast<double>(std::max<std::int64_t>(1, one.counters.seen));
     weights.resize(one.weights.size());
@@ -178,10 +183,10 @@ class Contest {
     return {weights.data(), intercept.data(), K, fit_intercept};
   }
 
-  double accuracy(Contestant& one, Poll& poll) const {
+  double accuracy(Contestant& one, Large<T>& weights, Poll& poll) const {
     const Order order = held(one);
     if (order.count == 0) return 0.0;
-    std::vector<T> weights, raw(K);
+    std::vector<T> raw(K);
     std::vector<double> intercept, scores(K);
     const Linear<Rows> model = answer(one, weights, intercept);
     double right = 0, all = 0;

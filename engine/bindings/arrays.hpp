@@ -68,10 +68,11 @@ void check_size(const A& array, std::int64_t size, const char* name) {
     throw nb::value_error((std::string(name) + ": its size does not fit").c_str());
 }
 
-template <class T>
-Vector<T> to_vector(std::vector<T>&& values) {
-  auto* held = new std::vector<T>(std::move(values));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+Vector<T> to_vector(std::vector<T, Allocator>&& values) {
+  using Held = std::vector<T, Allocator>;
+  auto* held = new Held(std::move(values));
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Held*>(p); });
   return Vector<T>(held->data(), {held->size()}, owner);
 }
 

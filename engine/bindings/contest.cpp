@@ -86,14 +86,15 @@ class PyContest {
         *contest_);
   }
 
-  // The arrays of a contestant's state, copied, and the generator of its fold.
-  nb::dict state(std::int64_t who) const {
+  // The arrays of a contestant's state, handed over, and the generator of its fold. It takes no further part.
+  nb::dict take_state(std::int64_t who) {
     check(who);
     return std::visit(
-        [&](const auto& contest) {
-          const auto& one = *contest.contestants[who];
+        [&](auto& contest) {
+          const auto taken = std::move(contest.contestants[who]);
+          auto& one = *taken;
           nb::dict out;
-          const auto put = [&](const char* name, auto values) {
+          const auto put = [&](const char* name, auto&& values) {
             if (!values.empty()) out[name] = to_vector(std::move(values));
           };
           put("weights", one.weights);
@@ -113,8 +114,12 @@ class PyContest {
 
  private:
   void check(std::int64_t who) const {
-    const std::size_t known = std::visit([](const auto& contest) { return contest.contestants.size(); }, *contest_);
-    if (who < 0 || static_cast<std::size_t>(who) >= known) throw nb::value_error("who: there is no such contestant");
+    const bool known = std::visit(
+        [&](const auto& contest) {
+          return who >= 0 && who < static_cast<std::int64_t>(contest.contestants.size()) && contest.contestants[who];
+        },
+        *contest_);
+    if (!known) throw nb::value_error("who: there is no such contestant");
   }
 
   std::unique_ptr<AnyContest> contest_;
@@ -136,7 +141,7 @@ void bind_contest(nb::module_& m) {
       .def("run", &PyContest::run, "who"_a, "cancel"_a.noconvert().none() = nb::none(),
            "One epoch: a row of (held-out accuracy, mistakes, updates, separates) for each of them.")
       .def("held_scores", &PyContest::held_scores, "who"_a, "The scores of the rows held out, by the answer so far.")
-      .def("state", &PyContest::state, "who"_a, "Copies of the arrays of a state.");
+      .def("take_state", &PyContest::take_state, "who"_a, "The arrays of a state, handed over: it takes no further part.");
 }
 
 }  // namespace rosenblatt

@@ -46,6 +46,7 @@ class PenalisedPass {
           const Penalised<T> penalised{*shrinking_, as_of.data(), sums ? sums->data() : nullptr,
                                        intercept_sums ? intercept_sums->data() : nullptr};
           bytes_a_row_ = view.values_a_row() * static_cast<std::int64_t>(sizeof(T));
+          weight_bytes_ = size * static_cast<std::int64_t>(sizeof(T));
           run_ = [=, order = order_](Part part, Poll& poll) {
             if (K == 1)
               learn_binary(view, labels.signs, s, order, part, model, rule, penalised, tie_positive, *counted, *weighed,
@@ -59,13 +60,14 @@ class PenalisedPass {
 
   const Order& order() const { return order_; }
   std::int64_t bytes_a_row() const { return bytes_a_row_; }
+  std::int64_t weight_bytes() const { return weight_bytes_; }
   void run(Part part, Poll& poll) { run_(part, poll); }
   nb::object updates() const { return nb::none(); }
 
  private:
   Order order_;
   std::shared_ptr<Shrinking> shrinking_;
-  std::int64_t bytes_a_row_ = 0;
+  std::int64_t bytes_a_row_ = 0, weight_bytes_ = 0;
   std::function<void(Part, Poll&)> run_;
   std::vector<nb::object> owners_;
 };

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "columns.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -72,6 +73,21 @@ Rows with_squared_norms(const Rows& rows) {
   return known;
 }
 
+nb::tuple describe_columns(const Rows& rows) {
+  Columns found;
+  {
+    nb::gil_scoped_release release;
+    found = std::visit([](const auto& r) { return columns_of(r); }, rows.view);
+  }
+  return nb::make_tuple(to_vector(std::move(found.mean)), to_vector(std::move(found.deviation)),
+                        to_vector(std::move(found.largest)));
+}
+
+double mean_squared_norm_of(const Rows& rows) {
+  nb::gil_scoped_release release;
+  return std::visit([](const auto& r) { return mean_squared_norm(r); }, rows.view);
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -91,6 +107,9 @@ void bind_rows(nb::module_& m) {
         "Are the CSR arrays 'sound', 'unsorted' (columns that do not rise within a row) or 'broken'?");
   m.def("with_squared_norms", &with_squared_norms, "rows"_a,
         "The same rows, with the squared norm of each kept if they are dense.");
+  m.def("describe_columns", &describe_columns, "rows"_a,
+        "The means, the deviations (both empty for sparse rows) and the largest sizes of the columns of at least one row.");
+  m.def("mean_squared_norm", &mean_squared_norm_of, "rows"_a, "The mean of the squared norms of the rows.");
   m.def("find_unusable", &find_unusable, "rows"_a,
         "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");
 }

@@ -50,6 +50,7 @@ class Pass {
           using T = typename View::Value;
           const Linear<View, true> model{floats<T>(weights, size, "weights"), intercept.data(), K, fit_intercept};
           bytes_a_row_ = view.values_a_row() * static_cast<std::int64_t>(sizeof(T));
+          weight_bytes_ = size * static_cast<std::int64_t>(sizeof(T));
 
           const auto first_order = [&](const auto& step, auto kept) {
             run_ = [=, order = order_, &vote = vote_](Part part, Poll& poll) mutable {
@@ -104,6 +105,7 @@ class Pass {
 
   const Order& order() const { return order_; }
   std::int64_t bytes_a_row() const { return bytes_a_row_; }
+  std::int64_t weight_bytes() const { return weight_bytes_; }
   void run(Part part, Poll& poll) { run_(part, poll); }
 
   // The list of updates so far, for keep="vote".
@@ -117,7 +119,7 @@ class Pass {
  private:
   Order order_;
   bool keeps_votes_;
-  std::int64_t bytes_a_row_ = 0;
+  std::int64_t bytes_a_row_ = 0, weight_bytes_ = 0;
   Vote vote_;
   std::function<void(Part, Poll&)> run_;
   std::vector<nb::object> owners_;

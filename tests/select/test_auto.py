@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import AutoPerceptron
+from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.select.contest import Contest, make_candidates, make_folds
-from rosenblatt.select.scaling import find_scaling
+from rosenblatt.select.contest import Contest, _best, make_candidates, make_folds
+from rosenblatt.select.scaling import find_scaling, mean_squared_norm
 
 
 @parametrize_with_checks(
@@ -54,7 +54,7 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
     X, y = load(return_X_y=True)
     X = X / X.max(axis=0)
     table, labels = as_table(sp.csr_array(X) if sparse else X), encode_labels(y)
-    candidates = make_candidates(4.0, 3, 3, len(y))
+    candidates = make_candidates(4.0, 3, 3, len(y), sparse=sparse)
     folds = make_folds(labels, None, 3)
     contest = Contest(candidates, table, labels, None, folds, 3, n_jobs=1)
     contest._run(candidates, 3, 3)
@@ -70,6 +70,31 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
             atol=1e-12,
         )
         assert candidate.scores[0][-1] == np.mean(alone.predict(table.take(held)) == y[held])
+
+
+def test_a_few_rows_more_do_not_unseat_the_first_candidate() -> None:
+    first, later = make_candidates(4.0, 0, 10, 1000, sparse=False)[:2]
+    first.scores, later.scores = [[0.900]], [[0.908]]
+    assert _best([first, later])[0] is first
+    later.scores = [[0.911]]
+    assert _best([first, later])[0] is later
+
+
+def test_learning_goes_on_while_twice_the_epochs_bring_more_than_chance() -> None:
+    candidate = make_candidates(4.0, 0, 100, 1000, sparse=False)[0]
+
+    def epochs_of(curve: list[float]) -> int:
+        candidate.courses, candidate.scores, candidate.over = [0], [[]], [False]
+        for done, accuracy in enumerate(curve, start=1):
+            candidate.note(0, accuracy, False, 100)
+            if candidate.over[0]:
+                return done
+        return len(curve) + 1
+
+    assert epochs_of([0.8] * 100) == 4
+    assert epochs_of([0.80, 0.82, 0.84, 0.86, 0.86, 0.87, 0.88, 0.895] + [0.90] * 92) == 16
+    assert epochs_of([1 - 0.5 / k**0.5 for k in range(1, 200)]) == 100
+    assert epochs_of([0.99, 0.99, 1.0]) == 3
 
 
 def test_same_rows_same_choice_with_any_number_of_threads() -> None:
@@ -109,6 +134,24 @@ def test_rows_too_few_to_compare_by_are_learned_all_the_same() -> None:
     auto = AutoPerceptron().fit([[0.0], [4.0]], ["a", "b"])
     assert auto.predict([[-1.0], [5.0]]).tolist() == ["a", "b"]
     assert "too few rows to compare" in auto.choice_
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_engine_describes_columns_as_numpy_does(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(500, 7)) * 10.0 ** np.arange(-3, 4) + [0, 1e3, 0, -5, 0, 7e5, 0]).astype(dtype)
+    X[:, 4], X[rng.random(X.shape) < 0.2] = 2.5, 0.0
+    mean, deviation, largest = engine.describe_columns(as_table(X).rows)
+    np.testing.assert_allclose(mean, X.mean(axis=0, dtype=np.float64), rtol=1e-10)
+    np.testing.assert_allclose(deviation, X.std(axis=0, dtype=np.float64), rtol=1e-7)
+    np.testing.assert_array_equal(largest, np.abs(X).max(axis=0))
+    for index in (np.int32, np.int64):
+        matrix = sp.csr_array(X)
+        matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+        np.testing.assert_array_equal(engine.describe_columns(as_table(matrix).rows)[2], largest)
+    assert mean_squared_norm(as_table(X)) == pytest.approx(np.mean(np.sum(X.astype(np.float64) ** 2, axis=1)), rel=1e-5)
+    constant = engine.describe_columns(as_table(np.full((9, 1), 0.1, dtype)).rows)
+    assert constant[1].tolist() == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rosenblatt.learners.files import Options
 
 SAMPLE_BYTES = 32 << 20
-EPOCHS = 20  # the most that are tried, as in AutoPerceptron
+UNTRIED_EPOCHS = 10  # where learners could not be compared
 CAUTION = 0.05  # r beside the mean ‖x‖² + 1, where AROW is taken untried: wide rows are what it is best at
 MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
 
@@ -108,9 +108,11 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
         if weights <= limits.weights:
             why = f"every {step:,}-th row is of one class, too few to compare learners"
         r = float(f"{CAUTION * (mean_squared_norm(as_table(compact.X)) + 1.0):.2g}")
-        options = Options("arow", EPOCHS // 2 if max_iter is None else max_iter, r=r, **common)
+        options = Options("arow", UNTRIED_EPOCHS if max_iter is None else max_iter, r=r, **common)
         return Choice(options, None, f"AROW(r={r:g}): {why}", {})
-    auto = AutoPerceptron(max_iter=EPOCHS if max_iter is None else max_iter, random_state=random_state)
+    auto = AutoPerceptron(random_state=random_state)
+    if max_iter is not None:
+        auto.max_iter = max_iter
     auto.fit(compact.X, classes.values[codes], sample_weight=rows.weights)
     given, kind = auto.best_.get_params(), type(auto.best_).__name__
     learner = next(

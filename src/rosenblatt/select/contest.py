@@ -32,15 +32,15 @@ from rosenblatt.select.together import VALUES_A_THREAD
 Fold = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # rows to learn from, rows to judge by
 
 MOST_FOLDS = 5
-ROWS_IN_FOLDS = 2_000  # few rows are judged by several folds, since a single held-out part would be too small
+ROWS_IN_FOLDS = 500  # few rows are judged by several folds, since a single held-out part would be too small
 FEWEST_ROWS = 5
 HELD_OUT = 0.2
 MOST_HELD_OUT = 10_000
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
-PATIENCE = 4
-SETTLED = 10_000  # rows to go over at least, in at most SETTLED_EPOCHS: an average of few steps has not settled yet
-SETTLED_EPOCHS = 10
-CHANCE = 0.5  # differences of accuracy below so many standard errors count as none
+FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
+SETTLED = 40_000  # rows to go over at least, in at most SETTLED_EPOCHS: an average of few steps has not settled yet
+SETTLED_EPOCHS = 20
+EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
 
 
 @dataclass
@@ -66,10 +66,11 @@ class Candidate:
         fold = course - self.courses[0]
         scores = self.scores[fold]
         scores.append(accuracy)
-        best = max(scores)
-        waited = len(scores) - 1 - scores.index(best)
-        settled = len(scores) >= ROUNDS[-1][0] and best == 1.0
-        self.over[fold] = separates or settled or waited >= PATIENCE or len(scores) >= most
+        done = len(scores)
+        all_right = done >= ROUNDS[-1][0] and max(scores) == 1.0
+        looks = done >= FIRST_LOOK and done & (done - 1) == 0
+        rises = not looks or accuracy > scores[done // 2 - 1] + self._error(accuracy)
+        self.over[fold] = separates or all_right or not rises or done >= most
 
     def curve(self) -> list[float]:
         """The mean accuracy after each epoch; a fold that ended earlier keeps its last score."""
@@ -89,9 +90,9 @@ class Candidate:
 
     @property
     def floor(self) -> float:
-        """The lowest score that is as good as this one, but for chance."""
+        """The score from which on an earlier candidate is taken: a few rows more or less prove nothing."""
         score = self.score
-        return score - CHANCE * self._error(score)
+        return score - EDGE * self._error(score) ** 2
 
     def _error(self, score: float) -> float:
         """The standard error of a score, as if one more row were right and one wrong, so that it is never 0."""
@@ -99,8 +100,8 @@ class Candidate:
         return math.sqrt(share * (1.0 - share) / self.held)
 
 
-def make_candidates(q: float, seed: int, max_iter: int, held: int) -> list[Candidate]:
-    """The family, its steps set by ``q``, the mean of ``‖x‖² + 1``; the first of equals will be taken."""
+def make_candidates(q: float, seed: int, max_iter: int, held: int, *, sparse: bool) -> list[Candidate]:
+    """The family, its steps set by ``q``, the mean of ``‖x‖² + 1``; the first is taken unless another is better."""
     common: dict[str, Any] = {"random_state": seed, "max_iter": max_iter}
 
     def passive_aggressive(share: float) -> Candidate:
@@ -112,7 +113,9 @@ def make_candidates(q: float, seed: int, max_iter: int, held: int) -> list[Candi
         r = float(f"{share * q:.2g}")
         return Candidate(AROW(r=r, **common), f"AROW(r={r:g})", held)
 
-    return [passive_aggressive(10.0), passive_aggressive(1.0), arow(0.5), arow(0.05), passive_aggressive(0.1)]
+    if sparse:  # rare features still learn where frequent ones have settled
+        return [arow(0.5), passive_aggressive(10.0), arow(0.05), passive_aggressive(1.0)]
+    return [passive_aggressive(1.0), passive_aggressive(10.0), arow(0.05), arow(0.5)]
 
 
 def make_folds(labels: Labels, weights: NDArray[np.float64] | None, seed: int) -> list[Fold]:
@@ -218,7 +221,7 @@ def learn_all(
         history.mistakes.append(int(mistakes))
         history.updates.append(int(updates))
         history.seconds.append(0.0)
-    arrays = contest.state(0)
+    arrays = contest.take_state(0)
     K = len(arrays["intercept"])
     for name in ("weights", "sums", "variances"):
         if name in arrays:
@@ -229,7 +232,7 @@ def learn_all(
 
 
 def _best(candidates: list[Candidate]) -> list[Candidate]:
-    """The best first; those as good as the best, but for chance, in their given order."""
+    """The best first; those as good as the best, but for a few rows, in their given order."""
     scores = [candidate.score for candidate in candidates]
     floor = candidates[scores.index(max(scores))].floor
     order = sorted(range(len(scores)), key=lambda place: -min(scores[place], floor))

@@ -6,11 +6,12 @@ Invariant: scaling can be folded into the weights: a model learned on scaled row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.models.linear import Linear
 
@@ -46,17 +47,13 @@ def find_scaling(table: Table) -> Scaling | None:
     Dense rows: every column to mean 0 and deviation 1, if one column is more than ten times larger than the median
     one or far from 0. Sparse rows: every column divided by its largest value, if they are as uneven.
     """
-    values: Any = table.values
+    mean, deviation, largest = engine.describe_columns(table.rows)
     if table.sparse:
-        largest = _largest_sparse(values)
         if not _uneven(largest):
             return None
         return Scaling("max-abs", np.zeros(table.features), np.where(largest > 0, largest, 1.0))
-    mean = values.mean(axis=0, dtype=np.float64)
-    deviation = values.std(axis=0, dtype=np.float64)
     varies = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
     standard = np.all(~varies | ((np.abs(mean) < 0.5) & (deviation > 0.5) & (deviation < 2.0)))
-    largest = np.maximum(np.abs(values.max(axis=0)), np.abs(values.min(axis=0))).astype(np.float64)
     far = np.any(varies & (np.abs(mean) > FARTHEST * deviation))
     if standard or not (far or _uneven(largest)):
         return None
@@ -65,15 +62,7 @@ def find_scaling(table: Table) -> Scaling | None:
 
 def mean_squared_norm(table: Table) -> float:
     """The mean of ‖x‖² over the rows."""
-    values = table.values.data if table.sparse else table.values
-    subscripts = "i,i->" if table.sparse else "ij,ij->"
-    return float(np.einsum(subscripts, values, values, dtype=np.float64)) / table.count
-
-
-def _largest_sparse(values: Any) -> NDArray[np.float64]:
-    largest = np.zeros(values.shape[1])
-    np.maximum.at(largest, values.indices, np.abs(values.data))
-    return largest
+    return float(engine.mean_squared_norm(table.rows))
 
 
 def _uneven(largest: NDArray[np.float64]) -> bool:

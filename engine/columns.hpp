@@ -1,0 +1,63 @@
+// What the columns of a table look like: the mean, the deviation and the largest size of each, in one reading.
+// Invariant: the sums go from the first row to the last, so the figures are the same on every CPU.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace rosenblatt {
+
+struct Columns {
+  std::vector<double> mean, deviation, largest;
+};
+
+// Measured from the first row, so that a column far from 0 loses no digits, and one that never changes has deviation 0.
+template <class T>
+Columns columns_of(const DenseRows<T>& rows) {
+  const std::size_t n = rows.features;
+  const std::vector<double> shift(rows.row(0), rows.row(0) + n);
+  std::vector<double> sum(n), square(n), largest(n);
+  const double* __restrict from = shift.data();
+  double *__restrict s = sum.data(), *__restrict q = square.data(), *__restrict most = largest.data();
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const T* __restrict x = rows.row(i);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double value = static_cast<double>(x[j]), away = value - from[j], size = value < 0 ? -value : value;
+      s[j] += away;
+      q[j] += away * away;
+      most[j] = size > most[j] ? size : most[j];
+    }
+  }
+  const double count = static_cast<double>(rows.count);
+  for (std::size_t j = 0; j < n; ++j) {
+    const double mean = sum[j] / count;
+    sum[j] = shift[j] + mean;
+    square[j] = std::sqrt(std::max(square[j] / count - mean * mean, 0.0));
+  }
+  return {std::move(sum), std::move(square), std::move(largest)};
+}
+
+// Sparse columns are never centred: their largest sizes are all that is asked for.
+template <class T, class Index>
+Columns columns_of(const SparseRows<T, Index>& rows) {
+  Columns found;
+  found.largest.resize(rows.features);
+  for (Index p = rows.starts[0]; p < rows.starts[rows.count]; ++p) {
+    double& most = found.largest[rows.indices[p]];
+    most = std::max(most, std::fabs(static_cast<double>(rows.values[p])));
+  }
+  return found;
+}
+
+template <class Rows>
+double mean_squared_norm(const Rows& rows) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < rows.count; ++i) sum += static_cast<double>(rows.squared_norm(i));
+  return sum / static_cast<double>(rows.count);
+}
+
+}  // namespace rosenblatt

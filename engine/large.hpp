@@ -1,0 +1,43 @@
+// Arrays of weights for many features: large ones lie in huge pages, where the system has them, since a page at a time
+// costs more than the first epoch over sparse rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include <sys/mman.h>
+
+namespace rosenblatt {
+
+template <class T>
+struct LargeAllocator {
+  using value_type = T;
+  LargeAllocator() = default;
+  template <class U>
+  LargeAllocator(const LargeAllocator<U>&) {}
+
+  T* allocate(std::size_t count) {
+    constexpr std::size_t page = std::size_t{2} << 20;
+    const std::size_t bytes = count * sizeof(T);
+    const bool huge = bytes >= 2 * page;
+    void* piece = huge ? std::aligned_alloc(page, (bytes + page - 1) / page * page) : std::malloc(bytes);
+    if (!piece) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (huge) madvise(piece, bytes, MADV_HUGEPAGE);
+#endif
+    return static_cast<T*>(piece);
+  }
+  void deallocate(T* piece, std::size_t) noexcept { std::free(piece); }
+
+  template <class U>
+  bool operator==(const LargeAllocator<U>&) const {
+    return true;
+  }
+};
+
+template <class T>
+using Large = std::vector<T, LargeAllocator<T>>;
+
+}  // namespace rosenblatt
