@@ -125,6 +125,27 @@ def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path
     assert auto.choice_ in run("inspect", tmp_path / "m").stdout
 
 
+def test_the_choice_is_the_same_in_a_process_of_its_own(uneven, tmp_path, monkeypatch):
+    from rosenblatt.cli import choice
+
+    here = train(uneven, "-o", tmp_path / "m")
+    monkeypatch.setattr(choice, "SMALL_BYTES", 0)
+    assert train(uneven, "-o", tmp_path / "n")["choice"] == here["choice"]
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_training_loads_neither_scikit_learn_nor_pandas(tmp_path):
+    """Each takes longer to load than to learn a small file."""
+    data = tmp_path / "rows.csv"
+    data.write_text("a,b,kind\n" + "1,red,x\n2,,y\n,red,x\n3,blue,y\n" * 50)
+    code = (
+        "import sys; from rosenblatt.cli.main import main; main(sys.argv[1:]);"
+        "print([name for name in ('sklearn', 'pandas') if name in sys.modules])"
+    )
+    words = [sys.executable, "-c", code, "train", data, "--label", "kind", "--quiet", "-o", tmp_path / "m"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
     from rosenblatt.cli import choice
     from rosenblatt.cli.rows import sample_rows

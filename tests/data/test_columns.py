@@ -37,6 +37,21 @@ def named(reader):
     return rows
 
 
+def test_a_slice_of_a_table_is_read_as_its_own_rows():
+    table = pa.table(COLUMNS)
+    encoder = scan(table).encoder
+    whole = encoder.encode(table, require_label=True)
+    labels = [whole.labels[code] for code in whole.codes]
+    for begin in range(4):
+        for length in range(5 - begin):
+            part = encoder.encode(table.slice(begin, length), require_label=True)
+            np.testing.assert_array_equal(
+                part.matrix(encoder.features).toarray(),
+                whole.matrix(encoder.features)[begin : begin + length].toarray(),
+            )
+            assert [part.labels[code] for code in part.codes] == labels[begin : begin + length]
+
+
 def test_every_kind_of_column_by_hand():
     rows = named(scan(pa.table(COLUMNS)))
     scale = math.sqrt(8 / 3)

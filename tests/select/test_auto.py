@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import rosenblatt
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
@@ -54,14 +54,14 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
     X, y = load(return_X_y=True)
     X = X / X.max(axis=0)
     table, labels = as_table(sp.csr_array(X) if sparse else X), encode_labels(y)
-    candidates = make_candidates(4.0, 3, 3, len(y), sparse=sparse)
+    candidates = make_candidates(4.0, len(y), sparse=sparse)
     folds = make_folds(labels, None, 3)
     contest = Contest(candidates, table, labels, None, folds, 3, n_jobs=1)
     contest._run(candidates, 3, 3)
     training, held = folds[0]
     chosen = np.isin(np.arange(len(y)), training).astype(float)
     for candidate in candidates:
-        learner = clone(candidate.learner).set_params(tol=None)
+        learner = getattr(rosenblatt, candidate.kind)(**candidate.parameters, tol=None, random_state=3)
         alone = [learner.set_params(max_iter=k + 1).fit(table.values, y, sample_weight=chosen) for k in range(3)][-1]
         np.testing.assert_allclose(
             contest.held_scores(candidate)[: len(held)],
@@ -73,7 +73,7 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
 
 
 def test_a_few_rows_more_do_not_unseat_the_first_candidate() -> None:
-    first, later = make_candidates(4.0, 0, 10, 1000, sparse=False)[:2]
+    first, later = make_candidates(4.0, 1000, sparse=False)[:2]
     first.scores, later.scores = [[0.900]], [[0.908]]
     assert _best([first, later])[0] is first
     later.scores = [[0.911]]
@@ -81,7 +81,7 @@ def test_a_few_rows_more_do_not_unseat_the_first_candidate() -> None:
 
 
 def test_learning_goes_on_while_twice_the_epochs_bring_more_than_chance() -> None:
-    candidate = make_candidates(4.0, 0, 100, 1000, sparse=False)[0]
+    candidate = make_candidates(4.0, 1000, sparse=False)[0]
 
     def epochs_of(curve: list[float]) -> int:
         candidate.courses, candidate.scores, candidate.over = [0], [[]], [False]

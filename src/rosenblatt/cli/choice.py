@@ -1,13 +1,14 @@
 """Which learner `train` takes where none is named: the one that `AutoPerceptron` chooses.
 
 Invariant: the same data and seed give the same choice. It is made on rows that fit into bounded memory, in a process
-of its own, whose memory is free again when the chosen learner begins to learn from all rows, as they are read.
+of its own unless they are few: its memory is free again when the chosen learner begins to learn from all rows, as they
+are read.
 """
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.rows import Compact, sample_rows
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rosenblatt.learners.files import Options
 
 SAMPLE_BYTES = 32 << 20
+SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
 UNTRIED_EPOCHS = 10  # where learners could not be compared
 CAUTION = 0.05  # r beside the mean ‖x‖² + 1, where AROW is taken untried: wide rows are what it is best at
 MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
@@ -43,15 +45,21 @@ class Choice:
     scores: dict[str, float]
 
 
-def choose_apart(reader: Reader, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
-    """`choose`, in a process of its own."""
+def choose_learner(reader: Reader, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
+    """`choose`, in a process of its own unless the data are small."""
+    limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
+    if sum(source.size for source in reader.sources) <= SMALL_BYTES:
+        return choose(reader, limits, max_iter=max_iter, random_state=random_state, block=block)
+    return _choose_apart(reader, limits, max_iter, random_state, block)
+
+
+def _choose_apart(reader: Reader, limits: Limits, max_iter: int | None, random_state: int, block: int | None) -> Choice:
     from multiprocessing import get_context
 
     from rosenblatt.data.sources import Source, Spooled
     from rosenblatt.errors import DataError
 
     sources = [Source(source.path) if isinstance(source, Spooled) else source for source in reader.sources]
-    limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
     context = get_context("spawn")
     receive, send = context.Pipe(duplex=False)
     words = (send, replace(reader, sources=sources), limits, max_iter, random_state, block)
@@ -91,10 +99,12 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
     """Choose by rows from all over the data."""
     import numpy as np
 
+    from rosenblatt.data.labels import encode_labels
     from rosenblatt.data.table import as_table
     from rosenblatt.learners.classes import weight_rows
     from rosenblatt.learners.files import LEARNERS, Options
-    from rosenblatt.select import AutoPerceptron
+    from rosenblatt.learners.weighting import row_weights
+    from rosenblatt.select import contest
     from rosenblatt.select.scaling import mean_squared_norm
 
     classes = reader.scan_classes()
@@ -110,19 +120,21 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
         r = float(f"{CAUTION * (mean_squared_norm(as_table(compact.X)) + 1.0):.2g}")
         options = Options("arow", UNTRIED_EPOCHS if max_iter is None else max_iter, r=r, **common)
         return Choice(options, None, f"AROW(r={r:g}): {why}", {})
-    auto = AutoPerceptron(random_state=random_state)
-    if max_iter is not None:
-        auto.max_iter = max_iter
-    auto.fit(compact.X, classes.values[codes], sample_weight=rows.weights)
-    given, kind = auto.best_.get_params(), type(auto.best_).__name__
-    learner = next(
-        name for name, (named, rule, _) in LEARNERS.items() if named == kind and given.get("variant", rule) == rule
+    labels = encode_labels(classes.values[codes])
+    decision = contest.choose(
+        as_table(compact.X),
+        labels,
+        row_weights(rows.weights, None, labels),
+        seed=random_state,
+        max_iter=contest.MOST_EPOCHS if max_iter is None else max_iter,
+        n_jobs=-1,
     )
-    known = {field.name for field in fields(Options)} - {"random_state", "block", "learner"}
-    options = Options(learner, **{name: value for name, value in given.items() if name in known}, **common)
+    best = decision.best
+    learner = next(name for name, (_, rule, _) in LEARNERS.items() if rule == best.rule.name)
+    options = Options(learner, decision.epochs, tol=None, **best.parameters, **common)
     scale = None
-    if auto.scaling_ is not None:
+    if decision.scaling is not None:
         scale = np.ones(compact.features)
-        scale[compact.columns] = auto.scaling_.scale
+        scale[compact.columns] = decision.scaling.scale
     sample = "" if step == 1 else f" (on every {step:,}-th row)"
-    return Choice(options, scale, auto.choice_ + sample, auto.scores_)
+    return Choice(options, scale, decision.sentence + sample, decision.scores)

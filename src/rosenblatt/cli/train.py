@@ -190,10 +190,10 @@ def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, A
     with waiting("reading the labels", visible=not args.quiet):
         check_classes(reader.scan_classes())
     if args.learner == "auto":
-        from rosenblatt.cli.choice import choose_apart
+        from rosenblatt.cli.choice import choose_learner
 
         with waiting("choosing a learner", visible=not args.quiet):
-            chosen = choose_apart(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
+            chosen = choose_learner(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
         if not args.quiet:
             print(f"rosenblatt: chose {chosen.why}", file=sys.stderr)
         run, scores = FileRun.begin(reader, chosen.options, scale=chosen.scale, choice=chosen.why), chosen.scores

@@ -103,12 +103,12 @@ class ColumnEncoder:
             array = _one_array(table.column(places[column.name]))
             array = _converted(array, column)
             if column.kind == "number":
-                values = array.to_numpy(zero_copy_only=False)
+                values = _numbers(array)
                 missing[:, place] = np.isnan(values)
                 _check_sizes(values, column.name)
                 plain.append((values - column.mean) / column.scale)
             else:
-                missing[:, place] = np.asarray(array.is_null())
+                missing[:, place] = ~_present(array)
                 hashed += self._hashed(array, column, count)
         if self.complete and missing.any():
             row, place = np.argwhere(missing)[0]
@@ -193,9 +193,9 @@ class ColumnEncoder:
         matrices = []
         for part, strings in _categories(array, column):
             encoded = strings.dictionary_encode()
-            rows = np.flatnonzero(np.asarray(strings.is_valid()))
+            rows = np.flatnonzero(_present(strings))
             hashes = self._hash(encoded.dictionary, part)
-            columns = hashes[np.asarray(encoded.indices.drop_null())] if len(rows) else np.empty(0, np.int32)
+            columns = hashes[_values(encoded.indices, np.int32)[rows]] if len(rows) else np.empty(0, np.int32)
             matrices.append(sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(count, width)))
         return matrices
 
@@ -209,7 +209,7 @@ class ColumnEncoder:
                 raise DataError(f"the label column {self.label!r} is missing")
             return np.full(table.num_rows, -1, np.int32), []
         encoded = _as_strings(_one_array(table.column(places[self.label]))).dictionary_encode()
-        codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int32)
+        codes = np.where(_present(encoded.indices), _values(encoded.indices, np.int32), np.int32(-1))
         if required and (codes < 0).any():
             raise DataError(f"row {int(np.flatnonzero(codes < 0)[0])}: the label {self.label!r} is missing")
         return codes, [label.encode() for label in encoded.dictionary.to_pylist()]
@@ -229,7 +229,7 @@ class Moments:
 
     def add(self, encoder: ColumnEncoder, table: Any) -> None:
         for j, column in enumerate(encoder.numbers):
-            values = _converted(_one_array(table.column(column.name)), column).to_numpy(zero_copy_only=False)
+            values = _numbers(_converted(_one_array(table.column(column.name)), column))
             _check_sizes(values, column.name)
             self._merge(j, values[~np.isnan(values)])
 
@@ -348,6 +348,32 @@ def _one_array(column: Any) -> Any:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+# The conversions of pyarrow itself load pandas where it is installed: that takes longer than to learn a small file.
+
+
+def _present(array: Any) -> NDArray[np.bool_]:
+    """Where the array has a value."""
+    if not array.null_count:
+        return np.ones(len(array), bool)
+    if array.null_count == len(array):
+        return np.zeros(len(array), bool)
+    bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")
+    return bits[array.offset : array.offset + len(array)].astype(bool)
+
+
+def _values(array: Any, dtype: Any) -> NDArray[Any]:
+    """The values of an array of numbers of this type; anything where they are missing."""
+    if not len(array):
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype, array.offset + len(array))[array.offset :]
+
+
+def _numbers(array: Any) -> NDArray[np.float64]:
+    """The values of an array of doubles, NaN where they are missing."""
+    values = _values(array, np.float64)
+    return np.where(_present(array), values, np.nan) if array.null_count else values
 
 
 def _as_strings(array: Any) -> Any:

@@ -1,12 +1,36 @@
-"""The best answer without tuning: scaling, many learners in one reading of the rows, choice, probabilities."""
+"""The best answer without tuning: scaling, many learners in one reading of the rows, choice, probabilities.
 
-from rosenblatt.select.auto import AutoPerceptron
-from rosenblatt.select.calibration import Calibrated
-from rosenblatt.select.comparison import Comparison, compare
-from rosenblatt.select.probability import Reliability, brier_score, reliability
-from rosenblatt.select.sweep import Sweep
-from rosenblatt.select.tuning import Tuning, tune
-from rosenblatt.select.validation import CrossValidation, cross_validate
+The named classes and functions load, with scikit-learn, when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.select.auto import AutoPerceptron
+    from rosenblatt.select.calibration import Calibrated
+    from rosenblatt.select.comparison import Comparison, compare
+    from rosenblatt.select.probability import Reliability, brier_score, reliability
+    from rosenblatt.select.sweep import Sweep
+    from rosenblatt.select.tuning import Tuning, tune
+    from rosenblatt.select.validation import CrossValidation, cross_validate
+
+_HOMES = {
+    "AutoPerceptron": "auto",
+    "Calibrated": "calibration",
+    "Comparison": "comparison",
+    "CrossValidation": "validation",
+    "Reliability": "probability",
+    "Sweep": "sweep",
+    "Tuning": "tuning",
+    "brier_score": "probability",
+    "compare": "comparison",
+    "cross_validate": "validation",
+    "reliability": "probability",
+    "tune": "tuning",
+}
 
 __all__ = [
     "AutoPerceptron",
@@ -22,3 +46,9 @@ __all__ = [
     "reliability",
     "tune",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"rosenblatt.select.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'rosenblatt.select' has no attribute {name!r}")

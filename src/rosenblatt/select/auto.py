@@ -12,14 +12,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.base import Fitting
+from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
-from rosenblatt.learners.start import check_count, seed_of
+from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.select.calibration import Calibration, Kind
-from rosenblatt.select.contest import Candidate, Contest, Fold, learn_all, make_candidates, make_folds
-from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
+from rosenblatt.select.contest import MOST_EPOCHS, choose, learn_all
 
 
 class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,7 +72,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        max_iter: int = 100,
+        max_iter: int = MOST_EPOCHS,
         class_weight: Any = None,
         calibrate: Kind = "auto",
         random_state: Any = 0,
@@ -87,7 +88,6 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a learner and fit it on all rows."""
-        check_count("max_iter", self.max_iter)
         if self.calibrate not in ("auto", "sigmoid", "isotonic"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
         table, labels = as_table(X), AveragedPerceptron()._labels(y)
@@ -102,33 +102,24 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weights = row_weights(sample_weight, self.class_weight, labels)
         seed = seed_of(self.random_state)
-        scaling = find_scaling(table)
-        scaled = table if scaling is None else scaling.apply(table)
-        folds = make_folds(labels, weights, seed)
-        held, max_iter = sum(len(rows) for _, rows in folds), int(self.max_iter)
-        ranked = make_candidates(mean_squared_norm(scaled) + 1.0, seed, max_iter, held, sparse=table.sparse)
-        if folds:
-            contest = Contest(ranked, scaled, labels, weights, folds, seed, self.n_jobs)
-            ranked = contest.rank(max_iter)
-        best = ranked[0]
-        epochs = best.epochs(table.count, max_iter) if folds else max_iter
-        learner = best.learner
-        learner.max_iter, learner.tol = epochs, None
-        outcome = learn_all(learner, scaled, labels, weights, seed, epochs)
+        decision = choose(table, labels, weights, seed=seed, max_iter=self.max_iter, n_jobs=self.n_jobs)
+        best, scaled, epochs = decision.best, decision.scaled, decision.epochs
+        outcome = learn_all(best, scaled, labels, weights, seed, epochs)
+        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.kind]
+        learner = kind(**best.parameters, max_iter=epochs, tol=None, random_state=seed)
         learner.n_features_in_ = table.features
         learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
         validate_data(self, X, skip_check_array=True, reset=True)
-        self.classes_, self.best_, self.scaling_ = labels.classes, learner, scaling
-        self.scores_ = {each.name: each.score for each in ranked} if folds else {}
-        self.choice_ = _sentence(ranked, epochs, folds, scaling)
+        self.classes_, self.best_, self.scaling_ = labels.classes, learner, decision.scaling
+        self.scores_, self.choice_ = decision.scores, decision.sentence
         self.n_iter_ = learner.n_iter_
         self._fold()
-        if folds:
-            scores, rows = contest.held_scores(best), np.concatenate([rows for _, rows in folds])
-            self._calibration = Calibration(self.calibrate, scores, labels.codes[rows], len(labels.classes))
+        if decision.contest is not None:
+            scores = decision.contest.held_scores(best)
+            codes = labels.codes[np.concatenate([rows for _, rows in decision.folds])]
         else:
-            scores = learner._answer()[0].scores(scaled)
-            self._calibration = Calibration(self.calibrate, scores, labels.codes, len(labels.classes))
+            scores, codes = learner._answer()[0].scores(scaled), labels.codes
+        self._calibration = Calibration(self.calibrate, scores, codes, len(labels.classes))
         if self.verbose:
             print(self.choice_)
         return self
@@ -219,16 +210,3 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return self._linear().scores(table)
-
-
-def _sentence(ranked: list[Candidate], epochs: int, folds: list[Fold], scaling: Scaling | None) -> str:
-    best = ranked[0]
-    ways = {"standard": "columns standardised", "max-abs": "columns divided by their largest value"}
-    how = "columns as they are" if scaling is None else ways[scaling.kind]
-    passes = f"{epochs} epoch{'s' if epochs > 1 else ''}"
-    if not folds:
-        return f"{best.name}, {passes}, {how}: too few rows to compare learners"
-    return (
-        f"{best.name}, {passes}, {how}: {100 * best.score:.2f} % of {best.held:,} held-out rows right; none of "
-        f"{len(ranked)} learners did better, but for chance (next: {ranked[1].name}, {100 * ranked[1].score:.2f} %)"
-    )

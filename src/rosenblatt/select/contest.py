@@ -1,6 +1,7 @@
 """Which learner to take: candidates side by side, judged by rows held out, the weaker ones leaving early.
 
-Invariant: all candidates meet the same rows in the same orders; the number of threads changes nothing.
+Invariant: all candidates meet the same rows in the same orders; the number of threads changes nothing. Nothing here
+needs scikit-learn, so that the command can choose without loading it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,16 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.classes import weight_rows
 from rosenblatt.learners.epochs import Outcome
 from rosenblatt.learners.history import History
-from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.progress import count_threads, run_threads
-from rosenblatt.learners.state import State
+from rosenblatt.learners.rules import Rule
+from rosenblatt.learners.start import check_count
+from rosenblatt.learners.state import KeepName, State
 from rosenblatt.learners.validation import hold_out
-from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
 from rosenblatt.select.together import VALUES_A_THREAD
 
 Fold = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # rows to learn from, rows to judge by
@@ -36,30 +37,46 @@ ROWS_IN_FOLDS = 500  # few rows are judged by several folds, since a single held
 FEWEST_ROWS = 5
 HELD_OUT = 0.2
 MOST_HELD_OUT = 10_000
+MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
 SETTLED = 40_000  # rows to go over at least, in at most SETTLED_EPOCHS: an average of few steps has not settled yet
 SETTLED_EPOCHS = 20
+MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
 
 
 @dataclass
 class Candidate:
-    """A learner and how it did: the held-out accuracy of every epoch, fold by fold."""
+    """A learner, by its name and parameters, and how it did: the held-out accuracy of every epoch, fold by fold."""
 
-    learner: LinearLearner
-    name: str
+    kind: Literal["AROW", "PassiveAggressive"]
+    parameters: dict[str, Any]
+    rule: Rule
+    keep: KeepName
     held: int  # rows to judge by
     courses: list[int] = field(default_factory=list)  # its contestants, one a fold
     scores: list[list[float]] = field(default_factory=list)
     over: list[bool] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The learner as it is written in Python."""
+        given = (f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
+        return f"{self.kind}({', '.join(given)})"
 
     def enter(self, contest: engine.Contest, first: int, folds: int) -> None:
         """Take part, in every fold."""
         self.courses = list(range(first, first + folds))
         self.scores, self.over = [[] for _ in range(folds)], [False] * folds
         for fold in range(folds):
-            add_to(contest, self.learner, fold)
+            self.add_to(contest, fold)
+
+    def add_to(self, contest: engine.Contest, fold: int) -> None:
+        """Take part in one fold."""
+        rule = self.rule
+        average = self.keep == "average"
+        contest.add(fold, rule=rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r, average=average)
 
     def note(self, course: int, accuracy: float, separates: bool, most: int) -> None:
         """An epoch of one fold went so; is learning over there?"""
@@ -100,18 +117,16 @@ class Candidate:
         return math.sqrt(share * (1.0 - share) / self.held)
 
 
-def make_candidates(q: float, seed: int, max_iter: int, held: int, *, sparse: bool) -> list[Candidate]:
+def make_candidates(q: float, held: int, *, sparse: bool) -> list[Candidate]:
     """The family, its steps set by ``q``, the mean of ``‖x‖² + 1``; the first is taken unless another is better."""
-    common: dict[str, Any] = {"random_state": seed, "max_iter": max_iter}
 
     def passive_aggressive(share: float) -> Candidate:
         C = float(f"{share / q:.2g}")
-        learner = PassiveAggressive(C=C, keep="average", **common)
-        return Candidate(learner, f"PassiveAggressive(C={C:g}, keep='average')", held)
+        return Candidate("PassiveAggressive", {"C": C, "keep": "average"}, Rule("PA-I", C=C), "average", held)
 
     def arow(share: float) -> Candidate:
         r = float(f"{share * q:.2g}")
-        return Candidate(AROW(r=r, **common), f"AROW(r={r:g})", held)
+        return Candidate("AROW", {"r": r}, Rule("AROW", r=r), "last", held)
 
     if sparse:  # rare features still learn where frequent ones have settled
         return [arow(0.5), passive_aggressive(10.0), arow(0.05), passive_aggressive(1.0)]
@@ -182,6 +197,59 @@ class Contest:
                     owners[course].note(course, accuracy, bool(separates), most)
 
 
+@dataclass(frozen=True)
+class Decision:
+    """The candidates, the best first, what was done to the columns, and how the best one should learn."""
+
+    ranked: list[Candidate]
+    epochs: int
+    scaling: Scaling | None
+    scaled: Table
+    folds: list[Fold]  # none: there were too few rows to compare by
+    contest: Contest | None
+
+    @property
+    def best(self) -> Candidate:
+        return self.ranked[0]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The held-out accuracy of every candidate."""
+        return {each.name: each.score for each in self.ranked} if self.folds else {}
+
+    @property
+    def sentence(self) -> str:
+        """What was chosen, and why."""
+        ways = {"standard": "columns standardised", "max-abs": "columns divided by their largest value"}
+        how = "columns as they are" if self.scaling is None else ways[self.scaling.kind]
+        chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
+        if not self.folds:
+            return f"{chosen}: too few rows to compare learners"
+        best, second = self.ranked[:2]
+        return (
+            f"{chosen}: {100 * best.score:.2f} % of {best.held:,} held-out rows right; none of {len(self.ranked)} "
+            f"learners did clearly better (next: {second.name}, {100 * second.score:.2f} %)"
+        )
+
+
+def choose(
+    table: Table, labels: Labels, weights: NDArray[np.float64] | None, *, seed: int, max_iter: int, n_jobs: int | None
+) -> Decision:
+    """Scale if needed, let the candidates learn side by side, and rank them."""
+    check_count("max_iter", max_iter)
+    scaling = find_scaling(table)
+    scaled = table if scaling is None else scaling.apply(table)
+    folds = make_folds(labels, weights, seed)
+    held = sum(len(rows) for _, rows in folds)
+    sparse = table.sparse and table.values.nnz < MOST_FILLED * table.count * table.features
+    candidates = make_candidates(mean_squared_norm(scaled) + 1.0, held, sparse=sparse)
+    if not folds:
+        return Decision(candidates, max_iter, scaling, scaled, folds, None)
+    contest = Contest(candidates, scaled, labels, weights, folds, seed, n_jobs)
+    ranked = contest.rank(max_iter)
+    return Decision(ranked, ranked[0].epochs(table.count, max_iter), scaling, scaled, folds, contest)
+
+
 def new_contest(
     table: Table, labels: Labels, weights: NDArray[np.float64] | None, folds: Sequence[Fold], seed: int
 ) -> engine.Contest:
@@ -195,25 +263,18 @@ def new_contest(
     return contest
 
 
-def add_to(contest: engine.Contest, learner: LinearLearner, fold: int) -> None:
-    """Enter a learner."""
-    rule = learner._rule()
-    average = learner._kept() == "average"
-    contest.add(fold, rule=rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r, average=average)
-
-
 def learn_all(
-    learner: LinearLearner,
+    candidate: Candidate,
     table: Table,
     labels: Labels,
     weights: NDArray[np.float64] | None,
     seed: int,
     epochs: int,
 ) -> Outcome:
-    """What ``learner.fit`` with so many epochs gives, to the bit, on all rows."""
+    """What the learner's own ``fit`` with so many epochs gives, to the bit, on all rows."""
     rows = np.arange(table.count, dtype=np.uint32) if weights is None else np.flatnonzero(weights).astype(np.uint32)
     contest = new_contest(table, labels, weights, [(rows, rows[:0])], seed)
-    add_to(contest, learner, 0)
+    candidate.add_to(contest, 0)
     history, separates = History(), False
     while len(history) < epochs and not separates:
         contest.shuffle()
@@ -227,7 +288,7 @@ def learn_all(
         if name in arrays:
             flat = arrays[name]
             arrays[name] = flat.reshape(-1, K).T if table.sparse else flat.reshape(K, -1)
-    state = State(keep=learner._kept(), fit_intercept=True, **arrays)
+    state = State(keep=candidate.keep, fit_intercept=True, **arrays)
     return Outcome(state, history, "converged" if separates else "max_iter")
 
 

@@ -6,11 +6,10 @@ Invariant: a fold is an index into the same memory. Every class is spread evenly
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
@@ -18,7 +17,9 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.progress import run_threads
 from rosenblatt.learners.start import check_count
-from rosenblatt.learners.weights import LinearLearner
+
+if TYPE_CHECKING:
+    from rosenblatt.learners.weights import LinearLearner
 
 
 def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:
@@ -46,6 +47,8 @@ def fit_folds(
     n_jobs: int | None,
 ) -> list[LinearLearner]:
     """One clone a fold, learned from the rows outside of it; folds run in threads, each a view of the same rows."""
+    from sklearn.base import clone
+
     folds = range(int(fold_of.max()) + 1)
     base = np.ones(len(fold_of)) if weights is None else weights
     tasks = [
@@ -78,6 +81,8 @@ def scores_of(learner: LinearLearner, table: Table, rows: NDArray[np.uint32]) ->
 
 def check_linear(learner: Any) -> None:
     """Raise unless it is one of the family's linear learners."""
+    from rosenblatt.learners.weights import LinearLearner
+
     if not isinstance(learner, LinearLearner):
         raise ParameterError(f"learner: {type(learner).__name__} is not a linear learner of rosenblatt")
 
