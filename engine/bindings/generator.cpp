@@ -1,6 +1,7 @@
 #include "generator.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "arrays.hpp"
 
@@ -28,15 +29,17 @@ void bind_generator(nb::module_& m) {
       "seed"_a, "stream"_a = 0, "The state of a new generator: four integers.");
   m.def(
       "shuffle",
-      [](Array<std::uint32_t> items, Array<std::uint64_t> state) {
+      [](Array<std::uint32_t> items, Array<std::uint64_t> state, bool number) {
         Generator g = load(state);
         {
           nb::gil_scoped_release release;
+          if (number) std::iota(items.data(), items.data() + items.size(), 0u);
           shuffle(items.data(), static_cast<std::int64_t>(items.size()), g);
         }
         store(g, state);
       },
-      "items"_a.noconvert(), "state"_a.noconvert(), "Shuffle the items in place.");
+      "items"_a.noconvert(), "state"_a.noconvert(), nb::kw_only(), "number"_a = false,
+      "Shuffle the items in place; with `number`, the numbers from 0 on in their place.");
   m.def(
       "symmetric_uniform",
       [](std::int64_t count, Array<std::uint64_t> state) {

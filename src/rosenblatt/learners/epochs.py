@@ -80,9 +80,11 @@ class Outcome:
 class Orders:
     """Orders of rows to go in, drawn once for all learners that ask with the same generator.
 
-    Learners that share an order can share a reading of the rows; each generator goes on as if it had been alone.
+    Learners that share an order can share a reading of the rows; each generator goes on as if it had been alone. The
+    memory of forgotten orders is used again: fresh pages would cost as much as a third of the shuffling.
     """
 
+    _spare: list[NDArray[np.uint32]] = field(default_factory=list)
     _drawn: dict[tuple[int, int, bytes], tuple[NDArray[np.uint32], NDArray[np.uint64]]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -91,17 +93,24 @@ class Orders:
         key = (id(problem.rows), problem.count, generator.tobytes())
         with self._lock:
             if key not in self._drawn:
-                order = np.arange(problem.count, dtype=np.uint32) if problem.rows is None else problem.rows.copy()
+                order = self._take(problem.count)
+                if problem.rows is not None:
+                    order[:] = problem.rows
                 moved = generator.copy()
-                engine.shuffle(order, moved)
+                engine.shuffle(order, moved, number=problem.rows is None)
                 self._drawn[key] = order, moved
             order, moved = self._drawn[key]
         generator[:] = moved
         return order
 
     def forget(self) -> None:
-        """Let go of the orders of past epochs."""
+        """The next draws come after all learners have gone over the orders drawn so far, and may overwrite them."""
+        self._spare = [order for order, _ in self._drawn.values()]
         self._drawn.clear()
+
+    def _take(self, count: int) -> NDArray[np.uint32]:
+        fitting = [place for place, order in enumerate(self._spare) if len(order) == count]
+        return self._spare.pop(fitting[0]) if fitting else np.empty(count, np.uint32)
 
 
 def run_epochs(
