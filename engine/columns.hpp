@@ -53,11 +53,12 @@ Columns columns_of(const SparseRows<T, Index>& rows) {
   return found;
 }
 
+// ‖x‖² of every step-th row.
 template <class Rows>
-double mean_squared_norm(const Rows& rows) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < rows.count; ++i) sum += static_cast<double>(rows.squared_norm(i));
-  return sum / static_cast<double>(rows.count);
+std::vector<double> squared_norms_of(const Rows& rows, std::int64_t step) {
+  std::vector<double> norms;
+  for (std::int64_t i = 0; i < rows.count; i += step) norms.push_back(static_cast<double>(rows.squared_norm(i)));
+  return norms;
 }
 
 }  // namespace rosenblatt

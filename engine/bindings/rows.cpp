@@ -83,9 +83,14 @@ nb::tuple describe_columns(const Rows& rows) {
                         to_vector(std::move(found.largest)));
 }
 
-double mean_squared_norm_of(const Rows& rows) {
-  nb::gil_scoped_release release;
-  return std::visit([](const auto& r) { return mean_squared_norm(r); }, rows.view);
+Vector<double> squared_norms(const Rows& rows, std::int64_t step) {
+  if (step < 1) throw nb::value_error("step: must be at least 1");
+  std::vector<double> norms;
+  {
+    nb::gil_scoped_release release;
+    norms = std::visit([&](const auto& r) { return squared_norms_of(r, step); }, rows.view);
+  }
+  return to_vector(std::move(norms));
 }
 
 }  // namespace
@@ -109,7 +114,7 @@ void bind_rows(nb::module_& m) {
         "The same rows, with the squared norm of each kept if they are dense.");
   m.def("describe_columns", &describe_columns, "rows"_a,
         "The means, the deviations (both empty for sparse rows) and the largest sizes of the columns of at least one row.");
-  m.def("mean_squared_norm", &mean_squared_norm_of, "rows"_a, "The mean of the squared norms of the rows.");
+  m.def("squared_norms", &squared_norms, "rows"_a, "step"_a, "The squared norm of every step-th row.");
   m.def("find_unusable", &find_unusable, "rows"_a,
         "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");
 }

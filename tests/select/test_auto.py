@@ -16,7 +16,7 @@ from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.select.contest import Contest, _best, make_candidates, make_folds
-from rosenblatt.select.scaling import find_scaling, mean_squared_norm
+from rosenblatt.select.scaling import find_scaling, typical_squared_norm
 
 
 @parametrize_with_checks(
@@ -111,6 +111,23 @@ def test_units_do_not_matter() -> None:
     assert np.mean(metres.predict(X) != feet.predict(X * units)) < 0.01
 
 
+@pytest.mark.parametrize("factor", [1e-30, 1e-3, 1e3, 1e80])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_one_unit_for_all_columns_does_not_matter_either(factor: float, sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = X[:, 0] + X[:, 1] > 0.5
+    rows = sp.csr_array(X * factor) if sparse else X * factor
+    assert np.mean(AutoPerceptron().fit(rows, y).predict(rows) == y) > 0.95
+
+
+def test_a_giant_among_the_rows_does_not_keep_the_others_from_being_learned() -> None:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(300, 5)), np.full((1, 5), 1e9)])
+    y = np.append(X[:-1, 0] > 0, False)
+    assert np.mean(AutoPerceptron().fit(X, y).predict(X) == y) > 0.95
+
+
 def test_it_goes_on_with_more_rows() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     auto = AutoPerceptron().fit(X[:400], y[:400])
@@ -149,7 +166,9 @@ def test_the_engine_describes_columns_as_numpy_does(dtype: Any) -> None:
         matrix = sp.csr_array(X)
         matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
         np.testing.assert_array_equal(engine.describe_columns(as_table(matrix).rows)[2], largest)
-    assert mean_squared_norm(as_table(X)) == pytest.approx(np.mean(np.sum(X.astype(np.float64) ** 2, axis=1)), rel=1e-5)
+    assert typical_squared_norm(as_table(X)) == pytest.approx(
+        np.median(np.sum(X.astype(np.float64) ** 2, axis=1)), rel=1e-5
+    )
     constant = engine.describe_columns(as_table(np.full((9, 1), 0.1, dtype)).rows)
     assert constant[1].tolist() == [0.0]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
 UNTRIED_EPOCHS = 10  # where learners could not be compared
-CAUTION = 0.05  # r beside the mean ‖x‖² + 1, where AROW is taken untried: wide rows are what it is best at
+CAUTION = 0.05  # r beside the median ‖x‖² + 1, where AROW is taken untried: wide rows are what it is best at
 MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
 
 
@@ -105,7 +105,7 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
     from rosenblatt.learners.files import LEARNERS, Options
     from rosenblatt.learners.weighting import row_weights
     from rosenblatt.select import contest
-    from rosenblatt.select.scaling import mean_squared_norm
+    from rosenblatt.select.scaling import typical_squared_norm
 
     classes = reader.scan_classes()
     rows, step = sample_rows(reader, limits.sample_bytes)
@@ -117,7 +117,7 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
         why = f"{len(classes)} classes and {len(compact.columns):,} columns are too many to try several side by side"
         if weights <= limits.weights:
             why = f"every {step:,}-th row is of one class, too few to compare learners"
-        r = float(f"{CAUTION * (mean_squared_norm(as_table(compact.X)) + 1.0):.2g}")
+        r = float(f"{CAUTION * (typical_squared_norm(as_table(compact.X)) + 1.0):.2g}")
         options = Options("arow", UNTRIED_EPOCHS if max_iter is None else max_iter, r=r, **common)
         return Choice(options, None, f"AROW(r={r:g}): {why}", {})
     labels = encode_labels(classes.values[codes])

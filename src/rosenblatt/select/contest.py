@@ -27,7 +27,7 @@ from rosenblatt.learners.start import check_count
 from rosenblatt.learners.state import KeepName, State
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.select.folds import assign_folds
-from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
+from rosenblatt.select.scaling import Scaling, find_scaling, typical_squared_norm
 from rosenblatt.select.together import VALUES_A_THREAD
 
 Fold = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # rows to learn from, rows to judge by
@@ -118,7 +118,7 @@ class Candidate:
 
 
 def make_candidates(q: float, held: int, *, sparse: bool) -> list[Candidate]:
-    """The family, its steps set by ``q``, the mean of ``‖x‖² + 1``; the first is taken unless another is better."""
+    """The family, its steps set by ``q``, the median of ``‖x‖² + 1``; the first is taken unless another is better."""
 
     def passive_aggressive(share: float) -> Candidate:
         C = float(f"{share / q:.2g}")
@@ -242,7 +242,7 @@ def choose(
     folds = make_folds(labels, weights, seed)
     held = sum(len(rows) for _, rows in folds)
     sparse = table.sparse and table.values.nnz < MOST_FILLED * table.count * table.features
-    candidates = make_candidates(mean_squared_norm(scaled) + 1.0, held, sparse=sparse)
+    candidates = make_candidates(typical_squared_norm(scaled) + 1.0, held, sparse=sparse)
     if not folds:
         return Decision(candidates, max_iter, scaling, scaled, folds, None)
     contest = Contest(candidates, scaled, labels, weights, folds, seed, n_jobs)

@@ -17,6 +17,8 @@ from rosenblatt.models.linear import Linear
 
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
 FARTHEST = 3.0  # a mean this many deviations from 0 makes the intercept chase the column
+MOST_LOPSIDED = 1e3  # the intercept's 1 beside the square of a row, or that of a value beside it: one would not learn
+ROWS_MEASURED = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,24 +47,27 @@ def find_scaling(table: Table) -> Scaling | None:
     """The scaling that these rows need, or None.
 
     Dense rows: every column to mean 0 and deviation 1, if one column is more than ten times larger than the median
-    one or far from 0. Sparse rows: every column divided by its largest value, if they are as uneven.
+    one or far from 0, or if rows are much shorter or values much larger than 1. Sparse rows: every column divided by
+    its largest value, if they are as uneven or lopsided.
     """
     mean, deviation, largest = engine.describe_columns(table.rows)
+    length, values = typical_squared_norm(table), table.values.nnz / table.count if table.sparse else table.features
+    lopsided = 0 < length < 1 / MOST_LOPSIDED or length > MOST_LOPSIDED * values
     if table.sparse:
-        if not _uneven(largest):
+        if not lopsided and not _uneven(largest):
             return None
         return Scaling("max-abs", np.zeros(table.features), np.where(largest > 0, largest, 1.0))
     varies = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
     standard = np.all(~varies | ((np.abs(mean) < 0.5) & (deviation > 0.5) & (deviation < 2.0)))
     far = np.any(varies & (np.abs(mean) > FARTHEST * deviation))
-    if standard or not (far or _uneven(largest)):
+    if standard or not (far or lopsided or _uneven(largest)):
         return None
     return Scaling("standard", mean, np.where(varies, deviation, 1.0))
 
 
-def mean_squared_norm(table: Table) -> float:
-    """The mean of ‖x‖² over the rows."""
-    return float(engine.mean_squared_norm(table.rows))
+def typical_squared_norm(table: Table) -> float:
+    """The median of ‖x‖² over rows from all over the table: a few giants do not change it."""
+    return float(np.median(engine.squared_norms(table.rows, max(1, table.count // ROWS_MEASURED))))
 
 
 def _uneven(largest: NDArray[np.float64]) -> bool:

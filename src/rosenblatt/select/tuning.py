@@ -10,7 +10,7 @@ from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.weights import LinearLearner
-from rosenblatt.select.scaling import Scaling, find_scaling, mean_squared_norm
+from rosenblatt.select.scaling import Scaling, find_scaling, typical_squared_norm
 from rosenblatt.select.validation import CrossValidation, cross_validate
 
 EPOCHS = (2, 10)
@@ -68,7 +68,7 @@ def tune(X: Any, y: Any, *, folds: int = 5, random_state: Any = 0, n_jobs: int =
     scaled = table if scaling is None else scaling.apply(table)
     tried = [
         (learner, cross_validate(scaled.values, y, learner, folds=folds, random_state=random_state, n_jobs=n_jobs))
-        for learner in _grid(mean_squared_norm(scaled) + 1.0)
+        for learner in _grid(typical_squared_norm(scaled) + 1.0)
     ]
     return Tuning(scaling, sorted(tried, key=lambda pair: -pair[1].mean))
 
@@ -81,7 +81,7 @@ def shown(learner: LinearLearner) -> str:
 
 
 def _grid(q: float) -> list[LinearLearner]:
-    """Steps from cautious to bold for rows of mean ``‖x‖² + 1 = q``."""
+    """Steps from cautious to bold for rows of median ``‖x‖² + 1 = q``."""
     found: list[LinearLearner] = []
     for epochs in EPOCHS:
         common: dict[str, Any] = {"max_iter": epochs, "tol": None}
