@@ -40,8 +40,8 @@ MOST_HELD_OUT = 10_000
 MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
-SETTLED = 40_000  # rows to go over at least, in at most SETTLED_EPOCHS: an average of few steps has not settled yet
-SETTLED_EPOCHS = 20
+SETTLED = 40_000  # rows to go over at least, in at most so many epochs: few steps have not settled yet
+SETTLED_EPOCHS = {False: 5, True: 20}  # the last weights, and an average, which has the first ones in it for long
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
 
@@ -103,7 +103,7 @@ class Candidate:
         curve = self.curve()
         floor = max(curve) - self._error(max(curve))
         chosen = max(k for k, score in enumerate(curve, start=1) if score >= floor)
-        return min(most, max(chosen, min(SETTLED_EPOCHS, SETTLED // rows)))
+        return min(most, max(chosen, min(SETTLED_EPOCHS[self.keep == "average"], SETTLED // rows)))
 
     @property
     def floor(self) -> float:
