@@ -205,8 +205,8 @@ def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
     monkeypatch.setattr(choice, "MOST_WEIGHTS", 8)
     facts = train(rows, "-o", tmp_path / "m")
     # a row is 1 and 0.5: ‖x‖² + 1 = 2.25
-    assert facts["choice"] == "AROW(r=0.11): 2 classes and 9 columns are too many to try several side by side"
-    assert facts["parameters"]["r"] == 0.11
+    assert facts["choice"] == "AROW(r=1.1): 2 classes and 9 columns are too many to try several side by side"
+    assert facts["parameters"]["r"] == 1.1
 
 
 def test_an_option_of_its_own_needs_a_learner_or_means_averaged(rows, tmp_path):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
-UNTRIED_EPOCHS = 10  # where learners could not be compared
-CAUTION = 0.05  # r beside the median ‖x‖² + 1, where AROW is taken untried: wide rows are what it is best at
+UNTRIED_EPOCHS = 5  # where learners could not be compared
+CAUTION = 0.5  # r beside the median ‖x‖² + 1, where AROW is taken untried: it comes first on such rows
 MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
 
 
