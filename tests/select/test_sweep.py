@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, PocketPerceptron, Sweep, VotedPerceptron
 from rosenblatt.errors import ParameterError
+from rosenblatt.select import together
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -45,14 +46,28 @@ def test_each_equals_itself_trained_alone(classes: int, layout: str, choose: Any
     X, y = overlapping(3000, 40, classes, seed=1)
     X = {"dense": X, "float32": X.astype(np.float32), "sparse": sp.csr_array(np.where(np.abs(X) > 1, X, 0.0))}[layout]
     sweep = Sweep(LEARNERS, choose=choose, validation_fraction=0.2, n_jobs=n_jobs).fit(X, y)
-    for learner, together in zip(LEARNERS, sweep.learners_, strict=True):
+    for learner, beside in zip(LEARNERS, sweep.learners_, strict=True):
         alone = clone(learner)
         if choose == "holdout":
             alone.set_params(early_stopping=True, validation_fraction=0.2)
         alone.fit(X, y)
-        assert together.history_.mistakes == alone.history_.mistakes
-        assert together.stop_reason_ == alone.stop_reason_
-        np.testing.assert_array_equal(together.decision_function(X), alone.decision_function(X))
+        assert beside.history_.mistakes == alone.history_.mistakes
+        assert beside.stop_reason_ == alone.stop_reason_
+        np.testing.assert_array_equal(beside.decision_function(X), alone.decision_function(X))
+
+
+def test_a_thread_that_is_ahead_changes_nothing_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread has quick learners, the other slow ones that still go over the order of the epoch before."""
+    monkeypatch.setattr(together, "VALUES_A_THREAD", 1)
+    X, y = overlapping(4000, 100, 8, seed=3)
+    learners = [
+        each
+        for _ in range(3)
+        for each in (Perceptron(max_iter=10, tol=None), AROW(keep="average", max_iter=10, tol=None))
+    ]
+    sweep = Sweep(learners, choose="progressive", n_jobs=2).fit(X, y)
+    for learner, fitted in zip(learners[:2], sweep.learners_, strict=False):
+        np.testing.assert_array_equal(fitted.coef_, clone(learner).fit(X, y).coef_)
 
 
 def test_the_choice_is_the_highest_score() -> None:

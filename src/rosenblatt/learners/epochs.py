@@ -80,11 +80,10 @@ class Outcome:
 class Orders:
     """Orders of rows to go in, drawn once for all learners that ask with the same generator.
 
-    Learners that share an order can share a reading of the rows; each generator goes on as if it had been alone. The
-    memory of forgotten orders is used again: fresh pages would cost as much as a third of the shuffling.
+    Learners that share an order can share a reading of the rows; each generator goes on as if it had been alone.
     """
 
-    _spare: list[NDArray[np.uint32]] = field(default_factory=list)
+    _spare: NDArray[np.uint32] | None = None
     _drawn: dict[tuple[int, int, bytes], tuple[NDArray[np.uint32], NDArray[np.uint64]]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -104,13 +103,16 @@ class Orders:
         return order
 
     def forget(self) -> None:
-        """The next draws come after all learners have gone over the orders drawn so far, and may overwrite them."""
-        self._spare = [order for order, _ in self._drawn.values()]
+        """Let go of the orders of past epochs."""
         self._drawn.clear()
 
+    def reuse(self, order: NDArray[np.uint32]) -> None:
+        """The next draw may overwrite this order: everyone has gone over it."""
+        self._spare = order
+
     def _take(self, count: int) -> NDArray[np.uint32]:
-        fitting = [place for place, order in enumerate(self._spare) if len(order) == count]
-        return self._spare.pop(fitting[0]) if fitting else np.empty(count, np.uint32)
+        spare, self._spare = self._spare, None
+        return spare if spare is not None and len(spare) == count else np.empty(count, np.uint32)
 
 
 def run_epochs(
@@ -146,6 +148,8 @@ def run_epochs(
             )
             if cancel[0]:
                 return Outcome(state, History(), "max_iter")
+            if stopping.shuffle and order is not None:
+                orders.reuse(order)  # fresh pages cost a third of the shuffling
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome
