@@ -13,15 +13,13 @@ namespace rosenblatt {
 // number of a type of its own may run code.
 //
 // Each place remembers its last name, a string, with the column: many streams name the same features in the same order,
-// by the same objects, and predict_one comes with the same dict as learn_one. The vocabulary's own strings live as long as
-// it does; any other is owned here, so that no other object can have its address.
+// by the same objects, and predict_one comes with the same dict as learn_one.
 class Items {
  public:
   struct Item {
     PyObject* key;
     PyObject* value;
-    PyObject* name = nullptr;
-    PyObject* owned = nullptr;  // the name, if it is not the vocabulary's
+    PyObject* name = nullptr;  // owned, so that no other object can have its address
     Py_hash_t hash = 0;
     std::int64_t column = -1;  // of the name; -1: it had none
 
@@ -30,7 +28,7 @@ class Items {
 
   ~Items() {
     release();
-    for (Item& item : items_) Py_XDECREF(item.owned);
+    for (Item& item : items_) Py_XDECREF(item.name);
   }
 
   void read(PyObject* dict) {
@@ -47,13 +45,11 @@ class Items {
     }
   }
 
-  // The name of the item has this column; `known` is the vocabulary's own object for it, null if it has none.
-  void remember(Item& item, std::int64_t column, PyObject* known) {
+  void remember(Item& item, std::int64_t column) {
     item.column = column;
     if (item.name == item.key) return;
-    Py_CLEAR(item.owned);
-    item.name = PyUnicode_CheckExact(item.key) ? item.key : nullptr;
-    if (item.name && item.name != known) item.owned = Py_NewRef(item.name);
+    Py_XDECREF(item.name);
+    item.name = PyUnicode_CheckExact(item.key) ? Py_NewRef(item.key) : nullptr;
   }
 
   void hold() {
@@ -105,17 +101,12 @@ class Names {
 
   void prefetch(Py_hash_t hash) const { __builtin_prefetch(&places_[first(hash)]); }
 
-  struct Place {
-    Py_hash_t hash = 0;
-    PyObject* name = nullptr;
-    std::int64_t column = -1;
-  };
-
-  // Where a name stands; without a name and with column -1 if it does not.
-  const Place& find(PyObject* name, Py_hash_t hash, Items& items) const {
+  // The column of a name, -1 if it has none.
+  std::int64_t find(PyObject* name, Py_hash_t hash, Items& items) const {
     for (std::size_t at = first(hash);; at = (at + 1) & mask_) {
       const Place& place = places_[at];
-      if (!place.name || (place.hash == hash && same(place.name, name, items))) return place;
+      if (place.hash == hash && place.name && same(place.name, name, items)) return place.column;
+      if (!place.name) return -1;
     }
   }
 
@@ -126,6 +117,12 @@ class Names {
   }
 
  private:
+  struct Place {
+    Py_hash_t hash = 0;
+    PyObject* name = nullptr;
+    std::int64_t column = -1;
+  };
+
   std::size_t first(Py_hash_t hash) const {
     return (static_cast<std::uint64_t>(hash) * 0x9e3779b97f4a7c15ull >> 32) & mask_;
   }

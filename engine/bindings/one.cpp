@@ -148,10 +148,7 @@ class OneRow {
     number = values_.data();
     news_.clear();
     for (Items::Item& item : items_) {
-      if (!item.known()) {
-        const Names::Place& place = names_.find(item.key, item.hash, items_);
-        items_.remember(item, place.column, place.name);
-      }
+      if (!item.known()) items_.remember(item, names_.find(item.key, item.hash, items_));
       *column = item.column;
       *kept = *number++;
       if (*column < 0) {
@@ -244,16 +241,11 @@ class OneRow {
       const double* w = p.pocket ? p.pocket->data() : p.weights.data();
       const double* b = p.pocket ? p.pocket_intercept->data() : p.intercept.data();
       for (std::int64_t k = 0; k < K; ++k) {
-        const auto product = [&](std::int64_t j) {
+        double total = 0;
+        for (std::int64_t j = 0; j < starts_[1]; ++j) {
           const std::int64_t place = columns_[j] * K + k;
-          return values_[j] * (p.sums ? w[place] - p.sums->data()[place] * share : w[place]);
-        };
-        double sum[4] = {}, rest = 0;  // the order of a sparse dot product
-        std::int64_t j = 0;
-        for (; j + 4 <= starts_[1]; j += 4)
-          for (int lane = 0; lane < 4; ++lane) sum[lane] += product(j + lane);
-        for (; j < starts_[1]; ++j) rest += product(j);
-        const double total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
+          total += values_[j] * (p.sums ? w[place] - p.sums->data()[place] * share : w[place]);
+        }
         scores_[at++] = total + (p.sums ? b[k] - p.intercept_sums->data()[k] * share : b[k]);
       }
     }
