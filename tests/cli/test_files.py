@@ -363,7 +363,7 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
         (1, ["train", at["header.csv"], "-o", "m"], "header.csv is empty"),
         (1, ["train", at["ragged.csv"], "-o", "m"], "ragged.csv, line 3: Expected 3 columns, got 2: 3,4"),
         (1, ["train", at["binary"], "-o", "m"], "neither text nor a format that is known by its first bytes"),
-        (1, ["train", at["binary.csv"], "-o", "m"], "binary.csv, line 1: "),
+        (1, ["train", at["binary.csv"], "-o", "m"], "binary.csv, line 1 is not csv: it has a stray carriage return"),
         (1, ["train", at["binary.parquet"], "-o", "m"], "binary.parquet"),
         (1, ["train", at["cut.gz"], "-o", "m"], "cut.gz cannot be decompressed"),
         (1, ["train", at["folder"], "-o", "m"], "folder: the folder is empty"),

@@ -176,8 +176,10 @@ def _header_of(chunk: bytes, format: str, source: Source) -> tuple[tuple[str, ..
     text = record.decode("utf-8", "replace").strip("\r\n")
     try:
         cells = next(csv.reader([text], delimiter="\t" if format == "tsv" else ","), [])
-    except csv.Error as error:
-        raise DataError(f"{source.name}, line 1: {error}") from None
+    except csv.Error:
+        raise DataError(
+            f"{source.name}, line 1 is not {format}: it has a stray carriage return, a NUL or a field that never ends"
+        ) from None
     if not cells:
         raise DataError(f"{source.name} is empty")
     cells = [cell.strip() for cell in cells]
