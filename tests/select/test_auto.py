@@ -15,7 +15,7 @@ import rosenblatt
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.select.contest import Contest, _best, make_candidates, make_folds
+from rosenblatt.select.contest import Contest, _best, choose, make_candidates, make_folds, out_of_sample_scores
 from rosenblatt.select.scaling import find_scaling, typical_squared_norm
 
 
@@ -95,6 +95,27 @@ def test_learning_goes_on_while_twice_the_epochs_bring_more_than_chance() -> Non
     assert epochs_of([0.80, 0.82, 0.84, 0.86, 0.86, 0.87, 0.88, 0.895] + [0.90] * 92) == 16
     assert epochs_of([1 - 0.5 / k**0.5 for k in range(1, 200)]) == 100
     assert epochs_of([0.99, 0.99, 1.0]) == 3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_come_from_scores_of_rows_that_were_not_learned(classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2600, 6))
+    y = np.argmax(X @ rng.normal(size=(6, classes)) + rng.normal(size=(2600, classes)), axis=1)
+    table, labels = as_table(X), encode_labels(y)
+    decision = choose(table, labels, None, seed=3, max_iter=20, n_jobs=1)
+    judged, _ = out_of_sample_scores(decision, labels, None, seed=3, enough=0)
+    rows, scores = out_of_sample_scores(decision, labels, None, seed=3, enough=1500)
+    assert len(judged) < 600
+    assert 1500 <= len(rows) == len(set(rows.tolist())) < 2000
+    further, found = rows[len(judged) :], scores[len(judged) :]
+    first = np.flatnonzero(np.diff(further.astype(int)) < 0)[0] + 1  # each part is in the order of the rows
+    best = decision.best
+    learner = getattr(rosenblatt, best.kind)(**best.parameters, tol=None, max_iter=len(best.curve()), random_state=3)
+    learner.fit(X, y, sample_weight=(~np.isin(np.arange(2600), further[:first])).astype(float))
+    alone = learner.decision_function(X[further[:first]]).reshape(first, -1)
+    np.testing.assert_allclose(found[:first], alone, rtol=1e-12, atol=1e-12)
 
 
 def test_same_rows_same_choice_with_any_number_of_threads() -> None:

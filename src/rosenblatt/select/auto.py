@@ -19,8 +19,8 @@ from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.select.calibration import Calibration, Kind
-from rosenblatt.select.contest import MOST_EPOCHS, choose, learn_all
+from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Kind
+from rosenblatt.select.contest import MOST_EPOCHS, choose, learn_all, out_of_sample_scores
 
 
 class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,8 +115,10 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = learner.n_iter_
         self._fold()
         if decision.contest is not None:
-            scores = decision.contest.held_scores(best)
-            codes = labels.codes[np.concatenate([rows for _, rows in decision.folds])]
+            shaped = self.calibrate != "sigmoid" and best.held >= ENOUGH
+            enough = PLENTY if shaped else 0
+            rows, scores = out_of_sample_scores(decision, labels, weights, seed=seed, enough=enough)
+            codes = labels.codes[rows]
         else:
             scores, codes = learner._answer()[0].scores(scaled), labels.codes
         self._calibration = Calibration(self.calibrate, scores, codes, len(labels.classes))

@@ -23,6 +23,7 @@ from rosenblatt.select.probability import Map, fit_maps, probabilities
 
 Kind = Literal["auto", "sigmoid", "isotonic"]
 ENOUGH = 400  # rows for "auto" to trust the shape of an isotonic map
+PLENTY = 2_000  # rows from which on more of them hardly change that shape
 WINDOW = 10_000  # the latest rows that the map is fitted on: enough for it, and it follows a drift
 
 

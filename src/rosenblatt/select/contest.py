@@ -250,6 +250,32 @@ def choose(
     return Decision(ranked, ranked[0].epochs(table.count, max_iter), scaling, scaled, folds, contest)
 
 
+def out_of_sample_scores(
+    decision: Decision, labels: Labels, weights: NDArray[np.float64] | None, *, seed: int, enough: int
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """Rows, and their scores by the best candidate where it had not learned from them.
+
+    These are the rows that it was judged by; where they are fewer than `enough`, further parts are held out in turn.
+    """
+    assert decision.contest is not None
+    rows, scores = np.concatenate([held for _, held in decision.folds]), decision.contest.held_scores(decision.best)
+    further = min(math.ceil(enough / len(rows)), MOST_FOLDS) - len(decision.folds)
+    if further < 1:
+        return rows, scores
+    training = decision.folds[0][0]
+    every = np.sort(np.concatenate([training, rows]))
+    fold_of = assign_folds(labels, training, MOST_FOLDS - 1, seed)[every]
+    parts = [(every[fold_of != fold], every[fold_of == fold]) for fold in range(further)]
+    contest = new_contest(decision.scaled, labels, weights, parts, seed)
+    for fold in range(further):
+        decision.best.add_to(contest, fold)
+    for _ in decision.best.curve():
+        contest.shuffle()
+        contest.run(list(range(further)))
+    found = [contest.held_scores(fold) for fold in range(further)]
+    return np.concatenate([rows, *(held for _, held in parts)]), np.vstack([scores, *found])
+
+
 def new_contest(
     table: Table, labels: Labels, weights: NDArray[np.float64] | None, folds: Sequence[Fold], seed: int
 ) -> engine.Contest:
