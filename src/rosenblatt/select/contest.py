@@ -24,7 +24,7 @@ from rosenblatt.learners.history import History
 from rosenblatt.learners.progress import count_threads, run_threads
 from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.start import check_count
-from rosenblatt.learners.state import KeepName, State
+from rosenblatt.learners.state import State
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, typical_squared_norm
@@ -41,7 +41,7 @@ MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
 SETTLED = 40_000  # rows to go over at least, in at most so many epochs: few steps have not settled yet
-SETTLED_EPOCHS = {False: 5, True: 20}  # the last weights, and an average, which has the first ones in it for long
+SETTLED_EPOCHS = {"last": 5, "average": 20}  # an average has the first weights in it for long
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
 
@@ -53,7 +53,7 @@ class Candidate:
     kind: Literal["AROW", "PassiveAggressive"]
     parameters: dict[str, Any]
     rule: Rule
-    keep: KeepName
+    keep: Literal["last", "average"]
     held: int  # rows to judge by
     courses: list[int] = field(default_factory=list)  # its contestants, one a fold
     scores: list[list[float]] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Candidate:
         curve = self.curve()
         floor = max(curve) - self._error(max(curve))
         chosen = max(k for k, score in enumerate(curve, start=1) if score >= floor)
-        return min(most, max(chosen, min(SETTLED_EPOCHS[self.keep == "average"], SETTLED // rows)))
+        return min(most, max(chosen, min(SETTLED_EPOCHS[self.keep], SETTLED // rows)))
 
     @property
     def floor(self) -> float:
