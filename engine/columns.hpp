@@ -41,16 +41,24 @@ Columns columns_of(const DenseRows<T>& rows) {
   return {std::move(sum), std::move(square), std::move(largest)};
 }
 
-// Sparse columns are never centred: their largest sizes are all that is asked for.
+// Values that are not there are 0, and count.
 template <class T, class Index>
 Columns columns_of(const SparseRows<T, Index>& rows) {
-  Columns found;
-  found.largest.resize(rows.features);
+  const std::size_t n = rows.features;
+  std::vector<double> sum(n), square(n), largest(n);
   for (Index p = rows.starts[0]; p < rows.starts[rows.count]; ++p) {
-    double& most = found.largest[rows.indices[p]];
-    most = std::max(most, std::fabs(static_cast<double>(rows.values[p])));
+    const Index j = rows.indices[p];
+    const double value = static_cast<double>(rows.values[p]);
+    sum[j] += value;
+    square[j] += value * value;
+    largest[j] = std::max(largest[j], std::fabs(value));
   }
-  return found;
+  const double count = static_cast<double>(rows.count);
+  for (std::size_t j = 0; j < n; ++j) {
+    sum[j] /= count;
+    square[j] = std::sqrt(std::max(square[j] / count - sum[j] * sum[j], 0.0));
+  }
+  return {std::move(sum), std::move(square), std::move(largest)};
 }
 
 // ‖x‖² of every step-th row.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from safetensors.numpy import save as save_tensors
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_circles
 
 import rosenblatt
 from rosenblatt import load, save
@@ -30,6 +30,7 @@ def learners():
     for kernel in ("linear", "poly", "sigmoid"):
         yield rosenblatt.KernelPerceptron(kernel=kernel, gamma="scale", coef0=0.5, degree=2, max_iter=2)
     yield rosenblatt.KernelPerceptron(budget=7, max_iter=2)
+    yield rosenblatt.AutoPerceptron(products=False)
 
 
 def fitted(learner, X=X, y=Y):
@@ -223,6 +224,50 @@ def test_a_kernel_model_with_wrong_content_is_refused(tmp_path, keep, change, wh
     container.write_container(path, "model", header, tensors)
     with pytest.raises(ModelError, match=why):
         load(path)
+
+
+def ring(path):
+    auto = rosenblatt.AutoPerceptron().fit(*make_circles(300, noise=0.1, factor=0.5, random_state=1))
+    save(auto, path)
+    return auto
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_model_of_products(tmp_path, form):
+    auto = ring(tmp_path / "m")
+    assert auto.products_ is not None
+    model = load(tmp_path / "m")
+    rows = form(np.random.default_rng(0).normal(size=(50, 2)))
+    np.testing.assert_array_equal(model.decision_function(rows), auto.decision_function(rows))
+    assert model.learner == "AutoPerceptron"
+    assert model.weighted == 5
+    assert model.support_rows is None
+    assert {name for name, _ in model.top_features(2)["0"]} == {"0²", "1²"}
+    with pytest.raises(ModelError, match="a model of products has weights for products of columns"):
+        model.linear()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda t: t.update({"0.center": t["0.center"][1:]}), "its tensors have other shapes"),
+        (lambda t: t.update({"0.scale": t["0.scale"].astype(np.float32)}), "its tensors have other shapes"),
+        (lambda t: t.update({"0.scale": -t["0.scale"]}), "its columns cannot be standardised"),
+        (lambda t: t.update({"0.center": t["0.center"] * np.nan}), "its columns cannot be standardised"),
+        (lambda t: t.update({"0.columns": t["0.columns"] + 1}), "its columns are out of order"),
+    ],
+)
+def test_a_model_of_products_with_wrong_content_is_refused(tmp_path, change, why):
+    ring(tmp_path / "m")
+    header, tensors = container.read_container(tmp_path / "m", "model")
+    change(tensors)
+    container.write_container(tmp_path / "m", "model", header, tensors)
+    with pytest.raises(ModelError, match=why):
+        load(tmp_path / "m")
+    header["features"] = 1001
+    container.write_container(tmp_path / "m", "model", header, tensors)
+    with pytest.raises(ModelError, match="it has products of 1001 columns"):
+        load(tmp_path / "m")
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):

@@ -125,6 +125,7 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
         as_table(compact.X),
         labels,
         row_weights(rows.weights, None, labels),
+        products=False,  # files are learned column by column, as they are read
         seed=random_state,
         max_iter=contest.MOST_EPOCHS if max_iter is None else max_iter,
         n_jobs=-1,

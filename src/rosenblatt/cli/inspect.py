@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         "parameters": model.parameters,
         "classes": model.classes.tolist(),
         "features": model.features,
-        "weighted": _weighted(model),
+        "weighted": model.weighted,
         "support_rows": model.support_rows,
         "encoder": None if model.encoder is None else model.encoder.describe(),
         "history": model.history,
@@ -46,13 +46,6 @@ def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 0 or more")
     return int(text)
-
-
-def _weighted(model: Any) -> int | None:
-    from rosenblatt.models.linear import Linear
-
-    part = model.parts[0]
-    return int((part.weights != 0).any(axis=0).sum()) if isinstance(part, Linear) else None
 
 
 def _text(facts: dict[str, Any]) -> str:

@@ -38,6 +38,11 @@ class Table:
         return self.rows.sparse
 
     @property
+    def stored(self) -> int:
+        """How many values are held: all of dense rows, those other than 0 of sparse ones."""
+        return int(self.values.nnz) if self.sparse else self.count * self.features
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         dtype: np.dtype[Any] = self.values.dtype
         return dtype

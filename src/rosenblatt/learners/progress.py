@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 
 
 class EpochBar:
@@ -75,6 +77,25 @@ def run_threads(tasks: Sequence[Callable[[NDArray[np.uint8]], Result]], n_jobs: 
             for future in futures:
                 future.cancel()
             raise
+
+
+def run_both(first: Callable[[], Result], second: Callable[[], Other]) -> tuple[Result, Other]:
+    """What both return; the second runs in a thread of its own."""
+    answer: Future[Other] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(second())
+        except BaseException as error:  # raised where it is asked for
+            answer.set_exception(error)
+
+    thread = Thread(target=work)
+    thread.start()
+    try:
+        result = first()
+    finally:
+        thread.join()
+    return result, answer.result()
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -21,24 +21,21 @@ def hold_out(
     """Rows to learn from and rows to validate on, in order: the same share of every class."""
     everything = np.arange(len(labels.codes), dtype=np.uint32) if rows is None else rows
     codes = labels.codes[everything]
-    held = []
+    held = np.zeros(len(labels.codes), bool)
     for k in range(len(labels.classes)):
         members = everything[codes == k].copy()
         engine.shuffle(members, generator)
-        held.append(members[: round(fraction * len(members))])
-    validation = np.sort(np.concatenate(held))
-    training = np.setdiff1d(everything, validation, assume_unique=True)
+        held[members[: round(fraction * len(members))]] = True
+    validation, training = everything[held[everything]], everything[~held[everything]]
     if not len(validation):
         raise DataError(
             f"validation_fraction={fraction} of {len(everything)} rows leaves no row to validate on: "
             "raise it, or pass X_val and y_val"
         )
-    left = np.unique(labels.codes[training])
-    if len(left) < len(labels.classes):
-        gone = next(k for k in range(len(labels.classes)) if k not in left)
-        raise DataError(
-            f"validation_fraction={fraction} leaves no row of class {labels.classes.tolist()[gone]!r} to learn from"
-        )
+    left = np.bincount(labels.codes[training], minlength=len(labels.classes))
+    if not left.all():
+        gone = labels.classes.tolist()[int(np.argmin(left))]
+        raise DataError(f"validation_fraction={fraction} leaves no row of class {gone!r} to learn from")
     return training, validation
 
 

@@ -12,6 +12,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.models.voted import Voted
 
 
@@ -27,7 +28,7 @@ class Model:
         What the learner was told.
     classes : array
         Sorted; with two classes a score ``>= 0`` is the larger.
-    parts : tuple of Linear, Voted, Dual or VotedDual
+    parts : tuple of Linear, Quadratic, Voted, Dual or VotedDual
         What scores rows; more than one only for a one-vs-rest vote.
     features : int
         Columns of a row. Columns beyond, which were never seen in training, weigh nothing.
@@ -42,7 +43,7 @@ class Model:
     learner: str
     parameters: dict[str, Any]
     classes: NDArray[Any]
-    parts: tuple[Linear | Voted | Dual | VotedDual, ...]
+    parts: tuple[Linear | Quadratic | Voted | Dual | VotedDual, ...]
     features: int
     encoder: Any = None
     names: dict[int, str] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Model:
     @property
     def support_rows(self) -> int | None:
         """The rows of the training data that a vote or a kernel model holds; None for one that is only weights."""
-        supports = [part.support for part in self.parts if not isinstance(part, Linear)]
+        supports = [part.support for part in self.parts if not isinstance(part, Linear | Quadratic)]
         if not supports:
             return None
         return sum(0 if support is None else int(support.shape[0]) for support in supports)
@@ -84,19 +85,38 @@ class Model:
             raise ModelError(
                 "a kernel model has support rows instead of weights: only rosenblatt itself can predict with it"
             )
+        if isinstance(self.parts[0], Quadratic):
+            raise ModelError(
+                "a model of products has weights for products of columns: only rosenblatt itself can predict with it"
+            )
         if len(self.parts) != 1 or not isinstance(self.parts[0], Linear):
             raise ModelError("a vote has no single weight vector; a model with keep='average' comes closest")
         return self.parts[0]
 
+    @property
+    def weighted(self) -> int | None:
+        """The columns, or products of columns, with a weight; None for a vote or a kernel model."""
+        part = self.parts[0]
+        linear = part.linear if isinstance(part, Quadratic) else part
+        return int((linear.weights != 0).any(axis=0).sum()) if isinstance(linear, Linear) else None
+
     def top_features(self, count: int = 10) -> dict[str, list[tuple[str, float]]]:
-        """The features that speak most for each class, with their weights."""
-        weights = self.linear().weights
+        """The features, or products of features, that speak most for each class, with their weights."""
+        part = self.parts[0]
+        terms: list[str] | None = None
+        if isinstance(part, Quadratic):
+            weights = part.linear.weights
+            terms = part.products.names([self.name_of(j) for j in range(self.features)])
+        else:
+            weights = self.linear().weights
         if len(weights) == 1:
             weights = np.vstack([-weights, weights])
         tops = {}
         for label, row in zip(self.classes.tolist(), weights, strict=True):
             best = np.argsort(-row, kind="stable")[:count]
-            tops[str(label)] = [(self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0]
+            tops[str(label)] = [
+                (terms[j] if terms else self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0
+            ]
         return tops
 
     def name_of(self, column: int) -> str:

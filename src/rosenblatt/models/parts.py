@@ -17,10 +17,12 @@ from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.kernel import Dual, Kernel, KernelName, VotedDual
 from rosenblatt.models.linear import Linear
+from rosenblatt.models.quadratic import Products, Quadratic, count_terms
 from rosenblatt.models.voted import Updates, Voted
 
-Part = Linear | Voted | Dual | VotedDual
+Part = Linear | Quadratic | Voted | Dual | VotedDual
 
+MOST_COLUMNS = 1000  # of products: half a million terms
 _UPDATES = ("which", "steps", "gains", "loses", "survived")
 _UPDATE_TYPES = ["<i8", "<f8", "<i4", "<i4", "<i8"]
 
@@ -37,6 +39,10 @@ def part_to(part: Part, prefix: str, tensors: Tensors) -> dict[str, Any]:
     if isinstance(part, Linear):
         _weights_to(part, prefix, tensors)
         return {"kind": "linear"}
+    if isinstance(part, Quadratic):
+        _weights_to(part.linear, prefix, tensors)
+        tensors[f"{prefix}center"], tensors[f"{prefix}scale"] = part.products.center, part.products.scale
+        return {"kind": "products"}
     header = {"support": _support_to(part.support, prefix, tensors)}
     if isinstance(part, Voted):
         _weights_to(part.start, prefix, tensors)
@@ -65,6 +71,15 @@ def part_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
     kind = header["kind"]
     if kind == "linear":
         return _weights_from(prefix, tensors, features)
+    if kind == "products":
+        if features > MOST_COLUMNS:
+            raise ModelError(f"it has products of {features} columns")
+        center, scale = tensors[f"{prefix}center"], tensors[f"{prefix}scale"]
+        if any(tensor.dtype != np.float64 or tensor.shape != (features,) for tensor in (center, scale)):
+            raise ModelError("its tensors have other shapes than those of a model")
+        if not (np.isfinite(center).all() and np.isfinite(scale).all() and (scale > 0).all()):
+            raise ModelError("its columns cannot be standardised")
+        return Quadratic(Products(center, scale), _weights_from(prefix, tensors, count_terms(features)))
     if kind not in ("voted", "kernel", "voted kernel"):
         raise ModelError(f"it has a part of the unknown kind {kind!r}")
     if kind == "voted":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,29 +10,36 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt.data.labels import merge_classes, sorted_classes
-from rosenblatt.data.table import as_table
+from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.base import Fitting
+from rosenblatt.learners.epochs import Outcome
+from rosenblatt.learners.history import History
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
+from rosenblatt.learners.progress import count_threads, run_both
 from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Kind
-from rosenblatt.select.contest import MOST_EPOCHS, choose, learn_all, out_of_sample_scores
+from rosenblatt.select.contest import MOST_EPOCHS, Decision, choose, learn_all, out_of_sample_scores
+
+VISITS_BESIDE = 20_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
 
 class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A good linear classifier without options: scaling, rule, parameters and epochs are chosen by held-out rows.
+    """A good classifier without options: scaling, rule, parameters, epochs and products are chosen by held-out rows.
 
     Averaged PA-I and AROW, from cautious to bold, learn side by side, each row read once for all; the two best after
     the first epoch go on, the better of them for as long as its held-out accuracy rises, and it is then learned again
     from all rows. PA-I comes first where rows are dense, AROW where they are sparse; another is taken only if it
     answers clearly more held-out rows right, since few rows would otherwise choose by chance. The steps of the
-    candidates are set by the length of the rows, so nothing depends on units. Use a named learner where you want to
-    know the algorithm beforehand.
+    candidates are set by the length of the rows, so nothing depends on units. Where there are few columns, products of
+    any two of them are tried as well, and taken if they clearly answer more rows right: the boundary is then curved,
+    and `coef_` is not there. Use a named learner where you want to know the algorithm beforehand.
 
     Parameters
     ----------
@@ -39,6 +47,9 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The most epochs.
     class_weight : dict, "balanced" or None, default=None
         As for `Perceptron`.
+    products : bool, default=True
+        Try products of columns, if there are at most 89 columns and 16 million products in all rows together. False:
+        the answer is linear in the columns.
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
         How the held-out scores become the probabilities of `predict_proba`; "auto" is isotonic from 400 of them on.
     random_state : int, default=0
@@ -51,15 +62,17 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     best_ : learner
-        The chosen learner, fitted on the scaled rows.
+        The chosen learner, fitted on the scaled rows or on the products.
     choice_ : str
         What was chosen, and why, in one line.
     scores_ : dict
         The held-out accuracy of every candidate.
     scaling_ : Scaling or None
         What was done to the columns.
+    products_ : Products or None
+        How the columns were multiplied; ``products_.names(columns)`` says what ``best_.coef_`` weighs.
     coef_, intercept_
-        The weights for unscaled rows.
+        The weights for unscaled rows; not where products were taken.
 
     Examples
     --------
@@ -74,6 +87,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         max_iter: int = MOST_EPOCHS,
         class_weight: Any = None,
+        products: bool = True,
         calibrate: Kind = "auto",
         random_state: Any = 0,
         n_jobs: int | None = -1,
@@ -81,6 +95,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.products = products
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -102,25 +117,27 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         weights = row_weights(sample_weight, self.class_weight, labels)
         seed = seed_of(self.random_state)
-        decision = choose(table, labels, weights, seed=seed, max_iter=self.max_iter, n_jobs=self.n_jobs)
-        best, scaled, epochs = decision.best, decision.scaled, decision.epochs
-        outcome = learn_all(best, scaled, labels, weights, seed, epochs)
+        decision = choose(
+            table,
+            labels,
+            weights,
+            products=self.products,
+            seed=seed,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+        )
+        best, prepared, epochs = decision.best, decision.prepared, decision.epochs
+        outcome, (scores, codes) = self._learn(decision, labels, weights, seed)
         kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.kind]
         learner = kind(**best.parameters, max_iter=epochs, tol=None, random_state=seed)
-        learner.n_features_in_ = table.features
+        learner.n_features_in_ = prepared.features
         learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
         validate_data(self, X, skip_check_array=True, reset=True)
-        self.classes_, self.best_, self.scaling_ = labels.classes, learner, decision.scaling
+        self.classes_, self.best_ = labels.classes, learner
+        self.scaling_, self.products_ = decision.scaling, decision.products
         self.scores_, self.choice_ = decision.scores, decision.sentence
         self.n_iter_ = learner.n_iter_
         self._fold()
-        if decision.contest is not None:
-            shaped = self.calibrate != "sigmoid" and best.held >= ENOUGH
-            enough = PLENTY if shaped else 0
-            rows, scores = out_of_sample_scores(decision, labels, weights, seed=seed, enough=enough)
-            codes = labels.codes[rows]
-        else:
-            scores, codes = learner._answer()[0].scores(scaled), labels.codes
         self._calibration = Calibration(self.calibrate, scores, codes, len(labels.classes))
         if self.verbose:
             print(self.choice_)
@@ -149,9 +166,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self
         table = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
-        scaled = table if self.scaling_ is None else self.scaling_.apply(table)
-        before = self._folded.scores(table)
-        self.best_.partial_fit(scaled.values, y, classes, sample_weight)
+        before = self._model.scores(table)
+        self.best_.partial_fit(self._prepare(table).values, y, classes, sample_weight)
         self._fold()
         if len(self.best_.classes_) == len(self.classes_):
             codes = self.best_._labels(y).among(self.classes_)
@@ -177,38 +193,83 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[codes]
 
     @property
+    def history_(self) -> History:
+        """Mistakes and updates of the chosen learner, epoch by epoch."""
+        history: History = self.best_.history_
+        return history
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why the chosen learner stopped."""
+        reason: str = self.best_.stop_reason_
+        return reason
+
+    @property
     def coef_(self) -> NDArray[Any]:
-        """The weights for unscaled rows."""
-        return self._linear().weights
+        """The weights for unscaled rows; none where products were taken: see `best_`."""
+        return self._linear("coef_").weights
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The intercepts for unscaled rows."""
-        return self._linear().intercept
+        """The intercepts for unscaled rows; none where products were taken: see `best_`."""
+        return self._linear("intercept_").intercept
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _linear(self) -> Linear:
+    def _learn(
+        self, decision: Decision, labels: Labels, weights: NDArray[np.float64] | None, seed: int
+    ) -> tuple[Outcome, tuple[NDArray[np.float64], NDArray[np.int32]]]:
+        """The chosen learner, learned from all rows; and scores to calibrate by, with the codes of their rows."""
+        best, prepared, epochs = decision.best, decision.prepared, decision.epochs
+        learn = partial(learn_all, best, prepared, labels, weights, seed, epochs)
+        if decision.contest is None:
+            outcome = learn()
+            return outcome, (outcome.state.answer().scores(prepared), labels.codes)
+        shaped = self.calibrate != "sigmoid" and best.held >= ENOUGH
+        enough = PLENTY if shaped else 0
+        judge = partial(out_of_sample_scores, decision, labels, weights, seed=seed, enough=enough)
+        if best.held < enough and prepared.count * epochs > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
+            outcome, (rows, scores) = run_both(learn, judge)
+        else:
+            outcome, (rows, scores) = learn(), judge()
+        return outcome, (scores, labels.codes[rows])
+
+    def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):
             raise AttributeError("AutoPerceptron has no weights yet: call fit first")
-        return self._folded
+        if not isinstance(self._model, Linear):
+            raise AttributeError(f"{name} is for answers without products of columns: see best_.{name}")
+        return self._model
+
+    def _answer(self) -> list[Linear | Quadratic]:
+        """What scores the user's rows, for `save`."""
+        return [self._model]
 
     def _fold(self) -> None:
-        """The chosen learner's weights for unscaled rows."""
-        model = Linear(self.best_.coef_, self.best_.intercept_)
-        self._folded = model if self.scaling_ is None else self.scaling_.folded(model)
+        """The chosen learner's weights, for the user's rows."""
+        learned = Linear(self.best_.coef_, self.best_.intercept_)
+        self._model: Linear | Quadratic = learned
+        if self.products_ is not None:
+            self._model = Quadratic(self.products_, learned)
+        elif self.scaling_ is not None:
+            self._model = self.scaling_.folded(learned)
+
+    def _prepare(self, table: Table) -> Table:
+        """The rows as the chosen learner sees them."""
+        change = self.products_ or self.scaling_
+        return table if change is None else change.apply(table)
 
     def _recalibrate(self, X: Any, y: Any) -> None:
         """Start the map again from these rows, after classes have come and the scores have other columns."""
         codes = self.best_._labels(y).among(self.classes_)
-        scores = self._folded.scores(as_table(X))
+        scores = self._model.scores(as_table(X))
         self._calibration = Calibration(self.calibrate, scores, codes, len(self.classes_))
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "best_")
         table = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
-        return self._linear().scores(table)
+        return self._model.scores(table)

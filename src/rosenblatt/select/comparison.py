@@ -200,6 +200,7 @@ def _measure(name: str, classifier: Any, table: Table, labels: Labels, fold_of: 
 
 def _count_numbers(fitted: Any) -> int | None:
     """How many numbers a model holds: weights, or support rows and their coefficients; None: neither."""
+    fitted = getattr(fitted, "best_", fitted)
     for names in (("coef_", "intercept_"), ("support_vectors_", "dual_coef_", "intercept_")):
         arrays: list[Any] = [getattr(fitted, name, None) for name in names]
         if all(array is not None for array in arrays):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -21,12 +22,15 @@ from rosenblatt.data.table import Table
 from rosenblatt.learners.classes import weight_rows
 from rosenblatt.learners.epochs import Outcome
 from rosenblatt.learners.history import History
-from rosenblatt.learners.progress import count_threads, run_threads
+from rosenblatt.learners.progress import count_threads, run_both, run_threads
 from rosenblatt.learners.rules import Rule
 from rosenblatt.learners.start import check_count
 from rosenblatt.learners.state import State
 from rosenblatt.learners.validation import hold_out
+from rosenblatt.models.linear import predict_codes
+from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.products import can_multiply, find_products
 from rosenblatt.select.scaling import Scaling, find_scaling, typical_squared_norm
 from rosenblatt.select.together import VALUES_A_THREAD
 
@@ -41,8 +45,11 @@ MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
 SETTLED = 40_000  # rows to go over at least, in at most so many epochs: few steps have not settled yet
-SETTLED_EPOCHS = {"last": 5, "average": 20}  # an average has the first weights in it for long
+SETTLED_EPOCHS = {"last": 5, "average": 12}  # an average has the first weights in it for long
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
+VALUES_BESIDE = 500_000  # terms of all rows; below it, a thread for the products costs more than it saves
+SURE = 1.0  # standard errors: products must right so many more held-out rows than they wrong
+TOO_FEW_WRONG = 1  # held-out rows: products that right all of them are not sure to be better
 EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
 
 
@@ -91,6 +98,8 @@ class Candidate:
 
     def curve(self) -> list[float]:
         """The mean accuracy after each epoch; a fold that ended earlier keeps its last score."""
+        if len(self.scores) == 1:
+            return self.scores[0]
         longest = max(map(len, self.scores))
         return [sum(each[min(k, len(each) - 1)] for each in self.scores) / len(self.scores) for k in range(longest)]
 
@@ -167,8 +176,8 @@ class Contest:
         self._contest = new_contest(table, labels, weights, folds, seed)
         for place, candidate in enumerate(candidates):
             candidate.enter(self._contest, place * len(folds), len(folds))
-        values = int(table.values.nnz) if table.sparse else table.count * table.features
-        self._threads = max(1, min(count_threads(n_jobs), values // VALUES_A_THREAD))
+        enough = table.stored // VALUES_A_THREAD
+        self._threads = min(count_threads(n_jobs), enough) if enough > 1 else 1
 
     def rank(self, max_iter: int) -> list[Candidate]:
         """The candidates by their held-out accuracy, the best first."""
@@ -185,16 +194,23 @@ class Contest:
 
     def _run(self, left: list[Candidate], epochs: int, most: int) -> None:
         for _ in range(epochs):
-            owners = {c: each for each in left for c, over in zip(each.courses, each.over, strict=True) if not over}
+            owners = [(c, each) for each in left for c, over in zip(each.courses, each.over, strict=True) if not over]
             if not owners:
                 return
             self._contest.shuffle()
-            who = list(owners)
-            parts = [who[at :: self._threads] for at in range(min(self._threads, len(who)))]
-            found = run_threads([partial(self._contest.run, part) for part in parts], len(parts))
-            for part, rows in zip(parts, found, strict=True):
-                for course, (accuracy, _, _, separates) in zip(part, rows.tolist(), strict=True):
-                    owners[course].note(course, accuracy, bool(separates), most)
+            found = self._run_epoch([course for course, _ in owners])
+            for (course, candidate), (accuracy, _, _, separates) in zip(owners, found, strict=True):
+                candidate.note(course, accuracy, bool(separates), most)
+
+    def _run_epoch(self, courses: list[int]) -> list[list[float]]:
+        threads = min(self._threads, len(courses))
+        if threads == 1:
+            alone: list[list[float]] = self._contest.run(courses).tolist()
+            return alone
+        parts = [courses[at::threads] for at in range(threads)]
+        found = run_threads([partial(self._contest.run, part) for part in parts], threads)
+        by_course = dict(zip(chain(*parts), chain(*(rows.tolist() for rows in found)), strict=True))
+        return [by_course[course] for course in courses]
 
 
 @dataclass(frozen=True)
@@ -204,9 +220,11 @@ class Decision:
     ranked: list[Candidate]
     epochs: int
     scaling: Scaling | None
-    scaled: Table
+    products: Products | None
+    prepared: Table
     folds: list[Fold]  # none: there were too few rows to compare by
     contest: Contest | None
+    without: Decision | None = None  # where products were taken, what would have been without
 
     @property
     def best(self) -> Candidate:
@@ -215,39 +233,97 @@ class Decision:
     @property
     def scores(self) -> dict[str, float]:
         """The held-out accuracy of every candidate."""
-        return {each.name: each.score for each in self.ranked} if self.folds else {}
+        if not self.folds:
+            return {}
+        if self.without is None:
+            return {each.name: each.score for each in self.ranked}
+        return self.without.scores | {f"{each.name}, products": each.score for each in self.ranked}
 
     @property
     def sentence(self) -> str:
         """What was chosen, and why."""
         ways = {"standard": "columns standardised", "max-abs": "columns divided by their largest value"}
         how = "columns as they are" if self.scaling is None else ways[self.scaling.kind]
+        if self.products is not None:
+            how = "columns standardised, and their products"
         chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
         if not self.folds:
             return f"{chosen}: too few rows to compare learners"
-        best, second = self.ranked[:2]
+        best = self.best
+        right = f"{chosen}: {100 * best.score:.2f} % of {best.held:,} held-out rows right"
+        if self.without is not None:
+            return f"{right}, {100 * self.without.best.score:.2f} % without products"
+        second = self.ranked[1]
         return (
-            f"{chosen}: {100 * best.score:.2f} % of {best.held:,} held-out rows right; none of {len(self.ranked)} "
-            f"learners did clearly better (next: {second.name}, {100 * second.score:.2f} %)"
+            f"{right}; none of {len(self.ranked)} learners did clearly better "
+            f"(next: {second.name}, {100 * second.score:.2f} %)"
         )
+
+    def held_right(self, labels: Labels) -> NDArray[np.bool_]:
+        """Which held-out rows the best candidate answers right."""
+        assert self.contest is not None
+        rows = np.concatenate([held for _, held in self.folds])
+        right: NDArray[np.bool_] = predict_codes(self.contest.held_scores(self.best)) == labels.codes[rows]
+        return right
 
 
 def choose(
-    table: Table, labels: Labels, weights: NDArray[np.float64] | None, *, seed: int, max_iter: int, n_jobs: int | None
+    table: Table,
+    labels: Labels,
+    weights: NDArray[np.float64] | None,
+    *,
+    products: bool,
+    seed: int,
+    max_iter: int,
+    n_jobs: int | None,
 ) -> Decision:
-    """Scale if needed, let the candidates learn side by side, and rank them."""
+    """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better."""
     check_count("max_iter", max_iter)
-    scaling = find_scaling(table)
-    scaled = table if scaling is None else scaling.apply(table)
     folds = make_folds(labels, weights, seed)
+    decide = partial(_decide, table, labels, weights, folds, seed, max_iter, n_jobs)
+    if not products or not folds or not can_multiply(table):
+        return decide(find_scaling(table), None)
+    look = partial(decide, find_scaling(table), None)
+    look_again = partial(decide, None, find_products(table))
+    multiplied: Decision | None = None
+    if count_terms(table.features) * table.count > VALUES_BESIDE and count_threads(n_jobs) > 1:
+        plain, multiplied = run_both(look, look_again)
+    else:
+        plain = look()
+    right = plain.held_right(labels)
+    if np.count_nonzero(~right) <= TOO_FEW_WRONG:
+        return plain
+    multiplied = multiplied or look_again()
+    right_too = multiplied.held_right(labels)
+    gained, lost = np.count_nonzero(right_too & ~right), np.count_nonzero(right & ~right_too)
+    if gained - lost <= SURE * math.sqrt(gained + lost + 1):
+        return plain
+    return replace(multiplied, without=plain)
+
+
+def _decide(
+    table: Table,
+    labels: Labels,
+    weights: NDArray[np.float64] | None,
+    folds: list[Fold],
+    seed: int,
+    max_iter: int,
+    n_jobs: int | None,
+    scaling: Scaling | None,
+    products: Products | None,
+) -> Decision:
+    change = products or scaling
+    prepared = table if change is None else change.apply(table)
     held = sum(len(rows) for _, rows in folds)
-    sparse = table.sparse and table.values.nnz < MOST_FILLED * table.count * table.features
-    candidates = make_candidates(typical_squared_norm(scaled) + 1.0, held, sparse=sparse)
+    sparse = prepared.sparse and table.stored < MOST_FILLED * table.count * table.features
+    candidates = make_candidates(typical_squared_norm(prepared) + 1.0, held, sparse=sparse)
+    if products is not None:  # a second look at the same rows has to be a quick one
+        candidates = candidates[:1]
     if not folds:
-        return Decision(candidates, max_iter, scaling, scaled, folds, None)
-    contest = Contest(candidates, scaled, labels, weights, folds, seed, n_jobs)
+        return Decision(candidates, max_iter, scaling, products, prepared, folds, None)
+    contest = Contest(candidates, prepared, labels, weights, folds, seed, n_jobs)
     ranked = contest.rank(max_iter)
-    return Decision(ranked, ranked[0].epochs(table.count, max_iter), scaling, scaled, folds, contest)
+    return Decision(ranked, ranked[0].epochs(table.count, max_iter), scaling, products, prepared, folds, contest)
 
 
 def out_of_sample_scores(
@@ -266,7 +342,7 @@ def out_of_sample_scores(
     every = np.sort(np.concatenate([training, rows]))
     fold_of = assign_folds(labels, training, MOST_FOLDS - 1, seed)[every]
     parts = [(every[fold_of != fold], every[fold_of == fold]) for fold in range(further)]
-    contest = new_contest(decision.scaled, labels, weights, parts, seed)
+    contest = new_contest(decision.prepared, labels, weights, parts, seed)
     for fold in range(further):
         decision.best.add_to(contest, fold)
     for _ in decision.best.curve():

@@ -18,7 +18,7 @@ from rosenblatt.models.linear import Linear
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
 FARTHEST = 3.0  # a mean this many deviations from 0 makes the intercept chase the column
 MOST_LOPSIDED = 1e3  # the intercept's 1 beside the square of a row, or that of a value beside it: one would not learn
-ROWS_MEASURED = 10_000
+ROWS_MEASURED = 1000
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ def find_scaling(table: Table) -> Scaling | None:
     its largest value, if they are as uneven or lopsided.
     """
     mean, deviation, largest = engine.describe_columns(table.rows)
-    length, values = typical_squared_norm(table), table.values.nnz / table.count if table.sparse else table.features
+    length, values = typical_squared_norm(table), table.stored / table.count
     lopsided = 0 < length < 1 / MOST_LOPSIDED or length > MOST_LOPSIDED * values
     if table.sparse:
         if not lopsided and not _uneven(largest):
             return None
         return Scaling("max-abs", np.zeros(table.features), np.where(largest > 0, largest, 1.0))
-    varies = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    varies = _varies(mean, deviation)
     standard = np.all(~varies | ((np.abs(mean) < 0.5) & (deviation > 0.5) & (deviation < 2.0)))
     far = np.any(varies & (np.abs(mean) > FARTHEST * deviation))
     if standard or not (far or lopsided or _uneven(largest)):
@@ -65,9 +65,23 @@ def find_scaling(table: Table) -> Scaling | None:
     return Scaling("standard", mean, np.where(varies, deviation, 1.0))
 
 
+def standardise(table: Table) -> Scaling:
+    """Every column of dense rows to mean 0 and deviation 1; what never varies to 0."""
+    mean, deviation, _ = engine.describe_columns(table.rows)
+    return Scaling("standard", mean, np.where(_varies(mean, deviation), deviation, 1.0))
+
+
 def typical_squared_norm(table: Table) -> float:
     """The median of ‖x‖² over rows from all over the table: a few giants do not change it."""
-    return float(np.median(engine.squared_norms(table.rows, max(1, table.count // ROWS_MEASURED))))
+    norms = engine.squared_norms(table.rows, max(1, table.count // ROWS_MEASURED))
+    below, above = (len(norms) - 1) // 2, len(norms) // 2
+    norms.partition([below, above])
+    return float(norms[below] + norms[above]) / 2
+
+
+def _varies(mean: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArray[np.bool_]:
+    varies: NDArray[np.bool_] = deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    return varies
 
 
 def _uneven(largest: NDArray[np.float64]) -> bool:

@@ -91,8 +91,7 @@ def run_together(
 
 def _run_epoch(group: list[Course], n_jobs: int | None) -> None:
     table = group[0].problem.table
-    values = int(table.values.nnz) if table.sparse else table.count * table.features
-    threads = max(1, min(count_threads(n_jobs), len(group), len(group) * values // VALUES_A_THREAD))
+    threads = max(1, min(count_threads(n_jobs), len(group), len(group) * table.stored // VALUES_A_THREAD))
     parts = [group[at::threads] for at in range(threads)]
     run_threads([partial(_run_part, part) for part in parts], threads)
 

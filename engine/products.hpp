@@ -1,0 +1,56 @@
+// Standardised columns and the products of any two of them, as a row of float32 terms.
+// Invariant: a row's terms depend on that row alone; every term is made by the same few operations on every CPU.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "rows.hpp"
+#include "train.hpp"
+
+namespace rosenblatt {
+
+inline std::int64_t count_terms(std::int64_t columns) { return columns * (columns + 3) / 2; }
+
+// How columns become terms: z = (x - center) / scale, cut off at ±limit; then share·z_j·z_k for j < k and
+// share·(z_j² - 1), row by row of the upper triangle.
+struct Multiplication {
+  const double *center, *scale;
+  double limit;
+  float share;
+
+  float standardised(double value, std::size_t j) const {
+    return static_cast<float>(std::clamp((value - center[j]) / scale[j], -limit, limit));
+  }
+
+  template <class T>
+  void standardise(const DenseRows<T>& rows, std::int64_t i, float* z) const {
+    const T* x = rows.row(i);
+    for (std::int64_t j = 0; j < rows.features; ++j) z[j] = standardised(static_cast<double>(x[j]), j);
+  }
+
+  template <class T, class Index>
+  void standardise(const SparseRows<T, Index>& rows, std::int64_t i, float* z) const {
+    for (std::int64_t j = 0; j < rows.features; ++j) z[j] = standardised(0.0, j);
+    for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
+      z[rows.indices[p]] = standardised(static_cast<double>(rows.values[p]), rows.indices[p]);
+  }
+
+  template <class Rows>
+  void apply(const Rows& rows, Order order, float* terms) const {
+    const std::int64_t n = rows.features;
+    for (std::int64_t at = 0; at < order.count; ++at, terms += count_terms(n)) {
+      standardise(rows, order[at], terms);
+      const float* __restrict z = terms;
+      float* __restrict out = terms + n;
+      for (std::int64_t j = 0; j < n; ++j) {
+        const float factor = share * z[j];
+        for (std::int64_t k = j; k < n; ++k) out[k - j] = factor * z[k];
+        out[0] -= share;
+        out += n - j;
+      }
+    }
+  }
+};
+
+}  // namespace rosenblatt

@@ -1,0 +1,67 @@
+"""Weights over products of columns: a plane over the columns and their products is a curved boundary over the columns.
+
+Invariant: a row's score depends on that row alone, and has the same bits on every CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.models.linear import Linear
+
+FARTHEST_VALUE = 5.0  # deviations from the mean; what lies farther counts as that far, since squares of it explode
+TERMS_AT_ONCE = 1 << 20  # held while rows are scored
+
+
+@dataclass(frozen=True)
+class Products:
+    """Standardised columns, and the product of any two of them.
+
+    With d columns the products are divided by √d, so that together they weigh about as much as the columns, and the
+    squares have 1 taken from them, their mean.
+    """
+
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    def apply(self, table: Table, index: NDArray[np.uint32] | None = None) -> Table:
+        """The terms of the rows, in float32: the columns, then the products, row by row of the upper triangle."""
+        count, d = table.count if index is None else len(index), table.features
+        terms = np.empty((count, count_terms(d)), np.float32)
+        engine.multiply_columns(table.rows, index, self.center, self.scale, FARTHEST_VALUE, 1 / np.sqrt(d), terms)
+        return Table(terms, engine.dense_rows(terms))
+
+    @staticmethod
+    def names(columns: Sequence[str]) -> list[str]:
+        """What the terms are called, in their order."""
+        pairs = [(j, k) for j in range(len(columns)) for k in range(j, len(columns))]
+        return [*columns, *(f"{columns[j]}·{columns[k]}" if j < k else f"{columns[j]}²" for j, k in pairs)]
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """``scores = products(X) Wᵀ + b``: weights for the terms that `Products` makes of a row."""
+
+    products: Products
+    linear: Linear
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        return self.linear.intercept
+
+    def scores(self, table: Table) -> NDArray[np.float64]:
+        """Scores of shape (rows, K)."""
+        step = max(1, TERMS_AT_ONCE // count_terms(table.features))
+        parts = (np.arange(at, min(at + step, table.count), dtype=np.uint32) for at in range(0, table.count, step))
+        return np.vstack([self.linear.scores(self.products.apply(table, part)) for part in parts])
+
+
+def count_terms(columns: int) -> int:
+    """How many columns and products there are."""
+    return columns * (columns + 3) // 2
