@@ -12,9 +12,11 @@ namespace rosenblatt {
 
 inline std::int64_t count_terms(std::int64_t columns) { return columns * (columns + 3) / 2; }
 
-// How columns become terms: z = (x - center) / scale, cut off at ±limit; then share·z_j·z_k for j < k and
-// share·(z_j² - 1), row by row of the upper triangle.
+// How some columns, named in their order, become terms: z = (x - center) / scale, cut off at ±limit; then
+// share·z_j·z_k for j < k and share·(z_j² - 1), row by row of the upper triangle.
 struct Multiplication {
+  std::int64_t n;
+  const std::int64_t* columns;
   const double *center, *scale;
   double limit;
   float share;
@@ -26,19 +28,22 @@ struct Multiplication {
   template <class T>
   void standardise(const DenseRows<T>& rows, std::int64_t i, float* z) const {
     const T* x = rows.row(i);
-    for (std::int64_t j = 0; j < rows.features; ++j) z[j] = standardised(static_cast<double>(x[j]), j);
+    for (std::int64_t j = 0; j < n; ++j) z[j] = standardised(static_cast<double>(x[columns[j]]), j);
   }
 
   template <class T, class Index>
   void standardise(const SparseRows<T, Index>& rows, std::int64_t i, float* z) const {
-    for (std::int64_t j = 0; j < rows.features; ++j) z[j] = standardised(0.0, j);
-    for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
-      z[rows.indices[p]] = standardised(static_cast<double>(rows.values[p]), rows.indices[p]);
+    Index p = rows.starts[i];
+    const Index end = rows.starts[i + 1];
+    for (std::int64_t j = 0; j < n; ++j) {
+      while (p < end && rows.indices[p] < columns[j]) ++p;
+      const bool there = p < end && rows.indices[p] == columns[j];
+      z[j] = standardised(there ? static_cast<double>(rows.values[p]) : 0.0, j);
+    }
   }
 
   template <class Rows>
   void apply(const Rows& rows, Order order, float* terms) const {
-    const std::int64_t n = rows.features;
     for (std::int64_t at = 0; at < order.count; ++at, terms += count_terms(n)) {
       standardise(rows, order[at], terms);
       const float* __restrict z = terms;

@@ -94,14 +94,19 @@ Vector<double> squared_norms(const Rows& rows, std::int64_t step) {
   return to_vector(std::move(norms));
 }
 
-void multiply_columns(const Rows& rows, const std::optional<Input<std::uint32_t>>& index, const Input<double>& center, const Input<double>& scale,
+void multiply_columns(const Rows& rows, const std::optional<Input<std::uint32_t>>& index,
+                      const Input<std::int64_t>& columns, const Input<double>& center, const Input<double>& scale,
                       double limit, double share,
                       const nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>& terms) {
-  check_size(center, rows.features(), "center");
-  check_size(scale, rows.features(), "scale");
+  const std::int64_t n = static_cast<std::int64_t>(columns.size());
+  check_size(center, n, "center");
+  check_size(scale, n, "scale");
+  for (std::int64_t j = 0; j < n; ++j)
+    if (columns(j) < (j ? columns(j - 1) + 1 : 0) || columns(j) >= rows.features())
+      throw nb::value_error("columns: must rise, and be columns of the rows");
   const Order order = to_order(index, rows.count());
-  check_size(terms, order.count * count_terms(rows.features()), "terms");
-  const Multiplication multiplication{center.data(), scale.data(), limit, static_cast<float>(share)};
+  check_size(terms, order.count * count_terms(n), "terms");
+  const Multiplication multiplication{n, columns.data(), center.data(), scale.data(), limit, static_cast<float>(share)};
   nb::gil_scoped_release release;
   std::visit([&](const auto& r) { multiplication.apply(r, order, terms.data()); }, rows.view);
 }
@@ -128,10 +133,10 @@ void bind_rows(nb::module_& m) {
   m.def("describe_columns", &describe_columns, "rows"_a,
         "The means, the deviations and the largest sizes of the columns of at least one row.");
   m.def("squared_norms", &squared_norms, "rows"_a, "step"_a, "The squared norm of every step-th row.");
-  m.def("multiply_columns", &multiply_columns, "rows"_a, "index"_a.none(), "center"_a, "scale"_a, "limit"_a, "share"_a,
+  m.def("multiply_columns", &multiply_columns, "rows"_a, "index"_a.none(), "columns"_a, "center"_a, "scale"_a, "limit"_a, "share"_a,
         "terms"_a.noconvert(),
-        "Write the columns of the rows named by index, or of all, standardised and cut off at ±limit, and share times the "
-        "products of any two.");
+        "Write the named columns of the rows in index, or of all rows, standardised and cut off at ±limit, and share times "
+        "the products of any two.");
   m.def("find_unusable", &find_unusable, "rows"_a,
         "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");
 }

@@ -113,7 +113,7 @@ def uneven(tmp_path):
 def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path):
     facts = train(uneven, "-o", tmp_path / "m", "--seed", 4)
     data = rosenblatt.read(uneven)
-    auto = rosenblatt.AutoPerceptron(products=False, random_state=4).fit(data.X[:, 1:], data.y)
+    auto = rosenblatt.AutoPerceptron(random_state=4).fit(data.X[:, 1:], data.y)
     assert auto.scaling_ is not None
     assert facts["choice"] == auto.choice_
     assert facts["tried"] == auto.scores_
@@ -162,7 +162,7 @@ def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tm
         np.testing.assert_array_equal(sample.X.toarray(), data.X[::4].toarray())
         np.testing.assert_array_equal(sample.y, data.y[::4])
     facts = train(uneven, "-o", tmp_path / "m")
-    auto = rosenblatt.AutoPerceptron(products=False).fit(data.X[::4, 1:], data.y[::4])
+    auto = rosenblatt.AutoPerceptron().fit(data.X[::4, 1:], data.y[::4])
     assert facts["choice"] == f"{auto.choice_} (on every 4-th row)"
     assert facts["rows"] == 600
     train(uneven, "-o", tmp_path / "again")

@@ -250,10 +250,13 @@ def test_a_model_of_products(tmp_path, form):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda t: t.update({"0.center": t["0.center"][1:]}), "its tensors have other shapes"),
-        (lambda t: t.update({"0.scale": t["0.scale"].astype(np.float32)}), "its tensors have other shapes"),
-        (lambda t: t.update({"0.scale": -t["0.scale"]}), "its columns cannot be standardised"),
-        (lambda t: t.update({"0.center": t["0.center"] * np.nan}), "its columns cannot be standardised"),
+        (lambda t: t.update({"0.products.center": t["0.products.center"][1:]}), "its tensors have other shapes"),
+        (lambda t: t.update({"0.products.scale": t["0.products.scale"].astype("f4")}), "its tensors have other types"),
+        (lambda t: t.update({"0.products.scale": -t["0.products.scale"]}), "its columns cannot be standardised"),
+        (lambda t: t.update({"0.products.center": t["0.products.center"] * np.nan}), "cannot be standardised"),
+        (lambda t: t.update({"0.products.columns": t["0.products.columns"] + 1}), "its columns are out of order"),
+        (lambda t: t.update({"0.products.columns": t["0.products.columns"] * 0}), "its columns are out of order"),
+        (lambda t: t.update({"0.products.columns": np.arange(2000)}), "have other shapes"),
         (lambda t: t.update({"0.columns": t["0.columns"] + 1}), "its columns are out of order"),
     ],
 )
@@ -263,10 +266,6 @@ def test_a_model_of_products_with_wrong_content_is_refused(tmp_path, change, why
     change(tensors)
     container.write_container(tmp_path / "m", "model", header, tensors)
     with pytest.raises(ModelError, match=why):
-        load(tmp_path / "m")
-    header["features"] = 1001
-    container.write_container(tmp_path / "m", "model", header, tensors)
-    with pytest.raises(ModelError, match="it has products of 1001 columns"):
         load(tmp_path / "m")
 
 

@@ -15,7 +15,9 @@ import rosenblatt
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.select.contest import Contest, _best, choose, make_candidates, make_folds, out_of_sample_scores
+from rosenblatt.select.contest import Contest, Examples, _best, make_candidates, make_folds
+from rosenblatt.select.decision import choose, out_of_sample_scores
+from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import find_scaling, typical_squared_norm
 
 
@@ -56,7 +58,7 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
     table, labels = as_table(sp.csr_array(X) if sparse else X), encode_labels(y)
     candidates = make_candidates(4.0, len(y), sparse=sparse)
     folds = make_folds(labels, None, 3)
-    contest = Contest(candidates, table, labels, None, folds, 3, n_jobs=1)
+    contest = Contest(candidates, Examples(table, labels, None, folds), 3, n_jobs=1)
     contest._run(candidates, 3, 3)
     training, held = folds[0]
     chosen = np.isin(np.arange(len(y)), training).astype(float)
@@ -105,17 +107,21 @@ def test_probabilities_come_from_scores_of_rows_that_were_not_learned(classes: i
     y = np.argmax(X @ rng.normal(size=(6, classes)) + rng.normal(size=(2600, classes)), axis=1)
     table, labels = as_table(X), encode_labels(y)
     decision = choose(table, labels, None, products=False, seed=3, max_iter=20, n_jobs=1)
-    judged, _ = out_of_sample_scores(decision, labels, None, seed=3, enough=0)
-    rows, scores = out_of_sample_scores(decision, labels, None, seed=3, enough=1500)
+    judged, _ = out_of_sample_scores(decision, seed=3, enough=0)
+    scores, codes = out_of_sample_scores(decision, seed=3, enough=1500)
     assert len(judged) < 600
-    assert 1500 <= len(rows) == len(set(rows.tolist())) < 2000
-    further, found = rows[len(judged) :], scores[len(judged) :]
-    first = np.flatnonzero(np.diff(further.astype(int)) < 0)[0] + 1  # each part is in the order of the rows
+    assert 1500 <= len(scores) == len(codes) < 2000
+    training, held = decision.prepared.folds[0]
+    fold_of = assign_folds(labels, training, 4, 3)
+    part = np.flatnonzero(fold_of == 0)
+    assert not np.isin(part, held).any()
+    found = slice(len(held), len(held) + len(part))
+    np.testing.assert_array_equal(codes[found], y[part])
     best = decision.best
     learner = getattr(rosenblatt, best.kind)(**best.parameters, tol=None, max_iter=len(best.curve()), random_state=3)
-    learner.fit(X, y, sample_weight=(~np.isin(np.arange(2600), further[:first])).astype(float))
-    alone = learner.decision_function(X[further[:first]]).reshape(first, -1)
-    np.testing.assert_allclose(found[:first], alone, rtol=1e-12, atol=1e-12)
+    learner.fit(X, y, sample_weight=(fold_of != 0).astype(float))
+    alone = learner.decision_function(X[part]).reshape(len(part), -1)
+    np.testing.assert_allclose(scores[found], alone, rtol=1e-12, atol=1e-12)
 
 
 def test_same_rows_same_choice_with_any_number_of_threads() -> None:

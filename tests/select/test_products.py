@@ -18,8 +18,13 @@ from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.learners.progress import run_both
 from rosenblatt.models.quadratic import FARTHEST_VALUE, Products, count_terms
-from rosenblatt.select.products import MOST_TERMS, can_multiply, find_products
+from rosenblatt.select import decision
 from rosenblatt.select.scaling import standardise
+
+
+def products_of(table: Any) -> Products:
+    scaling = standardise(table)
+    return Products(np.arange(table.features), scaling.center, scaling.scale)
 
 
 def by_hand(row: list[float], products: Products) -> list[float]:
@@ -36,7 +41,7 @@ def by_hand(row: list[float], products: Products) -> list[float]:
 )
 def test_terms_are_the_columns_and_their_products(rows: list[list[float]]) -> None:
     table = as_table(rows)
-    products = find_products(table)
+    products = products_of(table)
     expected = np.array([by_hand(row, products) for row in rows])
     found = products.apply(table).values
     assert found.dtype == np.float32
@@ -50,6 +55,19 @@ def test_terms_are_the_columns_and_their_products(rows: list[list[float]]) -> No
     np.testing.assert_array_equal(products.apply(table, some).values, found[some])
 
 
+def test_some_columns_of_many() -> None:
+    X = np.random.default_rng(0).normal(size=(7, 9)) * (np.arange(63).reshape(7, 9) % 4 > 0)
+    columns = np.array([1, 4, 8])
+    whole = products_of(as_table(X[:, columns]))
+    some = Products(columns, whole.center, whole.scale)
+    expected = whole.apply(as_table(X[:, columns])).values
+    np.testing.assert_array_equal(some.apply(as_table(X)).values, expected)
+    np.testing.assert_array_equal(some.apply(as_table(sp.csr_array(X))).values, expected)
+    for wrong in ([1, 4, 9], [4, 1, 8], [-1, 1, 2], [1, 1, 2]):
+        with pytest.raises(ValueError, match="columns: must rise, and be columns of the rows"):
+            Products(np.array(wrong), whole.center, whole.scale).apply(as_table(X))
+
+
 def test_sparse_columns_are_standardised_with_their_zeros() -> None:
     X = np.where(np.random.default_rng(0).random((60, 5)) < 0.5, 0.0, 3.0) * np.arange(5)
     dense, sparse = standardise(as_table(X)), standardise(as_table(sp.csr_array(X)))
@@ -61,11 +79,48 @@ def test_the_names_are_in_the_order_of_the_terms() -> None:
     assert Products.names(["a", "b", "c"]) == ["a", "b", "c", "a²", "a·b", "a·c", "b²", "b·c", "c²"]
 
 
-def test_too_many_terms_are_not_made() -> None:
-    columns = next(d for d in range(1, 1000) if count_terms(d) > MOST_TERMS)
-    assert can_multiply(as_table(np.ones((3, columns - 1))))
-    assert not can_multiply(as_table(np.ones((3, columns))))
-    assert not can_multiply(as_table(np.ones((200_000, 20))))
+def test_too_many_columns_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
+    monkeypatch.setattr(decision, "MOST_TERMS", 4)
+    assert AutoPerceptron().fit(X, y).products_ is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_more_rows_than_fit_are_decided_by_some_and_learned_part_by_part(
+    monkeypatch: pytest.MonkeyPatch, classes: int, weighted: bool, sparse: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = np.digitize(np.sum(X**2, axis=1) + 0.1 * rng.normal(size=3000), [2.0, 4.0][: classes - 1])
+    weights = rng.choice([0.0, 0.5, 2.0], 3000) if weighted else None
+    monkeypatch.setattr(decision, "MOST_VALUES", 9 * 800)
+    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 1000)
+    rows = sp.csr_array(X) if sparse else X
+    auto = AutoPerceptron().fit(rows, y, weights)
+    assert np.mean(auto.predict(rows) == y) > 0.95
+    held = int(auto.choice_.split(" held-out")[0].split(" of ")[-1])
+    assert 100 < held < 250
+    terms = auto.products_.apply(as_table(X)).values
+    alone = type(auto.best_)(**auto.best_.get_params()).fit(terms, y, sample_weight=weights)
+    np.testing.assert_array_equal(alone.coef_, auto.best_.coef_)
+    np.testing.assert_array_equal(alone.intercept_, auto.best_.intercept_)
+    assert alone.history_.mistakes == auto.best_.history_.mistakes
+
+
+def test_separable_rows_that_do_not_fit_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    X = X[np.abs(X[:, 0] * X[:, 1]) > 0.3]
+    y = X[:, 0] * X[:, 1] > 0
+    monkeypatch.setattr(decision, "MOST_VALUES", 5 * 800)
+    auto = AutoPerceptron().fit(X, y)
+    assert auto.products_ is not None
+    terms = auto.products_.apply(as_table(X)).values
+    alone = type(auto.best_)(**auto.best_.get_params()).fit(terms, y)
+    np.testing.assert_array_equal(alone.coef_, auto.best_.coef_)
+    assert (alone.n_iter_, alone.stop_reason_) == (auto.n_iter_, auto.stop_reason_)
 
 
 def test_a_ring_is_learned_by_its_products() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rosenblatt.data.readers import Reader
     from rosenblatt.learners.files import Options
+    from rosenblatt.models.quadratic import Products
 
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
@@ -37,23 +38,27 @@ class Limits:
 
 @dataclass(frozen=True)
 class Choice:
-    """A learner's options, what columns are divided by, and why."""
+    """A learner's options, what columns are divided by or how they are multiplied, and why."""
 
     options: Options
     scale: NDArray[np.float64] | None
+    products: Products | None
     why: str
     scores: dict[str, float]
 
 
-def choose_learner(reader: Reader, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
+def choose_learner(
+    reader: Reader, *, products: bool, max_iter: int | None, random_state: int, block: int | None
+) -> Choice:
     """`choose`, in a process of its own unless the data are small."""
     limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
+    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": random_state, "block": block}
     if sum(source.size for source in reader.sources) <= SMALL_BYTES:
-        return choose(reader, limits, max_iter=max_iter, random_state=random_state, block=block)
-    return _choose_apart(reader, limits, max_iter, random_state, block)
+        return choose(reader, limits, **told)
+    return _choose_apart(reader, limits, told)
 
 
-def _choose_apart(reader: Reader, limits: Limits, max_iter: int | None, random_state: int, block: int | None) -> Choice:
+def _choose_apart(reader: Reader, limits: Limits, told: dict[str, Any]) -> Choice:
     from multiprocessing import get_context
 
     from rosenblatt.data.sources import Source, Spooled
@@ -62,7 +67,7 @@ def _choose_apart(reader: Reader, limits: Limits, max_iter: int | None, random_s
     sources = [Source(source.path) if isinstance(source, Spooled) else source for source in reader.sources]
     context = get_context("spawn")
     receive, send = context.Pipe(duplex=False)
-    words = (send, replace(reader, sources=sources), limits, max_iter, random_state, block)
+    words = (send, replace(reader, sources=sources), limits, told)
     process = context.Process(target=_answer, args=words, daemon=True)
     process.start()
     send.close()
@@ -78,9 +83,7 @@ def _choose_apart(reader: Reader, limits: Limits, max_iter: int | None, random_s
     return found
 
 
-def _answer(
-    send: Any, reader: Reader, limits: Limits, max_iter: int | None, random_state: int, block: int | None
-) -> None:
+def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> None:
     import signal
 
     from rosenblatt.errors import RosenblattError
@@ -88,14 +91,16 @@ def _answer(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits says that it was interrupted
     answer: Choice | Exception
     try:
-        answer = choose(reader, limits, max_iter=max_iter, random_state=random_state, block=block)
+        answer = choose(reader, limits, **told)
     except (RosenblattError, OSError) as error:
         answer = error
     with contextlib.suppress(OSError):  # the process that waited may be gone
         send.send(answer)
 
 
-def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state: int, block: int | None) -> Choice:
+def choose(
+    reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int, block: int | None
+) -> Choice:
     """Choose by rows from all over the data."""
     import numpy as np
 
@@ -104,7 +109,8 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
     from rosenblatt.learners.classes import weight_rows
     from rosenblatt.learners.files import LEARNERS, Options
     from rosenblatt.learners.weighting import row_weights
-    from rosenblatt.select import contest
+    from rosenblatt.select import decision
+    from rosenblatt.select.contest import MOST_EPOCHS
     from rosenblatt.select.scaling import typical_squared_norm
 
     classes = reader.scan_classes()
@@ -119,23 +125,26 @@ def choose(reader: Reader, limits: Limits, *, max_iter: int | None, random_state
             why = f"every {step:,}-th row is of one class, too few to compare learners"
         r = float(f"{CAUTION * (typical_squared_norm(as_table(compact.X)) + 1.0):.2g}")
         options = Options("arow", UNTRIED_EPOCHS if max_iter is None else max_iter, r=r, **common)
-        return Choice(options, None, f"AROW(r={r:g}): {why}", {})
+        return Choice(options, None, None, f"AROW(r={r:g}): {why}", {})
     labels = encode_labels(classes.values[codes])
-    decision = contest.choose(
+    found = decision.choose(
         as_table(compact.X),
         labels,
         row_weights(rows.weights, None, labels),
-        products=False,  # files are learned column by column, as they are read
+        products=products,
         seed=random_state,
-        max_iter=contest.MOST_EPOCHS if max_iter is None else max_iter,
+        max_iter=MOST_EPOCHS if max_iter is None else max_iter,
         n_jobs=-1,
     )
-    best = decision.best
+    best = found.best
     learner = next(name for name, (_, rule, _) in LEARNERS.items() if rule == best.rule.name)
-    options = Options(learner, decision.epochs, tol=None, **best.parameters, **common)
+    options = Options(learner, found.epochs, tol=None, **best.parameters, **common)
     scale = None
-    if decision.scaling is not None:
+    if found.scaling is not None:
         scale = np.ones(compact.features)
-        scale[compact.columns] = decision.scaling.scale
+        scale[compact.columns] = found.scaling.scale
     sample = "" if step == 1 else f" (on every {step:,}-th row)"
-    return Choice(options, scale, decision.sentence + sample, decision.scores)
+    multiplied = found.products
+    if multiplied is not None:
+        multiplied = replace(multiplied, columns=compact.columns[multiplied.columns])
+    return Choice(options, scale, multiplied, found.sentence + sample, found.scores)

@@ -72,7 +72,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=_LEARNERS,
         help="the algorithm (default auto, which tries several; averaged if one of a learner's own options is given)",
     )
-    parser.add_argument("--max-iter", type=int, metavar="N", help="the most epochs (default 10; 20 for auto)")
+    parser.add_argument("--max-iter", type=int, metavar="N", help="the most epochs (default 10; 100 for auto)")
+    parser.add_argument(
+        "--no-products",
+        dest="products",
+        action="store_false",
+        help="keep auto from trying products of columns: a model with a weight for every column, that can be exported",
+    )
     parser.add_argument(
         "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
     )
@@ -146,6 +152,8 @@ def _settle_learner(args: argparse.Namespace) -> None:
             f"--{given[0].replace('_', '-')} is an option of a learner with a name: add --learner NAME"
         )
     args.learner = args.learner or ("averaged" if given else "auto")
+    if args.learner != "auto" and not args.products:
+        raise ParameterError(f"--no-products is an option of --learner auto: {args.learner} never multiplies columns")
     if args.learner != "auto" and args.max_iter is None:
         args.max_iter = 10
 
@@ -193,10 +201,17 @@ def _over_files(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, A
         from rosenblatt.cli.choice import choose_learner
 
         with waiting("choosing a learner", visible=not args.quiet):
-            chosen = choose_learner(reader, max_iter=args.max_iter, random_state=args.random_state, block=args.block)
+            chosen = choose_learner(
+                reader,
+                products=args.products,
+                max_iter=args.max_iter,
+                random_state=args.random_state,
+                block=args.block,
+            )
         if not args.quiet:
             print(f"rosenblatt: chose {chosen.why}", file=sys.stderr)
-        run, scores = FileRun.begin(reader, chosen.options, scale=chosen.scale, choice=chosen.why), chosen.scores
+        scores = chosen.scores
+        run = FileRun.begin(reader, chosen.options, scale=chosen.scale, products=chosen.products, choice=chosen.why)
     else:
         run = FileRun.begin(reader, _options(args))
     model, facts = _finish(args, run, args.output, args.checkpoint, args.every)

@@ -24,8 +24,9 @@ from rosenblatt.learners.history import History
 from rosenblatt.learners.penalty import Penalty
 from rosenblatt.learners.state import State
 from rosenblatt.models.container import Tensors, read_container, write_container
-from rosenblatt.models.file import encoder_from
+from rosenblatt.models.file import MOST_FEATURES, encoder_from
 from rosenblatt.models.linear import Linear
+from rosenblatt.models.parts import products_from
 from rosenblatt.models.voted import Updates
 
 _ARRAYS = (
@@ -101,6 +102,9 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         tensors["order"] = run.order
     if run.scale is not None:
         tensors["scale"] = run.scale
+    if run.products is not None:
+        for name in ("columns", "center", "scale"):
+            tensors[f"products.{name}"] = getattr(run.products, name)
     for k, places in run.places.items():
         tensors[f"places.{k}"] = places
     write_container(path, "checkpoint", header, tensors)
@@ -139,6 +143,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             header["stop_reason"],
             tensors.get("scale"),
             header["choice"],
+            products_from("products.", tensors, MOST_FEATURES) if "products.columns" in tensors else None,
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, DataError):
@@ -155,8 +160,9 @@ def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
         tensors["start_intercept"] = state.start.intercept
     for name, matrix in matrices.items():
         if matrix is not None:
-            begun = np.array(_BEGUN.get(name, 0.0)).view(np.int64)
-            columns = np.flatnonzero((np.ascontiguousarray(matrix).view(np.int64) != begun).any(axis=0))
+            bits = f"i{matrix.itemsize}"
+            begun = np.array(_BEGUN.get(name, 0.0), matrix.dtype).view(bits)
+            columns = np.flatnonzero((np.ascontiguousarray(matrix).view(bits) != begun).any(axis=0))
             tensors[f"{name}.columns"] = columns
             tensors[name] = np.ascontiguousarray(matrix[:, columns])
     for name in _ARRAYS:

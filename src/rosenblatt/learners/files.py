@@ -25,6 +25,7 @@ from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.readers import Reader, check_classes
+from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.classes import weight_rows
 from rosenblatt.learners.epochs import StopReason
@@ -35,6 +36,7 @@ from rosenblatt.learners.start import check_count
 from rosenblatt.learners.state import KeepName, State
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
+from rosenblatt.models.quadratic import Products, Quadratic, count_terms
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
 MOST_NAMES = 1 << 17
@@ -149,6 +151,7 @@ class FileRun:
     stop_reason: StopReason | None = None
     scale: NDArray[np.float64] | None = None  # what each column is divided by; columns beyond it by 1
     choice: str | None = None  # why this learner, if it was chosen
+    products: Products | None = None  # what it learns from, instead of the columns
 
     @classmethod
     def begin(
@@ -157,6 +160,7 @@ class FileRun:
         options: Options,
         *,
         scale: NDArray[np.float64] | None = None,
+        products: Products | None = None,
         choice: str | None = None,
     ) -> FileRun:
         """A run that has learned nothing yet."""
@@ -166,15 +170,18 @@ class FileRun:
         known = reader.encoder.features or 0
         rows = weight_rows(len(classes))
         _check_room(rows, known)
+        weights: NDArray[Any] = np.zeros((rows, known), order="F")
+        if products is not None:
+            weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
         state = State.begin(
-            np.zeros((rows, known), order="F"),
+            weights,
             np.zeros(rows),
             keep=options.kept(),
             fit_intercept=options.fit_intercept,
             generator=engine.seed_generator(options.random_state),
             second_order=options.rule().second_order,
         )
-        return cls(reader, options, classes, state, known, scale=scale, choice=choice)
+        return cls(reader, options, classes, state, known, scale=scale, choice=choice, products=products)
 
     def run(
         self,
@@ -210,8 +217,9 @@ class FileRun:
 
     def model(self, names: dict[int, str] | None = None) -> Model:
         """What has been learned, ready to predict."""
-        state = self._fitted(max(self.features, 1))
-        answer = state.answer()
+        features = max(self.features, 1)
+        state = self.state if self.products is not None else self._fitted(features)
+        answer: Any = state.answer()
         history: dict[str, Any] = {
             "mistakes": self.history.mistakes,
             "updates": self.history.updates,
@@ -220,7 +228,9 @@ class FileRun:
         }
         if self.choice is not None:
             history["choice"] = self.choice
-        if self.scale is not None:
+        if self.products is not None:
+            answer = Quadratic(self.products, answer)
+        elif self.scale is not None:
             assert isinstance(answer, Linear)
             answer = Linear(answer.weights / self._scale(state.features), answer.intercept)
         if names is None:
@@ -230,7 +240,7 @@ class FileRun:
             self.options.parameters(),
             self.classes.values,
             (answer,),
-            max(self.features, 1),
+            features,
             self.reader.encoder,
             names,
             history,
@@ -287,11 +297,23 @@ class FileRun:
 
     def _learn(self, group: Group) -> None:
         rows = self._scaled(group.rows)
-        table, y = rows.table(self.state.features), self._targets(rows)
-        order = None
+        y, order = self._targets(rows), None
         if self.options.shuffle:
             order = np.arange(len(rows), dtype=np.uint32)
             engine.shuffle(order, self.state.generator)
+        if self.products is None:
+            self._learn_columns(group, rows, y, order)
+        else:
+            for table, part in self._multiplied(rows, order):
+                weights = None if rows.weights is None else rows.weights[part]
+                self.state.learn(table, y[part], self.options.rule(), sample_weight=weights)
+        self.progress.place += 1
+        self.progress.rows += len(rows)
+        self.progress.weight += len(rows) if rows.weights is None else float(rows.weights.sum())
+        self.progress.mistakes = self.state.counter("mistakes") - self.before[0]
+
+    def _learn_columns(self, group: Group, rows: Batch, y: NDArray[Any], order: NDArray[np.uint32] | None) -> None:
+        table = rows.table(self.state.features)
         state, tie = self.state, self.options.tie == "positive"
         if state.pocket_mistakes is not None and state.counter("seen") == 0:
             state.pocket_mistakes[0] = state.count_mistakes(table, y, tie_positive=tie, sample_weight=rows.weights)
@@ -311,10 +333,15 @@ class FileRun:
         )
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
-        self.progress.place += 1
-        self.progress.rows += len(rows)
-        self.progress.weight += len(rows) if rows.weights is None else float(rows.weights.sum())
-        self.progress.mistakes = state.counter("mistakes") - self.before[0]
+
+    def _multiplied(
+        self, rows: Batch, order: NDArray[np.uint32] | None = None
+    ) -> Iterator[tuple[Table, NDArray[np.uint32]]]:
+        """The terms of the rows in this order, part by part, and which rows they are."""
+        assert self.products is not None
+        table = rows.table(max(self.features, int(self.products.columns[-1]) + 1))
+        order = np.arange(len(rows), dtype=np.uint32) if order is None else order
+        return ((self.products.apply(table, part), part) for part in self.products.iter_parts(order))
 
     def _targets(self, block: Batch) -> NDArray[Any]:
         if len(self.classes) == 2:
@@ -325,7 +352,7 @@ class FileRun:
         """Room for the features of a block; new ones have a weight of 0."""
         needed = block.features
         self.features = max(self.features, needed)
-        if needed <= self.state.features:
+        if needed <= self.state.features or self.products is not None:
             return
         _check_room(len(self.state.intercept), needed)
         self.state = self._fitted(max(needed, min(2 * self.state.features, MOST_WEIGHTS // len(self.state.intercept))))
@@ -367,14 +394,17 @@ class FileRun:
 
     def _count_mistakes(self, store: BlockStore, filled: bool) -> float:
         groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, keep=False)
+        return sum(self._mistakes_of(self._scaled(group.rows)) for group in groups)
+
+    def _mistakes_of(self, rows: Batch) -> float:
+        y, count = self._targets(rows), self.state.count_mistakes
+        if self.products is None:
+            tie = self.options.tie == "positive"
+            return count(rows.table(self.state.features), y, tie_positive=tie, sample_weight=rows.weights)
+        weights = np.ones(len(rows)) if rows.weights is None else rows.weights
         return sum(
-            self.state.count_mistakes(
-                rows.table(self.state.features),
-                self._targets(rows),
-                tie_positive=self.options.tie == "positive",
-                sample_weight=rows.weights,
-            )
-            for rows in (self._scaled(group.rows) for group in groups)
+            count(table, y[part], tie_positive=False, sample_weight=weights[part])
+            for table, part in self._multiplied(rows)
         )
 
     def _scaled(self, rows: Batch) -> Batch:
@@ -390,6 +420,8 @@ class FileRun:
 
     def _names(self, answer: Any) -> dict[int, str]:
         """The names of the columns that weigh most."""
+        if isinstance(answer, Quadratic):
+            return self.reader.find_names(answer.products.columns)
         if not isinstance(answer, Linear) or (
             isinstance(self.reader.encoder, LineEncoder) and not self.reader.encoder.hashed
         ):

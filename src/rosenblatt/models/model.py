@@ -87,7 +87,8 @@ class Model:
             )
         if isinstance(self.parts[0], Quadratic):
             raise ModelError(
-                "a model of products has weights for products of columns: only rosenblatt itself can predict with it"
+                "a model of products has weights for products of columns: only rosenblatt itself can predict with it; "
+                "train with --no-products, or AutoPerceptron(products=False), gives weights for columns"
             )
         if len(self.parts) != 1 or not isinstance(self.parts[0], Linear):
             raise ModelError("a vote has no single weight vector; a model with keep='average' comes closest")
@@ -106,7 +107,7 @@ class Model:
         terms: list[str] | None = None
         if isinstance(part, Quadratic):
             weights = part.linear.weights
-            terms = part.products.names([self.name_of(j) for j in range(self.features)])
+            terms = part.products.names([self.name_of(j) for j in part.products.columns.tolist()])
         else:
             weights = self.linear().weights
         if len(weights) == 1:

@@ -22,7 +22,8 @@ from rosenblatt.models.voted import Updates, Voted
 
 Part = Linear | Quadratic | Voted | Dual | VotedDual
 
-MOST_COLUMNS = 1000  # of products: half a million terms
+MOST_COLUMNS = 1000  # to multiply: half a million terms
+_PRODUCTS = ("columns", "center", "scale")
 _UPDATES = ("which", "steps", "gains", "loses", "survived")
 _UPDATE_TYPES = ["<i8", "<f8", "<i4", "<i4", "<i8"]
 
@@ -41,7 +42,8 @@ def part_to(part: Part, prefix: str, tensors: Tensors) -> dict[str, Any]:
         return {"kind": "linear"}
     if isinstance(part, Quadratic):
         _weights_to(part.linear, prefix, tensors)
-        tensors[f"{prefix}center"], tensors[f"{prefix}scale"] = part.products.center, part.products.scale
+        for name in _PRODUCTS:
+            tensors[f"{prefix}products.{name}"] = getattr(part.products, name)
         return {"kind": "products"}
     header = {"support": _support_to(part.support, prefix, tensors)}
     if isinstance(part, Voted):
@@ -72,14 +74,8 @@ def part_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
     if kind == "linear":
         return _weights_from(prefix, tensors, features)
     if kind == "products":
-        if features > MOST_COLUMNS:
-            raise ModelError(f"it has products of {features} columns")
-        center, scale = tensors[f"{prefix}center"], tensors[f"{prefix}scale"]
-        if any(tensor.dtype != np.float64 or tensor.shape != (features,) for tensor in (center, scale)):
-            raise ModelError("its tensors have other shapes than those of a model")
-        if not (np.isfinite(center).all() and np.isfinite(scale).all() and (scale > 0).all()):
-            raise ModelError("its columns cannot be standardised")
-        return Quadratic(Products(center, scale), _weights_from(prefix, tensors, count_terms(features)))
+        products = products_from(f"{prefix}products.", tensors, features)
+        return Quadratic(products, _weights_from(prefix, tensors, count_terms(len(products.columns))))
     if kind not in ("voted", "kernel", "voted kernel"):
         raise ModelError(f"it has a part of the unknown kind {kind!r}")
     if kind == "voted":
@@ -101,6 +97,20 @@ def part_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
     K, survived = _count(header["K"]), tuple(_count(last) for last in header["survived_last"])
     logs = tuple(_updates_from(f"{prefix}{at}.", tensors, count, K) for at in range(len(survived)))
     return VotedDual(kernel, support, logs, survived, K, bool(header["fit_intercept"]))
+
+
+def products_from(prefix: str, tensors: Tensors, features: int) -> Products:
+    """The products of some of so many columns, checked."""
+    columns, center, scale = (tensors[f"{prefix}{name}"] for name in _PRODUCTS)
+    if [tensor.dtype.str for tensor in (columns, center, scale)] != ["<i8", "<f8", "<f8"]:
+        raise ModelError("its tensors have other types than those of a model")
+    if columns.ndim != 1 or not 0 < len(columns) <= MOST_COLUMNS or not columns.shape == center.shape == scale.shape:
+        raise ModelError("its tensors have other shapes than those of a model")
+    if columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any():
+        raise ModelError("its columns are out of order")
+    if not (np.isfinite(center).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise ModelError("its columns cannot be standardised")
+    return Products(columns, center, scale)
 
 
 def _kernel_to(kernel: Kernel) -> dict[str, Any]:

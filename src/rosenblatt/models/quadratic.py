@@ -5,7 +5,7 @@ Invariant: a row's score depends on that row alone, and has the same bits on eve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,30 +16,38 @@ from rosenblatt.data.table import Table
 from rosenblatt.models.linear import Linear
 
 FARTHEST_VALUE = 5.0  # deviations from the mean; what lies farther counts as that far, since squares of it explode
-TERMS_AT_ONCE = 1 << 20  # held while rows are scored
+TERMS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Products:
-    """Standardised columns, and the product of any two of them.
+    """Some columns, standardised, and the product of any two of them.
 
     With d columns the products are divided by √d, so that together they weigh about as much as the columns, and the
     squares have 1 taken from them, their mean.
     """
 
+    columns: NDArray[np.int64]  # in their order
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
 
     def apply(self, table: Table, index: NDArray[np.uint32] | None = None) -> Table:
         """The terms of the rows, in float32: the columns, then the products, row by row of the upper triangle."""
-        count, d = table.count if index is None else len(index), table.features
+        count, d = table.count if index is None else len(index), len(self.columns)
         terms = np.empty((count, count_terms(d)), np.float32)
-        engine.multiply_columns(table.rows, index, self.center, self.scale, FARTHEST_VALUE, 1 / np.sqrt(d), terms)
+        how = (self.columns, self.center, self.scale, FARTHEST_VALUE, 1 / np.sqrt(d))
+        engine.multiply_columns(table.rows, index, *how, terms)
         return Table(terms, engine.dense_rows(terms))
+
+    def iter_parts(self, order: NDArray[np.uint32]) -> Iterator[NDArray[np.uint32]]:
+        """An order of rows in parts, whose terms may be held at the same time."""
+        step = max(1, TERMS_AT_ONCE // count_terms(len(self.columns)))
+        for begin in range(0, len(order), step):
+            yield order[begin : begin + step]
 
     @staticmethod
     def names(columns: Sequence[str]) -> list[str]:
-        """What the terms are called, in their order."""
+        """What the terms of these columns are called, in their order."""
         pairs = [(j, k) for j in range(len(columns)) for k in range(j, len(columns))]
         return [*columns, *(f"{columns[j]}·{columns[k]}" if j < k else f"{columns[j]}²" for j, k in pairs)]
 
@@ -57,8 +65,7 @@ class Quadratic:
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
-        step = max(1, TERMS_AT_ONCE // count_terms(table.features))
-        parts = (np.arange(at, min(at + step, table.count), dtype=np.uint32) for at in range(0, table.count, step))
+        parts = self.products.iter_parts(np.arange(table.count, dtype=np.uint32))
         return np.vstack([self.linear.scores(self.products.apply(table, part)) for part in parts])
 
 

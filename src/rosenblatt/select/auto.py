@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt.data.labels import Labels, merge_classes, sorted_classes
+from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
@@ -25,7 +25,8 @@ from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Kind
-from rosenblatt.select.contest import MOST_EPOCHS, Decision, choose, learn_all, out_of_sample_scores
+from rosenblatt.select.contest import MOST_EPOCHS, Examples
+from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
 
 VISITS_BESIDE = 20_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
@@ -48,8 +49,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_weight : dict, "balanced" or None, default=None
         As for `Perceptron`.
     products : bool, default=True
-        Try products of columns, if there are at most 89 columns and 16 million products in all rows together. False:
-        the answer is linear in the columns.
+        Try products of columns, if there are at most 89 of them. False: the answer is linear in the columns.
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
         How the held-out scores become the probabilities of `predict_proba`; "auto" is isotonic from 400 of them on.
     random_state : int, default=0
@@ -126,11 +126,11 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
         )
-        best, prepared, epochs = decision.best, decision.prepared, decision.epochs
-        outcome, (scores, codes) = self._learn(decision, labels, weights, seed)
+        outcome, (scores, codes) = self._learn(decision, Examples(table, labels, weights, []), seed)
+        best = decision.best
         kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.kind]
-        learner = kind(**best.parameters, max_iter=epochs, tol=None, random_state=seed)
-        learner.n_features_in_ = prepared.features
+        learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
+        learner.n_features_in_ = decision.prepared.table.features
         learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
         validate_data(self, X, skip_check_array=True, reset=True)
         self.classes_, self.best_ = labels.classes, learner
@@ -220,22 +220,20 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _learn(
-        self, decision: Decision, labels: Labels, weights: NDArray[np.float64] | None, seed: int
+        self, decision: Decision, examples: Examples, seed: int
     ) -> tuple[Outcome, tuple[NDArray[np.float64], NDArray[np.int32]]]:
         """The chosen learner, learned from all rows; and scores to calibrate by, with the codes of their rows."""
-        best, prepared, epochs = decision.best, decision.prepared, decision.epochs
-        learn = partial(learn_all, best, prepared, labels, weights, seed, epochs)
+        learn = partial(learn_all, decision, examples, seed)
         if decision.contest is None:
             outcome = learn()
-            return outcome, (outcome.state.answer().scores(prepared), labels.codes)
-        shaped = self.calibrate != "sigmoid" and best.held >= ENOUGH
-        enough = PLENTY if shaped else 0
-        judge = partial(out_of_sample_scores, decision, labels, weights, seed=seed, enough=enough)
-        if best.held < enough and prepared.count * epochs > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
-            outcome, (rows, scores) = run_both(learn, judge)
-        else:
-            outcome, (rows, scores) = learn(), judge()
-        return outcome, (scores, labels.codes[rows])
+            return outcome, (outcome.state.answer().scores(decision.prepared.table), examples.labels.codes)
+        held = decision.best.held
+        enough = PLENTY if self.calibrate != "sigmoid" and held >= ENOUGH else 0
+        judge = partial(out_of_sample_scores, decision, seed=seed, enough=enough)
+        visits = examples.table.count * decision.epochs
+        if held < enough and visits > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
+            return run_both(learn, judge)
+        return learn(), judge()
 
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):

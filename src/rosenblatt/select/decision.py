@@ -1,0 +1,266 @@
+"""Which learner to take, of the columns as they are, scaled or multiplied, and how it then learns from all rows.
+
+Invariant: the same rows and seed give the same decision and the same bits, with any number of threads. Nothing here
+needs scikit-learn, so that the command can choose without loading it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.table import Table
+from rosenblatt.learners.classes import weight_rows
+from rosenblatt.learners.epochs import Outcome
+from rosenblatt.learners.history import History
+from rosenblatt.learners.progress import count_threads, run_both
+from rosenblatt.learners.start import check_count
+from rosenblatt.learners.state import State
+from rosenblatt.models.linear import predict_codes
+from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.select.contest import (
+    MOST_FOLDS,
+    Candidate,
+    Contest,
+    Examples,
+    make_candidates,
+    make_folds,
+    new_contest,
+)
+from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.scaling import Scaling, find_scaling, standardise, typical_squared_norm
+
+MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
+MOST_TERMS = 4096  # columns and products
+MOST_VALUES = 1 << 24  # terms of all rows, 64 MB; of more rows, some are taken to decide by
+HELD_VALUES = 0.25  # of these, for rows to judge by
+VALUES_BESIDE = 500_000  # terms; below it, a thread for the products costs more than it saves
+SURE = 1.0  # standard errors: products must right so many more held-out rows than they wrong
+TOO_FEW_WRONG = 1  # held-out rows: products that right all of them are not sure to be better
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The candidates, the best first, what was done to the columns, and how the best one should learn."""
+
+    ranked: list[Candidate]
+    epochs: int
+    scaling: Scaling | None
+    products: Products | None
+    prepared: Examples  # what the candidates learned from
+    contest: Contest | None
+    without: Decision | None = None  # where products were taken, what would have been without
+
+    @property
+    def best(self) -> Candidate:
+        return self.ranked[0]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The held-out accuracy of every candidate."""
+        if self.contest is None:
+            return {}
+        if self.without is None:
+            return {each.name: each.score for each in self.ranked}
+        return self.without.scores | {f"{each.name}, products": each.score for each in self.ranked}
+
+    @property
+    def sentence(self) -> str:
+        """What was chosen, and why."""
+        ways = {"standard": "columns standardised", "max-abs": "columns divided by their largest value"}
+        how = "columns as they are" if self.scaling is None else ways[self.scaling.kind]
+        if self.products is not None:
+            how = "columns standardised, and their products"
+        chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
+        if self.contest is None:
+            return f"{chosen}: too few rows to compare learners"
+        right = f"{chosen}: {100 * self.best.score:.2f} % of {self.best.held:,} held-out rows right"
+        if self.without is not None:
+            return f"{right}, {100 * self.without.best.score:.2f} % without products"
+        second = self.ranked[1]
+        return (
+            f"{right}; none of {len(self.ranked)} learners did clearly better "
+            f"(next: {second.name}, {100 * second.score:.2f} %)"
+        )
+
+    def held_right(self) -> NDArray[np.bool_]:
+        """Which held-out rows the best candidate answers right."""
+        assert self.contest is not None
+        codes = self.prepared.labels.codes[self.prepared.held]
+        right: NDArray[np.bool_] = predict_codes(self.contest.held_scores(self.best)) == codes
+        return right
+
+
+def choose(
+    table: Table,
+    labels: Labels,
+    weights: NDArray[np.float64] | None,
+    *,
+    products: bool,
+    seed: int,
+    max_iter: int,
+    n_jobs: int | None,
+) -> Decision:
+    """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better."""
+    check_count("max_iter", max_iter)
+    examples = Examples(table, labels, weights, make_folds(labels, weights, seed))
+    decide = partial(_decide, examples, seed, max_iter, n_jobs)
+    look = partial(decide, find_scaling(table), None, 1)
+    terms = count_terms(table.features)
+    if not products or not examples.folds or terms > MOST_TERMS:
+        return look()
+    scaling = standardise(table)
+    by = math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES))
+    look_again = partial(decide, None, Products(np.arange(table.features), scaling.center, scaling.scale), by)
+    multiplied: Decision | None = None
+    if terms * table.count > VALUES_BESIDE and count_threads(n_jobs) > 1:
+        plain, multiplied = run_both(look, look_again)
+    else:
+        plain = look()
+    right = plain.held_right()[::by]
+    if np.count_nonzero(~right) <= TOO_FEW_WRONG:
+        return plain
+    multiplied = multiplied or look_again()
+    right_too = multiplied.held_right()
+    gained, lost = np.count_nonzero(right_too & ~right), np.count_nonzero(right & ~right_too)
+    if gained - lost <= SURE * math.sqrt(gained + lost + 1):
+        return plain
+    return replace(multiplied, without=plain)
+
+
+def _decide(
+    examples: Examples,
+    seed: int,
+    max_iter: int,
+    n_jobs: int | None,
+    scaling: Scaling | None,
+    products: Products | None,
+    by: int,
+) -> Decision:
+    table = examples.table
+    if products is not None:
+        prepared = _multiplied(examples, products, by)
+    else:
+        prepared = examples if scaling is None else replace(examples, table=scaling.apply(table))
+    held = sum(len(rows) for _, rows in prepared.folds)
+    sparse = prepared.table.sparse and table.stored < MOST_FILLED * table.count * table.features
+    candidates = make_candidates(typical_squared_norm(prepared.table) + 1.0, held, sparse=sparse)
+    if products is not None:  # a second look at the same rows has to be a quick one
+        candidates = candidates[:1]
+    if not examples.folds:
+        return Decision(candidates, max_iter, scaling, products, prepared, None)
+    contest = Contest(candidates, prepared, seed, n_jobs)
+    ranked = contest.rank(max_iter)
+    return Decision(ranked, ranked[0].epochs(table.count, max_iter), scaling, products, prepared, contest)
+
+
+def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
+    """The terms of all rows, or, where these are too many, of every `by`-th held-out one and of as many as fit."""
+    table, terms = examples.table, count_terms(len(products.columns))
+    if terms * table.count <= MOST_VALUES:
+        return replace(examples, table=products.apply(table))
+    ((training, held),) = examples.folds  # there are several of small tables only
+    step = math.ceil(len(training) * terms / ((1 - HELD_VALUES) * MOST_VALUES))
+    training, held = training[::step], held[::by]
+    rows = np.sort(np.concatenate([training, held]))
+    return Examples(
+        products.apply(table, rows),
+        Labels(examples.labels.classes, examples.labels.codes[rows]),
+        None if examples.weights is None else examples.weights[rows],
+        [(np.searchsorted(rows, training).astype(np.uint32), np.searchsorted(rows, held).astype(np.uint32))],
+    )
+
+
+def out_of_sample_scores(
+    decision: Decision, *, seed: int, enough: int
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Scores of rows by the best candidate where it had not learned from them, and the codes of their classes.
+
+    These are the rows that it was judged by; where they are fewer than `enough`, further parts are held out in turn.
+    """
+    assert decision.contest is not None
+    examples = decision.prepared
+    rows, scores = examples.held, decision.contest.held_scores(decision.best)
+    further = min(math.ceil(enough / len(rows)), MOST_FOLDS) - len(examples.folds)
+    if further < 1:
+        return scores, examples.labels.codes[rows]
+    training = examples.folds[0][0]
+    every = np.sort(np.concatenate([training, rows]))
+    fold_of = assign_folds(examples.labels, training, MOST_FOLDS - 1, seed)[every]
+    parts = [(every[fold_of != fold], every[fold_of == fold]) for fold in range(further)]
+    contest = new_contest(replace(examples, folds=parts), seed)
+    for fold in range(further):
+        decision.best.add_to(contest, fold)
+    for _ in decision.best.curve():
+        contest.shuffle()
+        contest.run(list(range(further)))
+    found = [contest.held_scores(fold) for fold in range(further)]
+    rows = np.concatenate([rows, *(held for _, held in parts)])
+    return np.vstack([scores, *found]), examples.labels.codes[rows]
+
+
+def learn_all(decision: Decision, examples: Examples, seed: int) -> Outcome:
+    """What the best learner's own ``fit`` with so many epochs gives, to the bit, on all rows, scaled or multiplied."""
+    rows = np.arange(examples.table.count, dtype=np.uint32)
+    if examples.weights is not None:
+        rows = rows[examples.weights > 0]
+    if decision.prepared.table.count < examples.table.count:
+        return _learn_part_by_part(decision, examples, rows, seed)
+    table = decision.prepared.table
+    contest = new_contest(replace(decision.prepared, folds=[(rows, rows[:0])]), seed)
+    decision.best.add_to(contest, 0)
+    history, separates = History(), False
+    while len(history) < decision.epochs and not separates:
+        contest.shuffle()
+        _, mistakes, updates, separates = contest.run([0])[0].tolist()
+        _note(history, int(mistakes), int(updates))
+    arrays = contest.take_state(0)
+    K = len(arrays["intercept"])
+    for name in ("weights", "sums", "variances"):
+        if name in arrays:
+            flat = arrays[name]
+            arrays[name] = flat.reshape(-1, K).T if table.sparse else flat.reshape(K, -1)
+    state = State(keep=decision.best.keep, fit_intercept=True, **arrays)
+    return Outcome(state, history, "converged" if separates else "max_iter")
+
+
+def _learn_part_by_part(decision: Decision, examples: Examples, rows: NDArray[np.uint32], seed: int) -> Outcome:
+    """The same, where the terms of all rows are too many to hold."""
+    products, labels, weights = decision.products, examples.labels, examples.weights
+    assert products is not None
+    y = labels.signs() if len(labels.classes) == 2 else labels.codes
+    K = weight_rows(len(labels.classes))
+    state = State.begin(
+        np.zeros((K, count_terms(len(products.columns))), np.float32),
+        np.zeros(K),
+        keep=decision.best.keep,
+        fit_intercept=True,
+        generator=engine.seed_generator(seed),
+    )
+    history, separates = History(), False
+    while len(history) < decision.epochs and not separates:
+        order = rows.copy()
+        engine.shuffle(order, state.generator)
+        before = state.counter("mistakes"), state.counter("updates")
+        for part in products.iter_parts(order):
+            some = None if weights is None else weights[part]
+            state.learn(products.apply(examples.table, part), y[part], decision.best.rule, sample_weight=some)
+        mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
+        _note(history, mistakes, updates)
+        separates = mistakes == 0 and not any(
+            state.count_mistakes(products.apply(examples.table, part), y[part], tie_positive=False)
+            for part in products.iter_parts(rows)
+        )
+    return Outcome(state, history, "converged" if separates else "max_iter")
+
+
+def _note(history: History, mistakes: int, updates: int) -> None:
+    history.mistakes.append(mistakes)
+    history.updates.append(updates)
+    history.seconds.append(0.0)
