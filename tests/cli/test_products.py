@@ -58,6 +58,7 @@ def test_a_ring_from_a_file(ring: Path, tmp_path: Path, capfd: pytest.CaptureFix
     )
     shown = run(capfd, "inspect", tmp_path / "m")[0]
     assert "length²" in shown
+    assert "columns and products with a weight" in shown
     assert facts["choice"] in shown
     assert "width²" in (tmp_path / "r.html").read_text()
     for to in ("json", "c", "onnx"):

@@ -119,7 +119,7 @@ def test_the_label_column(tmp_path):
     assert scan(tmp_path / "x.csv").encoder.label == "class"
     assert scan(tmp_path / "x.csv", label="b").encoder.label == "b"
     assert scan(tmp_path / "x.csv", label="2").encoder.label == "a"
-    with pytest.raises(ParameterError, match="label='z': there is no such column; there are class, a, b"):
+    with pytest.raises(ParameterError, match="label='z': there is no such column; the 3 are class, a, b"):
         scan(tmp_path / "x.csv", label="z")
     (tmp_path / "y.csv").write_text("p,q\n1,2\n3,4\n")
     assert scan(tmp_path / "y.csv").encoder.label == "q"

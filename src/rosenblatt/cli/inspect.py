@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.errors import ModelError
     from rosenblatt.models.file import load
+    from rosenblatt.models.quadratic import Quadratic
 
     model = load(args.model)
     try:
@@ -33,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
         "classes": model.classes.tolist(),
         "features": model.features,
         "weighted": model.weighted,
+        "products": isinstance(model.parts[0], Quadratic),
         "support_rows": model.support_rows,
         "encoder": None if model.encoder is None else model.encoder.describe(),
         "history": model.history,
@@ -49,14 +51,14 @@ def _count(text: str) -> int:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    history = facts["history"]
+    history, products = facts["history"], "columns and products " if facts["products"] else ""
     classes = ", ".join(map(str, facts["classes"][:20])) + (", …" if len(facts["classes"]) > 20 else "")
     lines = [
         f"learner     {facts['learner']}",
         f"parameters  {', '.join(f'{name}={value}' for name, value in facts['parameters'].items())}",
         f"classes     {len(facts['classes'])}: {classes}",
         f"features    {facts['features']:,}"
-        + (f", {facts['weighted']:,} with a weight" if facts["weighted"] is not None else "")
+        + (f", {facts['weighted']:,} {products}with a weight" if facts["weighted"] is not None else "")
         + (f"; {facts['support_rows']:,} support rows" if facts["support_rows"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
     ]

@@ -252,6 +252,7 @@ def _finish(
         "learner": run.options.learner,
         "parameters": run.options.parameters(),
         "choice": run.choice,
+        "products": run.products is not None,
         "rows": run.rows,
         "classes": run.classes.values.tolist(),
         "epochs": len(run.history),
@@ -296,6 +297,7 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         "learner": args.learner,
         "parameters": model.parameters,
         "choice": None,
+        "products": False,
         "rows": len(rows),
         "classes": model.classes.tolist(),
         "epochs": int(learner.n_iter_),
@@ -344,7 +346,8 @@ def _verdict(facts: dict[str, Any]) -> str:
     last = facts["mistakes"][-1] / facts["rows"]
     first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
     if facts["stop_reason"] == "converged":
-        return f"converged: an epoch without a mistake, so a hyperplane separates the training rows. {first}."
+        over = " over products of columns" if facts["products"] else ""
+        return f"converged: an epoch without a mistake, so a hyperplane{over} separates the training rows. {first}."
     why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
     then = f"; {last:.2%} in the last" if facts["epochs"] > 1 else ""
     return f"{first}{then}. Stopped because: {why}."

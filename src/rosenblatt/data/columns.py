@@ -318,7 +318,8 @@ def _choose_label(names: list[str], label: str | None) -> str:
         return label
     if label.isdigit() and 1 <= int(label) <= len(names):
         return names[int(label) - 1]
-    raise ParameterError(f"label={label!r}: there is no such column; there are {', '.join(names[:20])}")
+    shown = names if len(names) <= 20 else [*names[:10], "…", *names[-5:]]
+    raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {', '.join(shown)}")
 
 
 def _guess_column(name: str, array: Any) -> Column:
