@@ -202,7 +202,7 @@ def test_many_rows_are_answered_part_by_part(monkeypatch: pytest.MonkeyPatch) ->
 BITS = """
 import numpy as np
 from rosenblatt import AutoPerceptron
-X = np.random.default_rng(0).normal(size=(3000, 21))
+X = np.random.default_rng(0).normal(size=(5000, 21))
 y = (X[:, 0] * X[:, 1] + X[:, 2] ** 2 > 1).astype(int)
 for dtype in (np.float32, np.float64):
     auto = AutoPerceptron(n_jobs={jobs}).fit(X.astype(dtype), y)

@@ -28,7 +28,7 @@ from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Kind
 from rosenblatt.select.contest import MOST_EPOCHS, Examples
 from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
 
-VISITS_BESIDE = 20_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
+VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
 
 class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

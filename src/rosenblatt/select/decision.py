@@ -40,7 +40,7 @@ MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, 
 MOST_TERMS = 4096  # columns and products
 MOST_VALUES = 1 << 24  # terms of all rows, 64 MB; of more rows, some are taken to decide by
 HELD_VALUES = 0.25  # of these, for rows to judge by
-VALUES_BESIDE = 500_000  # terms; below it, a thread for the products costs more than it saves
+VALUES_BESIDE = 1_000_000  # terms; below it, a thread for the products costs more than it saves
 SURE = 1.0  # standard errors: products must right so many more held-out rows than they wrong
 TOO_FEW_WRONG = 1  # held-out rows: products that right all of them are not sure to be better
 
