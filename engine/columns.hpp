@@ -61,6 +61,22 @@ Columns columns_of(const SparseRows<T, Index>& rows) {
   return {std::move(sum), std::move(square), std::move(largest)};
 }
 
+// The largest sizes alone, which cost a third of it.
+template <class T, class Index>
+std::vector<double> largest_of(const SparseRows<T, Index>& rows) {
+  std::vector<double> largest(rows.features);
+  for (Index p = rows.starts[0]; p < rows.starts[rows.count]; ++p) {
+    double& most = largest[rows.indices[p]];
+    most = std::max(most, std::fabs(static_cast<double>(rows.values[p])));
+  }
+  return largest;
+}
+
+template <class T>
+std::vector<double> largest_of(const DenseRows<T>& rows) {
+  return columns_of(rows).largest;
+}
+
 // ‖x‖² of every step-th row.
 template <class Rows>
 std::vector<double> squared_norms_of(const Rows& rows, std::int64_t step) {

@@ -84,6 +84,15 @@ nb::tuple describe_columns(const Rows& rows) {
                         to_vector(std::move(found.largest)));
 }
 
+Vector<double> largest_sizes(const Rows& rows) {
+  std::vector<double> largest;
+  {
+    nb::gil_scoped_release release;
+    largest = std::visit([](const auto& r) { return largest_of(r); }, rows.view);
+  }
+  return to_vector(std::move(largest));
+}
+
 Vector<double> squared_norms(const Rows& rows, std::int64_t step) {
   if (step < 1) throw nb::value_error("step: must be at least 1");
   std::vector<double> norms;
@@ -132,6 +141,7 @@ void bind_rows(nb::module_& m) {
         "The same rows, with the squared norm of each kept if they are dense.");
   m.def("describe_columns", &describe_columns, "rows"_a,
         "The means, the deviations and the largest sizes of the columns of at least one row.");
+  m.def("largest_sizes", &largest_sizes, "rows"_a, "The largest size of a value in each column.");
   m.def("squared_norms", &squared_norms, "rows"_a, "step"_a, "The squared norm of every step-th row.");
   m.def("multiply_columns", &multiply_columns, "rows"_a, "index"_a.none(), "columns"_a, "center"_a, "scale"_a, "limit"_a, "share"_a,
         "terms"_a.noconvert(),

@@ -193,6 +193,8 @@ def test_the_engine_describes_columns_as_numpy_does(dtype: Any) -> None:
         matrix = sp.csr_array(X)
         matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
         np.testing.assert_array_equal(engine.describe_columns(as_table(matrix).rows)[2], largest)
+        np.testing.assert_array_equal(engine.largest_sizes(as_table(matrix).rows), largest)
+    np.testing.assert_array_equal(engine.largest_sizes(as_table(X).rows), largest)
     assert typical_squared_norm(as_table(X)) == pytest.approx(
         np.median(np.sum(X.astype(np.float64) ** 2, axis=1)), rel=1e-5
     )

@@ -177,7 +177,7 @@ class Contest:
         folds = len(examples.folds)
         for place, candidate in enumerate(candidates):
             candidate.enter(self._contest, place * folds, folds)
-        enough = examples.table.stored // VALUES_A_THREAD
+        enough = examples.table.stored * weight_rows(len(examples.labels.classes)) // VALUES_A_THREAD
         self._threads = min(count_threads(n_jobs), enough) if enough > 1 else 1
 
     def rank(self, max_iter: int) -> list[Candidate]:
@@ -185,7 +185,8 @@ class Contest:
         left, done = self.candidates, 0
         for epochs, go_on in ROUNDS:
             self._run(left, min(epochs, max_iter) - done, max_iter)
-            left, done = _best(left)[:go_on], min(epochs, max_iter)
+            left, done = _best(left), min(epochs, max_iter)
+            left = left[: 1 if left[0].score == 1.0 else go_on]
         self._run(left, max_iter - done, max_iter)
         return [left[0], *(each for each in _best(self.candidates) if each is not left[0])]
 

@@ -50,13 +50,14 @@ def find_scaling(table: Table) -> Scaling | None:
     one or far from 0, or if rows are much shorter or values much larger than 1. Sparse rows: every column divided by
     its largest value, if they are as uneven or lopsided.
     """
-    mean, deviation, largest = engine.describe_columns(table.rows)
     length, values = typical_squared_norm(table), table.stored / table.count
     lopsided = 0 < length < 1 / MOST_LOPSIDED or length > MOST_LOPSIDED * values
     if table.sparse:
+        largest = engine.largest_sizes(table.rows)
         if not lopsided and not _uneven(largest):
             return None
         return Scaling("max-abs", np.zeros(table.features), np.where(largest > 0, largest, 1.0))
+    mean, deviation, largest = engine.describe_columns(table.rows)
     varies = _varies(mean, deviation)
     standard = np.all(~varies | ((np.abs(mean) < 0.5) & (deviation > 0.5) & (deviation < 2.0)))
     far = np.any(varies & (np.abs(mean) > FARTHEST * deviation))
@@ -66,7 +67,7 @@ def find_scaling(table: Table) -> Scaling | None:
 
 
 def standardise(table: Table) -> Scaling:
-    """Every column of dense rows to mean 0 and deviation 1; what never varies to 0."""
+    """Every column to mean 0 and deviation 1; what never varies to 0."""
     mean, deviation, _ = engine.describe_columns(table.rows)
     return Scaling("standard", mean, np.where(_varies(mean, deviation), deviation, 1.0))
 
@@ -86,4 +87,5 @@ def _varies(mean: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArra
 
 def _uneven(largest: NDArray[np.float64]) -> bool:
     present = largest[largest > 0]
-    return bool(len(present) and present.max() > MOST_UNEVEN * np.quantile(present, 0.5, method="lower"))
+    middle = (len(present) - 1) // 2
+    return bool(len(present) and present.max() > MOST_UNEVEN * np.partition(present, middle)[middle])
