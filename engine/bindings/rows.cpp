@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 #include "columns.hpp"
 #include "products.hpp"
+#include "sorted.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -43,6 +44,28 @@ std::string structure(const Rows& rows, std::int64_t stored) {
           return found == Structure::sound ? "sound" : found == Structure::unsorted ? "unsorted" : "broken";
         }
         return "sound";
+      },
+      rows.view);
+}
+
+template <class T, class Index>
+nb::tuple sorted_columns(const SparseRows<T, Index>& rows) {
+  const std::size_t stored = static_cast<std::size_t>(rows.starts[rows.count] - rows.starts[0]);
+  std::vector<T> values(stored);
+  std::vector<Index> indices(stored);
+  {
+    nb::gil_scoped_release release;
+    sort_columns(rows, values.data(), indices.data());
+  }
+  return nb::make_tuple(to_vector(std::move(values)), to_vector(std::move(indices)));
+}
+
+// The rows must not be broken.
+nb::tuple sorted_columns(const Rows& rows) {
+  return std::visit(
+      [&](const auto& r) -> nb::tuple {
+        if constexpr (std::decay_t<decltype(r)>::sparse) return sorted_columns(r);
+        throw nb::type_error("rows: must be sparse");
       },
       rows.view);
 }
@@ -137,6 +160,8 @@ void bind_rows(nb::module_& m) {
   bind_sparse<double, std::int64_t>(m);
   m.def("structure", &structure, "rows"_a, "stored"_a,
         "Are the CSR arrays 'sound', 'unsorted' (columns that do not rise within a row) or 'broken'?");
+  m.def("sorted_columns", static_cast<nb::tuple (*)(const Rows&)>(&sorted_columns), "rows"_a,
+        "The values and the columns of sparse rows, each row sorted by column.");
   m.def("with_squared_norms", &with_squared_norms, "rows"_a,
         "The same rows, with the squared norm of each kept if they are dense.");
   m.def("describe_columns", &describe_columns, "rows"_a,

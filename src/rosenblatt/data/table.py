@@ -124,7 +124,12 @@ def _from_sparse(matrix: Any, name: str = "X") -> Table:
     if structure == "broken" or rows.count != matrix.shape[0]:
         raise DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
     if structure == "unsorted":
-        sorted_copy = matrix.copy()
+        data, columns = engine.sorted_columns(rows)
+        begins = starts - starts[0] if starts[0] else starts
+        sorted_copy = type(matrix)((data, columns, begins), shape=matrix.shape)
+        rows = engine.sparse_rows(data, columns, begins, matrix.shape[1])
+        if engine.structure(rows, len(data)) == "sound":
+            return Table(sorted_copy, rows)
         sorted_copy.sum_duplicates()
         return _from_sparse(sorted_copy, name)
     return Table(matrix, rows)

@@ -1,0 +1,61 @@
+"""Tables: sparse rows are put in order, whatever order they come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt import Perceptron
+from rosenblatt.data import as_table
+
+
+def shuffled(rng: np.random.Generator, sizes: list[int], features: int, *, twice: bool) -> Any:
+    """Rows of so many values, their columns in any order; with `twice`, some columns twice."""
+    columns = [rng.choice(features, size, replace=twice) for size in sizes]
+    starts = np.cumsum([0, *sizes])
+    values = rng.integers(-8, 9, starts[-1]).astype(float)  # sums of them are exact in any order
+    return sp.csr_array((values, np.concatenate([*columns, []]).astype(np.int32), starts), shape=(len(sizes), features))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("twice", [False, True])
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 40) | st.integers(500, 600), min_size=1, max_size=9))
+def test_columns_in_any_order_are_sorted(dtype: Any, index: Any, twice: bool, seed: int, sizes: list[int]) -> None:
+    matrix = shuffled(np.random.default_rng(seed), sizes, 700, twice=twice).astype(dtype)
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    before = matrix.indices.copy()
+    expected = matrix.copy()
+    expected.sum_duplicates()
+    found = as_table(matrix).values
+    np.testing.assert_array_equal(found.indptr, expected.indptr)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.data, expected.data)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(matrix.indices, before)  # the caller's stays as it is
+
+
+def test_columns_beyond_32_bits_are_sorted() -> None:
+    far = 2**40
+    matrix = sp.csr_array((np.array([1.0, 2.0, 3.0]), np.array([far, 5, 2**33]), np.array([0, 3])), shape=(1, far + 1))
+    found = as_table(matrix).values
+    assert found.indices.tolist() == [5, 2**33, far]
+    assert found.data.tolist() == [2.0, 3.0, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_order_of_columns_changes_no_bit() -> None:
+    rng = np.random.default_rng(0)
+    matrix = shuffled(rng, [30] * 200, 300, twice=False)
+    matrix.data = rng.normal(size=len(matrix.data))
+    in_order = matrix.copy()
+    in_order.sort_indices()
+    y = rng.integers(2, size=200)
+    one, other = (Perceptron(max_iter=3, tol=None).fit(rows, y) for rows in (matrix, in_order))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    np.testing.assert_array_equal(one.decision_function(matrix), other.decision_function(in_order))
