@@ -16,4 +16,4 @@ LD_PRELOAD=$preload PYTHONPATH=$target/site "$python" -m pytest -q -p no:cachepr
   "$here/tests/test_engine.py" "$here/tests/learners/test_equals_textbook.py" "$here/tests/learners/test_stream.py" \
   "$here/tests/learners/test_laws.py" "$here/tests/learners/test_kernel.py" "$here/tests/learners/test_kernel_budget.py" \
   "$here/tests/learners/test_arow.py" "$here/tests/learners/test_penalty.py" "$here/tests/select/test_auto.py" \
-  "$here/tests/select/test_sweep.py" "$here/tests/data"
+  "$here/tests/select/test_sweep.py" "$here/tests/select/test_products.py" "$here/tests/data"
