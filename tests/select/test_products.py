@@ -16,6 +16,7 @@ from sklearn.datasets import make_circles
 
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
+from rosenblatt.errors import DataError
 from rosenblatt.learners.progress import run_both
 from rosenblatt.models.quadratic import FARTHEST_VALUE, Products, count_terms
 from rosenblatt.select import decision
@@ -81,8 +82,10 @@ def test_the_names_are_in_the_order_of_the_terms() -> None:
 
 def test_too_many_columns_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
-    monkeypatch.setattr(decision, "MOST_TERMS", 4)
-    assert AutoPerceptron().fit(X, y).products_ is None
+    for limit in ("MOST_TERMS", "MOST_WEIGHTS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(decision, limit, 4)
+            assert AutoPerceptron().fit(X, y).products_ is None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -182,6 +185,24 @@ def test_it_goes_on_with_more_rows_and_a_new_class() -> None:
     assert auto.classes_.tolist() == [0, 1, 2]
     assert np.mean(auto.predict(X) == y) > 0.97
     assert auto.predict_proba(X[:3]).shape == (3, 3)
+
+
+def test_many_more_rows_are_learned_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_circles(600, noise=0.05, factor=0.5, random_state=2)
+    weights = np.where(np.arange(300) < 100, 0.0, 1.5)
+    at_once, in_parts = (AutoPerceptron().fit(X[:300], y[:300]) for _ in range(2))
+    at_once.partial_fit(X[300:], y[300:], sample_weight=weights)
+    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 35)
+    in_parts.partial_fit(X[300:], y[300:].tolist(), sample_weight=weights)
+    np.testing.assert_array_equal(at_once.best_.coef_, in_parts.best_.coef_)
+    np.testing.assert_array_equal(at_once.predict_proba(X), in_parts.predict_proba(X))
+    before = in_parts.best_.coef_.copy()
+    weights[-1] = -1.0
+    with pytest.raises(DataError, match="sample_weight has -1 in row 299"):
+        in_parts.partial_fit(X[300:], y[300:], sample_weight=weights)
+    with pytest.raises(DataError, match="inconsistent numbers of samples"):
+        in_parts.partial_fit(X[300:], y[301:])
+    np.testing.assert_array_equal(in_parts.best_.coef_, before)
 
 
 def test_a_row_far_away_has_an_answer() -> None:

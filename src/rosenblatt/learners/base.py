@@ -103,7 +103,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Everything that a fit needs, checked; nothing is learned yet."""
         rule, keep = self._rule(), self._kept()
         self._check_parameters()
-        _check_lengths(table, labels)
+        check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
                 f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes"
@@ -149,7 +149,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "write class_weight={label: weight, ...}"
             )
         table, labels = as_table(X), self._labels(y)
-        _check_lengths(table, labels)
+        check_lengths(table, labels)
         first = not hasattr(self, "classes_")
         known = labels.classes if first else merge_classes(self.classes_, labels.classes)
         if classes is not None:
@@ -276,7 +276,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if val_table.features != table.features:
                 raise DataError(f"X_val has {val_table.features} features, but X has {table.features}")
             val_labels = encode_labels(y_val, name="y_val")
-            _check_lengths(val_table, val_labels, "X_val", "y_val")
+            check_lengths(val_table, val_labels, "X_val", "y_val")
             val_codes = val_labels.among(labels.classes, name="y_val")
         elif self.early_stopping:
             rows, val_rows = hold_out(labels, rows, self.validation_fraction, engine.seed_generator(seed, 2**63))
@@ -431,7 +431,7 @@ def _run_task(state: Any, problem: Problem, stopping: Stopping, bar: EpochBar, c
     return run_epochs(state, problem, stopping, cancel=cancel, on_epoch=bar.advance)
 
 
-def _check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> None:
+def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> None:
     if table.count != len(labels.codes):
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: {X} has {table.count} rows, "

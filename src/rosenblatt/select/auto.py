@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.base import Fitting
+from rosenblatt.learners.base import Fitting, check_lengths
 from rosenblatt.learners.epochs import Outcome
 from rosenblatt.learners.history import History
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
@@ -106,11 +106,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.calibrate not in ("auto", "sigmoid", "isotonic"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
         table, labels = as_table(X), AveragedPerceptron()._labels(y)
-        if table.count != len(labels.codes):
-            raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {table.count} rows, "
-                f"y has {len(labels.codes)} labels"
-            )
+        check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
                 f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes"
@@ -167,7 +163,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         before = self._model.scores(table)
-        self.best_.partial_fit(self._prepare(table).values, y, classes, sample_weight)
+        self._learn_more(table, y, classes, sample_weight)
         self._fold()
         if len(self.best_.classes_) == len(self.classes_):
             codes = self.best_._labels(y).among(self.classes_)
@@ -235,6 +231,22 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return run_both(learn, judge)
         return learn(), judge()
 
+    def _learn_more(self, table: Table, y: Any, classes: Any, sample_weight: Any) -> None:
+        """Go on with the chosen learner; the terms of many rows are not held all at once."""
+        if self.products_ is None:
+            scaled = table if self.scaling_ is None else self.scaling_.apply(table)
+            self.best_.partial_fit(scaled.values, y, classes, sample_weight)
+            return
+        labels = self.best_._labels(y)
+        check_lengths(table, labels)
+        weights = row_weights(sample_weight, None, labels)
+        known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
+        for part in self.products_.iter_parts(np.arange(table.count, dtype=np.uint32)):
+            some = None if weights is None else weights[part]
+            if some is None or some.any():
+                terms = self.products_.apply(table, part).values
+                self.best_.partial_fit(terms, labels.classes[labels.codes[part]], known, some)
+
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):
             raise AttributeError("AutoPerceptron has no weights yet: call fit first")
@@ -254,11 +266,6 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._model = Quadratic(self.products_, learned)
         elif self.scaling_ is not None:
             self._model = self.scaling_.folded(learned)
-
-    def _prepare(self, table: Table) -> Table:
-        """The rows as the chosen learner sees them."""
-        change = self.products_ or self.scaling_
-        return table if change is None else change.apply(table)
 
     def _recalibrate(self, X: Any, y: Any) -> None:
         """Start the map again from these rows, after classes have come and the scores have other columns."""

@@ -38,6 +38,7 @@ from rosenblatt.select.scaling import Scaling, find_scaling, standardise, typica
 
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 MOST_TERMS = 4096  # columns and products
+MOST_WEIGHTS = 1 << 17  # of all classes, for the terms: with many classes they would take too long
 MOST_VALUES = 1 << 24  # terms of all rows, 64 MB; of more rows, some are taken to decide by
 HELD_VALUES = 0.25  # of these, for rows to judge by
 VALUES_BESIDE = 1_000_000  # terms; below it, a thread for the products costs more than it saves
@@ -113,7 +114,8 @@ def choose(
     decide = partial(_decide, examples, seed, max_iter, n_jobs)
     look = partial(decide, find_scaling(table), None, 1)
     terms = count_terms(table.features)
-    if not products or not examples.folds or terms > MOST_TERMS:
+    too_many = terms > MOST_TERMS or terms * weight_rows(len(labels.classes)) > MOST_WEIGHTS
+    if not products or not examples.folds or too_many:
         return look()
     scaling = standardise(table)
     by = math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES))
