@@ -11,8 +11,10 @@ import rosenblatt
 from rosenblatt.data import read, scan
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.files import FileRun, Options
-from rosenblatt.models.export import to_c, to_json, to_onnx
-from rosenblatt.models.model import model_of
+from rosenblatt.models.export import to_json, to_onnx
+from rosenblatt.models.export_c import to_c
+from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.quadratic import Products, Quadratic
 
 CC = shutil.which("cc") or shutil.which("gcc")
 
@@ -35,19 +37,36 @@ def trained(path, learner="averaged", **options):
     return run.model(), reader
 
 
+def trained_on_products(path, learner="pa1", **options):
+    """Of all numbers but the last, and of two columns that say what is missing."""
+    reader = scan(path)
+    columns = np.array([0, 1, 3, 4])
+    products = Products(columns, np.array([0.1, -0.2, 0.0, 0.3]), np.array([1.5, 0.3, 1.0, 0.7]))
+    run = FileRun.begin(reader, Options(learner, max_iter=3, **options), products=products)
+    run.run()
+    return run.model(), reader
+
+
+TRAINED = pytest.mark.parametrize(
+    "trained", [trained, trained_on_products, lambda path: trained_on_products(path, keep="average")]
+)
+
+
 def raw_numbers(path):
     return np.genfromtxt(path, delimiter=",", skip_header=1, usecols=(0, 1, 2))
 
 
+@TRAINED
 @pytest.mark.parametrize("classes", [2, 3])
-def test_onnx_says_the_same(tmp_path, classes):
+def test_onnx_says_the_same(tmp_path, classes, trained):
     runtime = pytest.importorskip("onnxruntime", reason="runs the exported model")
     pytest.importorskip("onnx")
     model, reader = trained(table(tmp_path / "x.csv", classes))
     session = runtime.InferenceSession(to_onnx(model), providers=["CPUExecutionProvider"])
     labels, scores = session.run(["label", "scores"], {"X": raw_numbers(tmp_path / "x.csv")})
     rows = read(tmp_path / "x.csv", encoder=reader.encoder)
-    np.testing.assert_allclose(scores, model.batch_scores(rows), rtol=1e-12, atol=1e-12)
+    near = 1e-12 if model.weights()[0].weights.dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(scores, model.batch_scores(rows), rtol=near, atol=near)
     assert labels.tolist() == model.predict(rows.matrix(model.features)).tolist()
 
 
@@ -71,8 +90,9 @@ def compiled(tmp_path, header, body):
     return program
 
 
+@TRAINED
 @pytest.mark.parametrize("classes", [2, 3])
-def test_c_has_the_same_bits_for_rows_of_numbers(tmp_path, classes):
+def test_c_has_the_same_bits_for_rows_of_numbers(tmp_path, classes, trained):
     model, reader = trained(table(tmp_path / "x.csv", classes))
     body = """
 int main(void) {
@@ -95,6 +115,31 @@ int main(void) {
         name, *found = line.split()
         assert name == label
         assert [float.fromhex(s) for s in found] == row
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 8, 11])
+@pytest.mark.parametrize("keep", ["last", "average"])
+def test_c_adds_any_number_of_products_in_the_engines_order(tmp_path, columns, keep):
+    rng = np.random.default_rng(columns)
+    X = rng.standard_normal((50, columns)) * 3
+    products = Products(np.arange(columns), np.zeros(columns), np.ones(columns))
+    terms = products.apply(rosenblatt.data.as_table(X)).values
+    learner = rosenblatt.Perceptron(keep=keep, max_iter=2, tol=None)
+    learner.partial_fit(terms, rng.integers(2, size=50), classes=[0, 1])
+    model = Model("Perceptron", {}, np.array([0, 1]), (Quadratic(products, learner._answer()[0]),), columns)
+    body = """
+int main(void) {
+  double row[MODEL_NUMBERS], scores[MODEL_ROWS];
+  for (;;) {
+    for (int j = 0; j < MODEL_NUMBERS; ++j) if (scanf("%lf", row + j) != 1) return 0;
+    model_scores(row, scores);
+    printf("%a\\n", scores[0]);
+  }
+}"""
+    program = compiled(tmp_path, to_c(model), body)
+    text = "\n".join(" ".join(repr(v) for v in row) for row in X.tolist())
+    out = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.split()
+    assert [float.fromhex(s) for s in out] == model.decision_function(X).tolist()
 
 
 def test_c_has_the_same_bits_for_sparse_rows(tmp_path):
@@ -134,6 +179,23 @@ def test_json_holds_the_whole_model(tmp_path):
         assert name == model.names[column]
     best = np.argmax(rows @ weights + content["intercept"], axis=1)
     assert [content["classes"][k] for k in best] == model.predict(rows).tolist()
+
+
+def test_json_says_how_products_are_made(tmp_path):
+    model, reader = trained_on_products(table(tmp_path / "x.csv"))
+    content = json.loads(to_json(model))
+    rows = read(tmp_path / "x.csv", encoder=reader.encoder).matrix(model.features).toarray()
+    how = content["products"]
+    z = (rows[:, how["columns"]] - how["center"]) / how["scale"]
+    z = np.clip(z, -how["farthest"], how["farthest"])
+    pairs = [(j, k) for j in range(z.shape[1]) for k in range(j, z.shape[1])]
+    terms = np.column_stack([z, *(how["share"] * (z[:, j] * z[:, k] - (j == k)) for j, k in pairs)])
+    weights = np.zeros((terms.shape[1], len(model.classes)))
+    for term, _, *row in content["weights"]:
+        weights[term] = row
+    assert {"a·b", "b²"} < {name for _, name, *_ in content["weights"]}
+    scores = terms @ weights + content["intercept"]
+    np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
 
 
 def test_what_cannot_be_exported(tmp_path):

@@ -245,6 +245,7 @@ def test_a_model_of_products(tmp_path, form):
     assert {name for name, _ in model.top_features(2)["0"]} == {"0²", "1²"}
     with pytest.raises(ModelError, match="a model of products has weights for products of columns"):
         model.linear()
+    assert model.weights()[1].columns.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Write a linear model for where rosenblatt is not.
+"""Write a model of weights for where rosenblatt is not.
 
 rosenblatt export spam.model --to json | less
 rosenblatt export sensor.model --to c -o model.h
@@ -19,14 +19,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rosenblatt.models import export
+    from rosenblatt.models.export import to_json, to_onnx
+    from rosenblatt.models.export_c import to_c
     from rosenblatt.models.file import load
 
     model = load(args.model)
     if args.to == "onnx":
-        content = export.to_onnx(model)
+        content = to_onnx(model)
     else:
-        content = (export.to_json(model) if args.to == "json" else export.to_c(model)).encode()
+        content = (to_json(model) if args.to == "json" else to_c(model)).encode()
     if args.output:
         from rosenblatt.models.container import write_whole
 

@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-products",
         dest="products",
         action="store_false",
-        help="keep auto from trying products of columns: a model with a weight for every column, that can be exported",
+        help="keep auto from trying products of columns: every column has a weight of its own",
     )
     parser.add_argument(
         "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"

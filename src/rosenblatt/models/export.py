@@ -1,13 +1,11 @@
-"""A linear model for where rosenblatt is not: JSON, a C header, ONNX.
+"""A model of weights for where rosenblatt is not: JSON and ONNX.
 
-Invariant: an exported model names the same class as the model for every row. The C code adds in the engine's order
-for sparse rows, so its scores have the same bits where the compiler does not fuse multiplications and additions.
+Invariant: an exported model names the same class as the model for every row, but for scores that rounding decides.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import numpy as np
@@ -17,62 +15,45 @@ from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import MissingExtraError, ModelError
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
+from rosenblatt.models.quadratic import FARTHEST_VALUE
 
 MOST_DENSE = 1 << 24  # weights of an ONNX model, whose rows are dense
 
 
 def to_json(model: Model) -> str:
-    """The whole model as one JSON object: a list of [column, name or null, weight of each class]."""
-    linear = model.linear()
-    columns = _weighted(linear)
+    """The whole model as one JSON object: a list of [column, name or null, weight of each class].
+
+    With products, these are the terms that they say: the columns, then the products, row by row of the upper triangle.
+    """
+    linear, products = model.weights()
+    columns, names = weighted_columns(linear), dict(model.names)
+    if products is not None:
+        names = dict(enumerate(products.names([model.name_of(j) for j in products.columns.tolist()])))
     content = {
         "learner": model.learner,
         "classes": model.classes.tolist(),
         "features": model.features,
         "intercept": linear.intercept.tolist(),
         "weights": [
-            [int(column), model.names.get(int(column)), *weights]
+            [int(column), names.get(int(column)), *weights]
             for column, weights in zip(columns, linear.weights[:, columns].T.tolist(), strict=True)
         ],
+        "products": None,
         "encoder": None if model.encoder is None else model.encoder.to_json(),
         "rule": "score = intercept + sum of weight * value; with two classes a score >= 0 is the second, "
         "with more the highest score wins, the first of equals",
     }
+    if products is not None:
+        content["products"] = {
+            "columns": products.columns.tolist(),
+            "center": products.center.tolist(),
+            "scale": products.scale.tolist(),
+            "farthest": FARTHEST_VALUE,
+            "share": float(products.share),
+            "rule": "z = (value - center) / scale, at most farthest from 0, in float32; the values are all z_j, then "
+            "share * z_j * z_k for j <= k, less share where j = k",
+        }
     return json.dumps(content, ensure_ascii=False)
-
-
-def to_c(model: Model, name: str = "model") -> str:
-    """One C99 header without dependencies beyond the C library's types.
-
-    ``<name>_predict(row)`` takes the raw numbers of a row (NaN where one is missing), if the model reads numbers;
-    ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. Both return a place in
-    ``<name>_classes``.
-    """
-    if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
-        raise ModelError(f"{name!r} cannot begin the names of C functions")
-    linear = model.linear()
-    columns = _weighted(linear)
-    K = len(linear.intercept)
-    scalar = "float" if linear.weights.dtype == np.float32 else "double"
-    stored = linear.weights[:, columns].T.astype(np.float64).ravel()
-    classes = ", ".join(json.dumps(str(label)) for label in model.classes.tolist())
-    parts = [
-        f"/* {model.learner}: {len(model.classes)} classes, {model.features} features. Written by rosenblatt. */",
-        f"#ifndef {name.upper()}_H\n#define {name.upper()}_H",
-        "#include <stddef.h>\n#include <stdint.h>",
-        f"#define {name.upper()}_ROWS {K}\n#define {name.upper()}_COLUMNS {len(columns)}",
-        f"typedef {scalar} {name}_scalar;",
-        f"static const char *const {name}_classes[] = {{{classes}}};",
-        f"static const uint32_t {name}_columns[] = {{{_numbers(columns) or '0'}}};",
-        f"static const {name}_scalar {name}_weights[] = {{{_numbers(stored) or '0'}}};",
-        f"static const double {name}_intercept[] = {{{_numbers(linear.intercept)}}};",
-        _C_CODE.replace("NAME", name)
-        .replace("ROWS_OF", f"{name.upper()}_ROWS")
-        .replace("COLUMNS_OF", f"{name.upper()}_COLUMNS"),
-    ]
-    if model.encoder is None or _only_numbers(model):
-        parts.append(_c_rows(model, name))
-    return "\n".join([*parts, "#endif\n"])
 
 
 def to_onnx(model: Model) -> bytes:
@@ -82,7 +63,7 @@ def to_onnx(model: Model) -> bytes:
         from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         raise MissingExtraError("onnx", "export") from None
-    linear = model.linear()
+    linear, products = model.weights()
     if (isinstance(model.encoder, LineEncoder) and model.encoder.hashed) or (
         model.encoder is not None and not _raw(model)
     ):
@@ -93,7 +74,7 @@ def to_onnx(model: Model) -> bytes:
     constants: dict[str, NDArray[Any]] = {}
     width = model.features
     source = "X"
-    if _only_numbers(model):
+    if only_numbers(model):
         numbers = model.encoder.numbers
         width = len(numbers)
         constants |= {
@@ -110,6 +91,35 @@ def to_onnx(model: Model) -> bytes:
             helper.make_node("Concat", ["there", "indicators"], ["encoded"], axis=1),
         ]
         source = "encoded"
+    if products is not None:
+        pairs = np.array([(j, k) for j in range(len(products.columns)) for k in range(j, len(products.columns))])
+        share = np.float32(products.share)
+        constants |= {
+            "columns": products.columns,
+            "column_center": products.center,
+            "column_scale": products.scale,
+            "nearest": np.array(-FARTHEST_VALUE),
+            "farthest": np.array(FARTHEST_VALUE),
+            "share": np.asarray(share),
+            "one": pairs[:, 0].copy(),
+            "other": pairs[:, 1].copy(),
+            "taken": np.where(pairs[:, 0] == pairs[:, 1], share, np.float32(0)),
+        }
+        nodes += [
+            helper.make_node("Gather", [source, "columns"], ["chosen"], axis=1),
+            helper.make_node("Sub", ["chosen", "column_center"], ["chosen_centred"]),
+            helper.make_node("Div", ["chosen_centred", "column_scale"], ["chosen_scaled"]),
+            helper.make_node("Clip", ["chosen_scaled", "nearest", "farthest"], ["chosen_cut"]),
+            helper.make_node("Cast", ["chosen_cut"], ["z"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", ["z", "share"], ["z_shared"]),
+            helper.make_node("Gather", ["z_shared", "one"], ["z_one"], axis=1),
+            helper.make_node("Gather", ["z", "other"], ["z_other"], axis=1),
+            helper.make_node("Mul", ["z_one", "z_other"], ["z_product"]),
+            helper.make_node("Sub", ["z_product", "taken"], ["z_products"]),
+            helper.make_node("Concat", ["z", "z_products"], ["z_terms"], axis=1),
+            helper.make_node("Cast", ["z_terms"], ["terms"], to=TensorProto.DOUBLE),
+        ]
+        source = "terms"
     constants |= {"weights": np.ascontiguousarray(linear.weights.T, np.float64), "intercept": linear.intercept}
     nodes += [
         helper.make_node("MatMul", [source, "weights"], ["product"]),
@@ -155,95 +165,15 @@ def to_onnx(model: Model) -> bytes:
     return content
 
 
-_C_CODE = """\
-/* The weights of a column: 0 for one that has none. */
-static const NAME_scalar *NAME_find(uint32_t column) {
-  static const NAME_scalar none[ROWS_OF] = {0};
-  size_t low = 0, high = COLUMNS_OF;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (NAME_columns[middle] < column) low = middle + 1; else high = middle;
-  }
-  return low < COLUMNS_OF && NAME_columns[low] == column ? NAME_weights + low * ROWS_OF : none;
-}
-/* A score for each weight row; the columns must rise. */
-static void NAME_scores_sparse(const uint32_t *index, const NAME_scalar *value, size_t count, double *scores) {
-  size_t p, k;
-  if (ROWS_OF == 1) {
-    NAME_scalar sums[4] = {0, 0, 0, 0}, rest = 0;
-    for (p = 0; p + 4 <= count; p += 4)
-      for (k = 0; k < 4; ++k) sums[k] += value[p + k] * NAME_find(index[p + k])[0];
-    for (; p < count; ++p) rest += value[p] * NAME_find(index[p])[0];
-    scores[0] = (double)(((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest) + NAME_intercept[0];
-  } else {
-    NAME_scalar sums[ROWS_OF] = {0};
-    for (p = 0; p < count; ++p) {
-      const NAME_scalar *weights = NAME_find(index[p]);
-      for (k = 0; k < ROWS_OF; ++k) sums[k] += value[p] * weights[k];
-    }
-    for (k = 0; k < ROWS_OF; ++k) scores[k] = (double)sums[k] + NAME_intercept[k];
-  }
-}
-/* The place of the class that scores say. */
-static int NAME_decide(const double *scores) {
-  int best = 0, k;
-  if (ROWS_OF == 1) return scores[0] >= 0;
-  for (k = 1; k < ROWS_OF; ++k)
-    if (scores[k] > scores[best]) best = k;
-  return best;
-}
-static inline int NAME_predict_sparse(const uint32_t *index, const NAME_scalar *value, size_t count) {
-  double scores[ROWS_OF];
-  NAME_scores_sparse(index, value, count, scores);
-  return NAME_decide(scores);
-}"""
-
-
-def _c_rows(model: Model, name: str) -> str:
-    """The functions that take a whole row of numbers."""
-    if model.encoder is None:
-        means, scales, count, shift = [0.0], [1.0], model.features, 0
-        put = "index[count] = j; value[count++] = row[j];"
-    else:
-        numbers = model.encoder.numbers
-        means, scales, count, shift = [c.mean for c in numbers], [c.scale for c in numbers], len(numbers), len(numbers)
-        put = "if (row[j] == row[j]) { index[count] = j; value[count++] = (row[j] - mean[j]) / scale[j]; }"
-    upper = name.upper()
-    missing = (
-        f"  for (j = 0; j < {upper}_NUMBERS; ++j)\n"
-        f"    if (row[j] != row[j]) {{ index[count] = j + {shift}; value[count++] = 1; }}\n"
-        if shift
-        else ""
-    )
-    tables = (
-        f"  static const double mean[] = {{{_numbers(np.array(means))}}};\n"
-        f"  static const double scale[] = {{{_numbers(np.array(scales))}}};\n"
-        if shift
-        else ""
-    )
-    return (
-        f"#define {upper}_NUMBERS {count}\n"
-        f"/* The scores of a row of {upper}_NUMBERS numbers{'; NaN where one is missing' if shift else ''}. */\n"
-        f"static void {name}_scores(const double *row, double *scores) {{\n{tables}"
-        f"  uint32_t index[{upper}_NUMBERS], j;\n  {name}_scalar value[{upper}_NUMBERS];\n  size_t count = 0;\n"
-        f"  for (j = 0; j < {upper}_NUMBERS; ++j) {{ {put} }}\n{missing}"
-        f"  {name}_scores_sparse(index, value, count, scores);\n}}\n"
-        f"static inline int {name}_predict(const double *row) {{\n"
-        f"  double scores[{upper}_ROWS];\n  {name}_scores(row, scores);\n  return {name}_decide(scores);\n}}"
-    )
-
-
-def _weighted(linear: Linear) -> NDArray[np.intp]:
+def weighted_columns(linear: Linear) -> NDArray[np.intp]:
+    """The columns with a weight."""
     return np.flatnonzero((linear.weights != 0).any(axis=0))
 
 
-def _numbers(values: NDArray[Any]) -> str:
-    return ", ".join(repr(value) for value in values.tolist())
-
-
-def _only_numbers(model: Model) -> bool:
+def only_numbers(model: Model) -> bool:
+    """Does it read columns of numbers, and nothing else?"""
     return model.encoder is not None and not isinstance(model.encoder, LineEncoder) and not model.encoder.hashed
 
 
 def _raw(model: Model) -> bool:
-    return isinstance(model.encoder, LineEncoder) or _only_numbers(model)
+    return isinstance(model.encoder, LineEncoder) or only_numbers(model)

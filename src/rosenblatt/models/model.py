@@ -12,7 +12,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.models.quadratic import Products, Quadratic
 from rosenblatt.models.voted import Voted
 
 
@@ -79,37 +79,40 @@ class Model:
             return None
         return sum(0 if support is None else int(support.shape[0]) for support in supports)
 
-    def linear(self) -> Linear:
-        """The weights, if one weight row a class is all there is."""
-        if isinstance(self.parts[0], Dual | VotedDual):
+    def weights(self) -> tuple[Linear, Products | None]:
+        """The weights, and the products that they weigh; None: they weigh columns."""
+        part = self.parts[0]
+        if isinstance(part, Quadratic):
+            return part.linear, part.products
+        if isinstance(part, Dual | VotedDual):
             raise ModelError(
                 "a kernel model has support rows instead of weights: only rosenblatt itself can predict with it"
             )
-        if isinstance(self.parts[0], Quadratic):
-            raise ModelError(
-                "a model of products has weights for products of columns: only rosenblatt itself can predict with it; "
-                "train with --no-products, or AutoPerceptron(products=False), gives weights for columns"
-            )
-        if len(self.parts) != 1 or not isinstance(self.parts[0], Linear):
+        if len(self.parts) != 1 or not isinstance(part, Linear):
             raise ModelError("a vote has no single weight vector; a model with keep='average' comes closest")
-        return self.parts[0]
+        return part, None
+
+    def linear(self) -> Linear:
+        """The weights, if one weight a column and class is all there is."""
+        linear, products = self.weights()
+        if products is not None:
+            raise ModelError("a model of products has weights for products of columns: see weights()")
+        return linear
 
     @property
     def weighted(self) -> int | None:
         """The columns, or products of columns, with a weight; None for a vote or a kernel model."""
         part = self.parts[0]
-        linear = part.linear if isinstance(part, Quadratic) else part
-        return int((linear.weights != 0).any(axis=0).sum()) if isinstance(linear, Linear) else None
+        if not isinstance(part, Linear | Quadratic):
+            return None
+        return int((self.weights()[0].weights != 0).any(axis=0).sum())
 
     def top_features(self, count: int = 10) -> dict[str, list[tuple[str, float]]]:
         """The features, or products of features, that speak most for each class, with their weights."""
-        part = self.parts[0]
-        terms: list[str] | None = None
-        if isinstance(part, Quadratic):
-            weights = part.linear.weights
-            terms = part.products.names([self.name_of(j) for j in part.products.columns.tolist()])
-        else:
-            weights = self.linear().weights
+        linear, products = self.weights()
+        weights, terms = linear.weights, None
+        if products is not None:
+            terms = products.names([self.name_of(j) for j in products.columns.tolist()])
         if len(weights) == 1:
             weights = np.vstack([-weights, weights])
         tops = {}

@@ -35,9 +35,14 @@ class Products:
         """The terms of the rows, in float32: the columns, then the products, row by row of the upper triangle."""
         count, d = table.count if index is None else len(index), len(self.columns)
         terms = np.empty((count, count_terms(d)), np.float32)
-        how = (self.columns, self.center, self.scale, FARTHEST_VALUE, 1 / np.sqrt(d))
+        how = (self.columns, self.center, self.scale, FARTHEST_VALUE, self.share)
         engine.multiply_columns(table.rows, index, *how, terms)
         return Table(terms, engine.dense_rows(terms))
+
+    @property
+    def share(self) -> float:
+        """What the products are multiplied by."""
+        return float(1 / np.sqrt(len(self.columns)))
 
     def iter_parts(self, order: NDArray[np.uint32]) -> Iterator[NDArray[np.uint32]]:
         """An order of rows in parts, whose terms may be held at the same time."""
