@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, as_label_array, encode_labels, merge_classes, sorted_classes
@@ -26,6 +26,7 @@ from rosenblatt.learners.epochs import Outcome, Problem, Stopping, best_restart,
 from rosenblatt.learners.history import History
 from rosenblatt.learners.progress import EpochBar, run_threads
 from rosenblatt.learners.rules import Rule, check_number
+from rosenblatt.learners.seen import check_columns, remember_columns
 from rosenblatt.learners.start import check_count, seed_of
 from rosenblatt.learners.state import KEEPS, KeepName
 from rosenblatt.learners.validation import hold_out, validation_score
@@ -159,12 +160,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = row_weights(sample_weight, self.class_weight, labels)
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
         if first:
-            validate_data(self, X, skip_check_array=True, reset=True)
+            remember_columns(self, X)
             generator = engine.seed_generator(seed_of(self.random_state))
             self._states = self._new_states(self.init, table, known, keep, generator)
             self.history_ = History()
         else:
-            validate_data(self, X, skip_check_array=True, reset=False)
+            check_columns(self, X)
             self._states = self._states_over(known, rule)
         self.classes_ = known
         self._learn_batch(table, labels, rule, weights, order)
@@ -248,7 +249,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any) -> Table:
         table = as_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         return table
 
     # -- fitting
@@ -330,7 +331,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
         """Take the outcome over, and say how it ended."""
-        validate_data(self, X, skip_check_array=True, reset=True)
+        remember_columns(self, X)
         self._take_over(fitting, outcomes)
 
     def _take_over(self, fitting: Fitting, outcomes: list[Outcome]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
@@ -20,6 +20,7 @@ from rosenblatt.learners.history import History
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.progress import count_threads, run_both
+from rosenblatt.learners.seen import check_columns, remember_columns
 from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
@@ -128,7 +129,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
         learner.n_features_in_ = decision.prepared.table.features
         learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
-        validate_data(self, X, skip_check_array=True, reset=True)
+        remember_columns(self, X)
         self.classes_, self.best_ = labels.classes, learner
         self.scaling_, self.products_ = decision.scaling, decision.products
         self.scores_, self.choice_ = decision.scores, decision.sentence
@@ -161,7 +162,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     self._recalibrate(X, y)
             return self
         table = as_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         before = self._model.scores(table)
         self._learn_more(table, y, classes, sample_weight)
         self._fold()
@@ -276,5 +277,5 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self, "best_")
         table = as_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         return self._model.scores(table)

@@ -11,10 +11,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
+from rosenblatt.learners.seen import remember_columns
 from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.voted import Voted
@@ -119,7 +120,7 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows, scores = out_of_fold_scores(fitted, table, fold_of)
             self._calibration = Calibration(self.calibrate, scores, labels.codes[rows], len(labels.classes))
         self.learner_, self.classes_ = learner, learner.classes_
-        validate_data(self, X, skip_check_array=True, reset=True)
+        remember_columns(self, X)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

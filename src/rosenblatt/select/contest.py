@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -69,7 +69,7 @@ class Candidate:
     scores: list[list[float]] = field(default_factory=list)
     over: list[bool] = field(default_factory=list)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The learner as it is written in Python."""
         given = (f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
@@ -233,6 +233,8 @@ def new_contest(examples: Examples, seed: int) -> engine.Contest:
 
 def _best(candidates: list[Candidate]) -> list[Candidate]:
     """The best first; those as good as the best, but for a few rows, in their given order."""
+    if len(candidates) == 1:
+        return candidates
     scores = [candidate.score for candidate in candidates]
     floor = candidates[scores.index(max(scores))].floor
     order = sorted(range(len(scores)), key=lambda place: -min(scores[place], floor))

@@ -9,12 +9,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import Fitting
 from rosenblatt.learners.epochs import Orders, best_restart
+from rosenblatt.learners.seen import remember_columns
 from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.select.together import Course, run_together
 
@@ -93,7 +94,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             learner._conclude(X, fitting, best_restart(outcomes, fitting.problems, fitting.stoppings))
         self.learners_ = learners
         self.classes_ = learners[0].classes_
-        validate_data(self, X, skip_check_array=True, reset=True)
+        remember_columns(self, X)
         self.scores_ = np.array([self._score(learner, len(labels.codes)) for learner in learners])
         self.best_index_ = int(np.argmax(self.scores_))
         self.best_ = learners[self.best_index_]
