@@ -146,6 +146,16 @@ class Contest {
     return epochs;
   }
 
+  // Epochs of one contestant, each in an order of its own, until it separates the rows.
+  std::vector<Epoch> learn(std::int64_t who, std::int64_t most, Poll& poll) {
+    std::vector<Epoch> epochs;
+    while (static_cast<std::int64_t>(epochs.size()) < most && !poll() && (epochs.empty() || epochs.back().separates == 0)) {
+      shuffle();
+      epochs.push_back(run({who}, poll).front());
+    }
+    return epochs;
+  }
+
   // The scores of the held-out rows by the answer so far, K a row.
   void held_scores(Contestant& one, double* out, Poll& poll) const {
     Large<T> weights;

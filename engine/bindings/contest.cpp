@@ -57,16 +57,12 @@ class PyContest {
 
   Matrix<double> run(const std::vector<std::int64_t>& who, std::optional<Array<std::uint8_t>> cancel) {
     for (std::int64_t k : who) check(k);
-    Interrupt interrupt(cancel);
-    std::vector<Epoch> epochs;
-    {
-      nb::gil_scoped_release release;
-      epochs = std::visit([&](auto& contest) { return contest.run(who, interrupt.poll()); }, *contest_);
-    }
-    interrupt.raise_if_stopped();
-    Matrix<double> out = new_matrix(static_cast<std::int64_t>(epochs.size()), 4);
-    if (!epochs.empty()) std::memcpy(out.data(), epochs.data(), epochs.size() * sizeof(Epoch));
-    return out;
+    return epochs(cancel, [&](auto& contest, Poll& poll) { return contest.run(who, poll); });
+  }
+
+  Matrix<double> learn(std::int64_t who, std::int64_t most, std::optional<Array<std::uint8_t>> cancel) {
+    check(who);
+    return epochs(cancel, [&](auto& contest, Poll& poll) { return contest.learn(who, most, poll); });
   }
 
   Matrix<double> held_scores(std::int64_t who) {
@@ -113,6 +109,20 @@ class PyContest {
   }
 
  private:
+  template <class Run>
+  Matrix<double> epochs(const std::optional<Array<std::uint8_t>>& cancel, Run&& run) {
+    Interrupt interrupt(cancel);
+    std::vector<Epoch> found;
+    {
+      nb::gil_scoped_release release;
+      found = std::visit([&](auto& contest) { return run(contest, interrupt.poll()); }, *contest_);
+    }
+    interrupt.raise_if_stopped();
+    Matrix<double> out = new_matrix(static_cast<std::int64_t>(found.size()), 4);
+    if (!found.empty()) std::memcpy(out.data(), found.data(), found.size() * sizeof(Epoch));
+    return out;
+  }
+
   void check(std::int64_t who) const {
     const bool known = std::visit(
         [&](const auto& contest) {
@@ -140,6 +150,8 @@ void bind_contest(nb::module_& m) {
       .def("shuffle", &PyContest::shuffle, "Draw the order of the next epoch in every fold.")
       .def("run", &PyContest::run, "who"_a, "cancel"_a.noconvert().none() = nb::none(),
            "One epoch: a row of (held-out accuracy, mistakes, updates, separates) for each of them.")
+      .def("learn", &PyContest::learn, "who"_a, "most"_a, "cancel"_a.noconvert().none() = nb::none(),
+           "Epochs of one of them, each in an order of its own, until it separates the rows: a row as of run for each.")
       .def("held_scores", &PyContest::held_scores, "who"_a, "The scores of the rows held out, by the answer so far.")
       .def("take_state", &PyContest::take_state, "who"_a, "The arrays of a state, handed over: it takes no further part.");
 }

@@ -217,11 +217,9 @@ def learn_all(decision: Decision, examples: Examples, seed: int) -> Outcome:
     table = decision.prepared.table
     contest = new_contest(replace(decision.prepared, folds=[(rows, rows[:0])]), seed)
     decision.best.add_to(contest, 0)
-    history, separates = History(), False
-    while len(history) < decision.epochs and not separates:
-        contest.shuffle()
-        _, mistakes, updates, separates = contest.run([0])[0].tolist()
-        _note(history, int(mistakes), int(updates))
+    epochs = contest.learn(0, decision.epochs)
+    mistakes, updates = epochs[:, 1:3].astype(int).T.tolist()
+    history, separates = History(mistakes, updates, [0.0] * len(epochs)), bool(epochs[-1, 3])
     arrays = contest.take_state(0)
     K = len(arrays["intercept"])
     for name in ("weights", "sums", "variances"):
@@ -254,15 +252,11 @@ def _learn_part_by_part(decision: Decision, examples: Examples, rows: NDArray[np
             some = None if weights is None else weights[part]
             state.learn(products.apply(examples.table, part), y[part], decision.best.rule, sample_weight=some)
         mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
-        _note(history, mistakes, updates)
+        history.mistakes.append(mistakes)
+        history.updates.append(updates)
+        history.seconds.append(0.0)
         separates = mistakes == 0 and not any(
             state.count_mistakes(products.apply(examples.table, part), y[part], tie_positive=False)
             for part in products.iter_parts(rows)
         )
     return Outcome(state, history, "converged" if separates else "max_iter")
-
-
-def _note(history: History, mistakes: int, updates: int) -> None:
-    history.mistakes.append(mistakes)
-    history.updates.append(updates)
-    history.seconds.append(0.0)
