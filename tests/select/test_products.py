@@ -113,6 +113,13 @@ def test_more_rows_than_fit_are_decided_by_some_and_learned_part_by_part(
     assert alone.history_.mistakes == auto.best_.history_.mistakes
 
 
+def test_few_rows_that_count_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_circles(2000, noise=0.05, factor=0.5, random_state=0)
+    monkeypatch.setattr(decision, "MOST_VALUES", 5 * 800)
+    auto = AutoPerceptron().fit(X, y, np.arange(2000) % 10 == 0)  # few enough for several folds
+    assert np.mean(auto.predict(X) == y) > 0.97
+
+
 def test_separable_rows_that_do_not_fit_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(2000, 2))
     X = X[np.abs(X[:, 0] * X[:, 1]) > 0.3]

@@ -167,16 +167,19 @@ def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
     table, terms = examples.table, count_terms(len(products.columns))
     if terms * table.count <= MOST_VALUES:
         return replace(examples, table=products.apply(table))
-    ((training, held),) = examples.folds  # there are several of small tables only
-    step = math.ceil(len(training) * terms / ((1 - HELD_VALUES) * MOST_VALUES))
-    training, held = training[::step], held[::by]
-    rows = np.sort(np.concatenate([training, held]))
+    step = math.ceil(len(examples.folds[0][0]) * terms / ((1 - HELD_VALUES) * MOST_VALUES))
+    folds = [(training[::step], held[::by]) for training, held in examples.folds]
+    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     return Examples(
         products.apply(table, rows),
         Labels(examples.labels.classes, examples.labels.codes[rows]),
         None if examples.weights is None else examples.weights[rows],
-        [(np.searchsorted(rows, training).astype(np.uint32), np.searchsorted(rows, held).astype(np.uint32))],
+        [(_places(rows, training), _places(rows, held)) for training, held in folds],
     )
+
+
+def _places(rows: NDArray[np.uint32], some: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    return np.searchsorted(rows, some).astype(np.uint32)
 
 
 def out_of_sample_scores(
