@@ -48,7 +48,7 @@ def test_a_sigmoid_finds_the_numbers_that_made_the_labels() -> None:
     assert abs(found.b + 0.5) < 0.03
 
 
-@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic", "blend"])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_probabilities_sum_to_one(kind: Any, classes: int) -> None:
     generator = np.random.default_rng(1)
@@ -59,6 +59,22 @@ def test_probabilities_sum_to_one(kind: Any, classes: int) -> None:
     assert (P >= 0).all()
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
     np.testing.assert_array_equal(P.argmax(axis=1), predict_codes(scores))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_auto_is_the_mean_of_both_maps_where_there_are_enough_rows(classes: int) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(2500, 4))
+    y = np.argmax(X[:, :classes] + rng.normal(size=(2500, classes)), axis=1)
+    auto = AutoPerceptron(products=False).fit(X, y)
+    scores, codes = auto._calibration.scores, auto._calibration.codes
+    assert len(codes) >= 2000
+    rows = rng.normal(size=(40, 1 if classes == 2 else classes))
+    both = [fit_maps(scores, codes, classes, kind) for kind in ("sigmoid", "isotonic")]
+    for found, sigmoid, isotonic in zip(auto._calibration.maps, *both, strict=True):
+        np.testing.assert_array_equal(found(rows[:, 0]), (sigmoid(rows[:, 0]) + isotonic(rows[:, 0])) / 2)
+    few = AutoPerceptron(products=False).fit(X[:200], y[:200])
+    assert all(isinstance(each, Sigmoid) for each in few._calibration.maps)
 
 
 def test_the_brier_score_is_scikit_learns() -> None:

@@ -52,7 +52,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     products : bool, default=True
         Try products of columns, if there are at most 89 of them. False: the answer is linear in the columns.
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
-        How the held-out scores become the probabilities of `predict_proba`; "auto" is isotonic from 400 of them on.
+        How the held-out scores become the probabilities of `predict_proba`; "auto" is the sigmoid, and from 400 scores
+        on the mean of both.
     random_state : int, default=0
         The seed of the held-out part and of the shuffling; the same seed gives the same bits.
     n_jobs : int, default=-1

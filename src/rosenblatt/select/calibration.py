@@ -20,7 +20,7 @@ from rosenblatt.learners.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.voted import Voted
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
-from rosenblatt.select.probability import Map, fit_maps, probabilities
+from rosenblatt.select.probability import Map, MapName, fit_maps, probabilities
 
 Kind = Literal["auto", "sigmoid", "isotonic"]
 ENOUGH = 400  # rows for "auto" to trust the shape of an isotonic map
@@ -39,9 +39,11 @@ class Calibration:
     @cached_property
     def maps(self) -> list[Map]:
         """One map, or one a class; fitted when probabilities are first asked for."""
-        kind = self.kind
-        if kind == "auto":
-            kind = "isotonic" if len(self.codes) >= ENOUGH else "sigmoid"
+        kind: MapName = "sigmoid"
+        if self.kind != "auto":
+            kind = self.kind
+        elif len(self.codes) >= ENOUGH:
+            kind = "blend"
         return fit_maps(self.scores, self.codes, self.classes, kind)
 
     def followed_by(self, scores: NDArray[np.float64], codes: NDArray[np.int32]) -> Calibration:

@@ -36,8 +36,7 @@ MOST_HELD_OUT = 10_000
 MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
-SETTLED = 40_000  # rows to go over at least, in at most so many epochs: few steps have not settled yet
-SETTLED_EPOCHS = {"last": 5, "average": 12}  # an average has the first weights in it for long
+SETTLED = 40_000  # rows to go over at least, in a limited number of epochs: few steps have not settled yet
 EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
 
 
@@ -110,12 +109,12 @@ class Candidate:
     def score(self) -> float:
         return max(self.curve())
 
-    def epochs(self, rows: int, most: int) -> int:
-        """The last epoch within a standard error of the best one; more of them where there are few rows."""
+    def epochs(self, rows: int, most: int, settled: int) -> int:
+        """The last epoch within a standard error of the best one; up to `settled` of them where there are few rows."""
         curve = self.curve()
         floor = max(curve) - self._error(max(curve))
         chosen = max(k for k, score in enumerate(curve, start=1) if score >= floor)
-        return min(most, max(chosen, min(SETTLED_EPOCHS[self.keep], SETTLED // rows)))
+        return min(most, max(chosen, min(settled, SETTLED // rows)))
 
     @property
     def floor(self) -> float:

@@ -37,6 +37,8 @@ from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, standardise, typical_squared_norm
 
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
+SETTLED_EPOCHS = {"last": 5, "average": 12}  # where rows are few; an average has the first weights in it for long
+SETTLED_PRODUCTS = 8  # the same, for products, of which more are learned from every row
 MOST_TERMS = 4096  # columns and products
 MOST_WEIGHTS = 1 << 17  # of all classes, for the terms: with many classes they would take too long
 MOST_VALUES = 1 << 24  # terms of all rows, 64 MB; of more rows, some are taken to decide by
@@ -159,7 +161,9 @@ def _decide(
         return Decision(candidates, max_iter, scaling, products, prepared, None)
     contest = Contest(candidates, prepared, seed, n_jobs)
     ranked = contest.rank(max_iter)
-    return Decision(ranked, ranked[0].epochs(table.count, max_iter), scaling, products, prepared, contest)
+    settled = SETTLED_EPOCHS[ranked[0].keep] if products is None else SETTLED_PRODUCTS
+    epochs = ranked[0].epochs(table.count, max_iter, settled)
+    return Decision(ranked, epochs, scaling, products, prepared, contest)
 
 
 def _multiplied(examples: Examples, products: Products, by: int) -> Examples:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
+MapName = Literal["sigmoid", "isotonic", "blend"]
 TRIFLE = 1e-9
 
 
@@ -83,9 +84,32 @@ class Isotonic:
         return cls(fitted.X_thresholds_, fitted.y_thresholds_)
 
 
-def fit_maps(scores: Floats, codes: NDArray[np.int32], classes: int, kind: Literal["sigmoid", "isotonic"]) -> list[Map]:
+@dataclass(frozen=True)
+class Blend:
+    """The mean of both: the sigmoid calms the steps of the isotonic map, which bend the sigmoid to what was seen."""
+
+    sigmoid: Sigmoid
+    isotonic: Isotonic
+
+    def __call__(self, scores: Floats) -> Floats:
+        mean: Floats = (self.sigmoid(scores) + self.isotonic(scores)) / 2
+        return mean
+
+    @classmethod
+    def fit(cls, scores: Floats, positive: NDArray[np.bool_]) -> Blend:
+        return cls(Sigmoid.fit(scores, positive), Isotonic.fit(scores, positive))
+
+
+_MAPS: dict[MapName, type[Sigmoid] | type[Isotonic] | type[Blend]] = {
+    "sigmoid": Sigmoid,
+    "isotonic": Isotonic,
+    "blend": Blend,
+}
+
+
+def fit_maps(scores: Floats, codes: NDArray[np.int32], classes: int, kind: MapName) -> list[Map]:
     """One map for two classes, else one a class against the rest."""
-    chosen: type[Sigmoid] | type[Isotonic] = Sigmoid if kind == "sigmoid" else Isotonic
+    chosen = _MAPS[kind]
     if scores.shape[1] == 1:
         return [chosen.fit(scores[:, 0], codes == 1)]
     relative = _relative(scores)
