@@ -9,7 +9,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.data import read, scan
-from rosenblatt.errors import ModelError
+from rosenblatt.errors import ModelError, ParameterError
 from rosenblatt.learners.files import FileRun, Options
 from rosenblatt.models.export import to_json, to_onnx
 from rosenblatt.models.export_c import to_c
@@ -90,11 +90,7 @@ def compiled(tmp_path, header, body):
     return program
 
 
-@TRAINED
-@pytest.mark.parametrize("classes", [2, 3])
-def test_c_has_the_same_bits_for_rows_of_numbers(tmp_path, classes, trained):
-    model, reader = trained(table(tmp_path / "x.csv", classes))
-    body = """
+ROWS_OF_NUMBERS = """
 int main(void) {
   double row[MODEL_NUMBERS], scores[MODEL_ROWS];
   for (;;) {
@@ -105,16 +101,23 @@ int main(void) {
     puts("");
   }
 }"""
-    program = compiled(tmp_path, to_c(model), body)
-    text = "\n".join(" ".join(repr(v) for v in row) for row in raw_numbers(tmp_path / "x.csv").tolist())
+
+
+def said_of(program, rows):
+    """The class and the scores that a program says of each row of numbers."""
+    text = "\n".join(" ".join(repr(v) for v in row) for row in rows.tolist())
     out = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    return [(name, [float.fromhex(score) for score in scores]) for name, *scores in map(str.split, out)]
+
+
+@TRAINED
+@pytest.mark.parametrize("classes", [2, 3])
+def test_c_has_the_same_bits_for_rows_of_numbers(tmp_path, classes, trained):
+    model, reader = trained(table(tmp_path / "x.csv", classes))
+    said = said_of(compiled(tmp_path, to_c(model), ROWS_OF_NUMBERS), raw_numbers(tmp_path / "x.csv"))
     rows = read(tmp_path / "x.csv", encoder=reader.encoder)
-    scores = model.batch_scores(rows)
     labels = model.predict(rows.matrix(model.features)).tolist()
-    for line, label, row in zip(out, labels, scores.tolist(), strict=True):
-        name, *found = line.split()
-        assert name == label
-        assert [float.fromhex(s) for s in found] == row
+    assert said == list(zip(labels, model.batch_scores(rows).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 5, 8, 11])
@@ -127,19 +130,8 @@ def test_c_adds_any_number_of_products_in_the_engines_order(tmp_path, columns, k
     learner = rosenblatt.Perceptron(keep=keep, max_iter=2, tol=None)
     learner.partial_fit(terms, rng.integers(2, size=50), classes=[0, 1])
     model = Model("Perceptron", {}, np.array([0, 1]), (Quadratic(products, learner._answer()[0]),), columns)
-    body = """
-int main(void) {
-  double row[MODEL_NUMBERS], scores[MODEL_ROWS];
-  for (;;) {
-    for (int j = 0; j < MODEL_NUMBERS; ++j) if (scanf("%lf", row + j) != 1) return 0;
-    model_scores(row, scores);
-    printf("%a\\n", scores[0]);
-  }
-}"""
-    program = compiled(tmp_path, to_c(model), body)
-    text = "\n".join(" ".join(repr(v) for v in row) for row in X.tolist())
-    out = subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.split()
-    assert [float.fromhex(s) for s in out] == model.decision_function(X).tolist()
+    said = said_of(compiled(tmp_path, to_c(model), ROWS_OF_NUMBERS), X)
+    assert [score for _, (score,) in said] == model.decision_function(X).tolist()
 
 
 def test_c_has_the_same_bits_for_sparse_rows(tmp_path):
@@ -196,6 +188,11 @@ def test_json_says_how_products_are_made(tmp_path):
     assert {"a·b", "b²"} < {name for _, name, *_ in content["weights"]}
     scores = terms @ weights + content["intercept"]
     np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
+
+
+def test_a_vote_is_not_learned_from_products(tmp_path):
+    with pytest.raises(ParameterError, match="keep='vote': products of columns are learned with 'last' or 'average'"):
+        trained_on_products(table(tmp_path / "x.csv"), "voted")
 
 
 def test_what_cannot_be_exported(tmp_path):

@@ -274,6 +274,7 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
     from rosenblatt.cli.rows import read_rows
     from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files import LEARNERS
+    from rosenblatt.models.linear import Linear
     from rosenblatt.models.model import model_of
 
     if args.checkpoint or args.cache:
@@ -290,9 +291,9 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         warnings.simplefilter("ignore")  # the verdict says how it stopped
         learner.set_params(**given).fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
     model = model_of(learner, reader.encoder, {})
-    columns = _weighted_columns(model)
-    if columns is not None:
-        model.names.update(reader.find_names(columns))
+    part = model.parts[0]
+    if isinstance(part, Linear):
+        model.names.update(reader.find_names(part.columns()))
     facts = {
         "learner": args.learner,
         "parameters": model.parameters,
@@ -307,15 +308,6 @@ def _in_memory(args: argparse.Namespace, reader: Any) -> tuple[Any, dict[str, An
         "stop_reason": model.history["stop_reason"],
     }
     return model, facts
-
-
-def _weighted_columns(model: Any) -> Any:
-    import numpy as np
-
-    from rosenblatt.models.linear import Linear
-
-    part = model.parts[0]
-    return np.flatnonzero((part.weights != 0).any(axis=0)) if isinstance(part, Linear) else None
 
 
 def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reader: Any) -> None:

@@ -26,7 +26,7 @@ from rosenblatt.learners.state import State
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.file import MOST_FEATURES, encoder_from
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.parts import products_from
+from rosenblatt.models.parts import products_from, products_to
 from rosenblatt.models.voted import Updates
 
 _ARRAYS = (
@@ -103,8 +103,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
     if run.scale is not None:
         tensors["scale"] = run.scale
     if run.products is not None:
-        for name in ("columns", "center", "scale"):
-            tensors[f"products.{name}"] = getattr(run.products, name)
+        products_to(run.products, "products.", tensors)
     for k, places in run.places.items():
         tensors[f"places.{k}"] = places
     write_container(path, "checkpoint", header, tensors)

@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.readers import Reader, check_classes
-from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.classes import weight_rows
 from rosenblatt.learners.epochs import StopReason
@@ -172,6 +172,10 @@ class FileRun:
         _check_room(rows, known)
         weights: NDArray[Any] = np.zeros((rows, known), order="F")
         if products is not None:
+            if options.kept() not in ("last", "average"):
+                raise ParameterError(
+                    f"keep={options.kept()!r}: products of columns are learned with 'last' or 'average'"
+                )
             weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
         state = State.begin(
             weights,
@@ -304,9 +308,10 @@ class FileRun:
         if self.products is None:
             self._learn_columns(group, rows, y, order)
         else:
-            for table, part in self._multiplied(rows, order):
+            rule, tie = self.options.rule(), self.options.tie == "positive"
+            for terms, part in self.products.iter_terms(rows.table(self._width), order):
                 weights = None if rows.weights is None else rows.weights[part]
-                self.state.learn(table, y[part], self.options.rule(), sample_weight=weights)
+                self.state.learn(terms, y[part], rule, tie_positive=tie, sample_weight=weights)
         self.progress.place += 1
         self.progress.rows += len(rows)
         self.progress.weight += len(rows) if rows.weights is None else float(rows.weights.sum())
@@ -334,14 +339,11 @@ class FileRun:
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
 
-    def _multiplied(
-        self, rows: Batch, order: NDArray[np.uint32] | None = None
-    ) -> Iterator[tuple[Table, NDArray[np.uint32]]]:
-        """The terms of the rows in this order, part by part, and which rows they are."""
+    @property
+    def _width(self) -> int:
+        """Columns enough for those that are multiplied."""
         assert self.products is not None
-        table = rows.table(max(self.features, int(self.products.columns[-1]) + 1))
-        order = np.arange(len(rows), dtype=np.uint32) if order is None else order
-        return ((self.products.apply(table, part), part) for part in self.products.iter_parts(order))
+        return max(self.features, int(self.products.columns[-1]) + 1)
 
     def _targets(self, block: Batch) -> NDArray[Any]:
         if len(self.classes) == 2:
@@ -397,14 +399,13 @@ class FileRun:
         return sum(self._mistakes_of(self._scaled(group.rows)) for group in groups)
 
     def _mistakes_of(self, rows: Batch) -> float:
-        y, count = self._targets(rows), self.state.count_mistakes
+        y, tie = self._targets(rows), self.options.tie == "positive"
+        count = partial(self.state.count_mistakes, tie_positive=tie)
         if self.products is None:
-            tie = self.options.tie == "positive"
-            return count(rows.table(self.state.features), y, tie_positive=tie, sample_weight=rows.weights)
-        weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+            return count(rows.table(self.state.features), y, sample_weight=rows.weights)
         return sum(
-            count(table, y[part], tie_positive=False, sample_weight=weights[part])
-            for table, part in self._multiplied(rows)
+            count(terms, y[part], sample_weight=None if rows.weights is None else rows.weights[part])
+            for terms, part in self.products.iter_terms(rows.table(self._width))
         )
 
     def _scaled(self, rows: Batch) -> Batch:
@@ -426,7 +427,7 @@ class FileRun:
             isinstance(self.reader.encoder, LineEncoder) and not self.reader.encoder.hashed
         ):
             return {}
-        columns = np.flatnonzero((answer.weights != 0).any(axis=0))
+        columns = answer.columns()
         if len(columns) > MOST_NAMES:
             sizes = np.abs(answer.weights[:, columns]).max(axis=0)
             columns = np.sort(columns[np.argsort(-sizes, kind="stable")[:MOST_NAMES]])

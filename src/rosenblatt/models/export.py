@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import MissingExtraError, ModelError
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import FARTHEST_VALUE
 
@@ -26,7 +25,7 @@ def to_json(model: Model) -> str:
     With products, these are the terms that they say: the columns, then the products, row by row of the upper triangle.
     """
     linear, products = model.weights()
-    columns, names = weighted_columns(linear), dict(model.names)
+    columns, names = linear.columns(), dict(model.names)
     if products is not None:
         names = dict(enumerate(products.names([model.name_of(j) for j in products.columns.tolist()])))
     content = {
@@ -92,7 +91,7 @@ def to_onnx(model: Model) -> bytes:
         ]
         source = "encoded"
     if products is not None:
-        pairs = np.array([(j, k) for j in range(len(products.columns)) for k in range(j, len(products.columns))])
+        one, other = np.triu_indices(len(products.columns))
         share = np.float32(products.share)
         constants |= {
             "columns": products.columns,
@@ -101,9 +100,9 @@ def to_onnx(model: Model) -> bytes:
             "nearest": np.array(-FARTHEST_VALUE),
             "farthest": np.array(FARTHEST_VALUE),
             "share": np.asarray(share),
-            "one": pairs[:, 0].copy(),
-            "other": pairs[:, 1].copy(),
-            "taken": np.where(pairs[:, 0] == pairs[:, 1], share, np.float32(0)),
+            "one": one,
+            "other": other,
+            "taken": np.where(one == other, share, np.float32(0)),
         }
         nodes += [
             helper.make_node("Gather", [source, "columns"], ["chosen"], axis=1),
@@ -163,11 +162,6 @@ def to_onnx(model: Model) -> bytes:
     onnx.checker.check_model(exported)
     content: bytes = exported.SerializeToString()
     return content
-
-
-def weighted_columns(linear: Linear) -> NDArray[np.intp]:
-    """The columns with a weight."""
-    return np.flatnonzero((linear.weights != 0).any(axis=0))
 
 
 def only_numbers(model: Model) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ModelError
-from rosenblatt.models.export import only_numbers, weighted_columns
+from rosenblatt.models.export import only_numbers
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import FARTHEST_VALUE, Products, count_terms
 
@@ -29,7 +29,7 @@ def to_c(model: Model, name: str = "model") -> str:
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
         raise ModelError(f"{name!r} cannot begin the names of C functions")
     linear, products = model.weights()
-    columns = weighted_columns(linear) if products is None else products.columns
+    columns = linear.columns() if products is None else products.columns
     K = len(linear.intercept)
     scalar = "float" if linear.weights.dtype == np.float32 else "double"
     weights = linear.weights[:, columns].T if products is None else linear.weights

@@ -33,6 +33,10 @@ class Linear:
         scores: NDArray[np.float64] = engine.scores(table.rows, weights.ravel(order="K"), self.intercept, index)
         return scores
 
+    def columns(self) -> NDArray[np.intp]:
+        """The columns with a weight."""
+        return np.flatnonzero((self.weights != 0).any(axis=0))
+
 
 def feature_major(weights: NDArray[Any]) -> bool:
     """Do the weights of all classes for one feature lie side by side?"""

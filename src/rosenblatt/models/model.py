@@ -105,7 +105,7 @@ class Model:
         part = self.parts[0]
         if not isinstance(part, Linear | Quadratic):
             return None
-        return int((self.weights()[0].weights != 0).any(axis=0).sum())
+        return len(self.weights()[0].columns())
 
     def top_features(self, count: int = 10) -> dict[str, list[tuple[str, float]]]:
         """The features, or products of features, that speak most for each class, with their weights."""

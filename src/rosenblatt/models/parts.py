@@ -42,8 +42,7 @@ def part_to(part: Part, prefix: str, tensors: Tensors) -> dict[str, Any]:
         return {"kind": "linear"}
     if isinstance(part, Quadratic):
         _weights_to(part.linear, prefix, tensors)
-        for name in _PRODUCTS:
-            tensors[f"{prefix}products.{name}"] = getattr(part.products, name)
+        products_to(part.products, f"{prefix}products.", tensors)
         return {"kind": "products"}
     header = {"support": _support_to(part.support, prefix, tensors)}
     if isinstance(part, Voted):
@@ -97,6 +96,12 @@ def part_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
     K, survived = _count(header["K"]), tuple(_count(last) for last in header["survived_last"])
     logs = tuple(_updates_from(f"{prefix}{at}.", tensors, count, K) for at in range(len(survived)))
     return VotedDual(kernel, support, logs, survived, K, bool(header["fit_intercept"]))
+
+
+def products_to(products: Products, prefix: str, tensors: Tensors) -> None:
+    """The arrays of products go among the tensors."""
+    for name in _PRODUCTS:
+        tensors[f"{prefix}{name}"] = getattr(products, name)
 
 
 def products_from(prefix: str, tensors: Tensors, features: int) -> Products:
@@ -205,7 +210,7 @@ def _count(value: Any) -> int:
 
 def _weights_to(linear: Linear, prefix: str, tensors: Tensors) -> None:
     """Only what is not 0: the columns with a weight, and of these the rows."""
-    columns = np.flatnonzero((linear.weights != 0).any(axis=0))
+    columns = linear.columns()
     stored = sp.csc_array(linear.weights[:, columns])
     stored.sort_indices()
     tensors[f"{prefix}columns"] = columns.astype(np.int64)

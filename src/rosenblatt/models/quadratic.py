@@ -44,16 +44,20 @@ class Products:
         """What the products are multiplied by."""
         return float(1 / np.sqrt(len(self.columns)))
 
-    def iter_parts(self, order: NDArray[np.uint32]) -> Iterator[NDArray[np.uint32]]:
-        """An order of rows in parts, whose terms may be held at the same time."""
+    def iter_terms(
+        self, table: Table, order: NDArray[np.uint32] | None = None
+    ) -> Iterator[tuple[Table, NDArray[np.uint32]]]:
+        """The terms of the rows in this order, or as they stand, part by part, and which rows each part has."""
+        rows = np.arange(table.count, dtype=np.uint32) if order is None else order
         step = max(1, TERMS_AT_ONCE // count_terms(len(self.columns)))
-        for begin in range(0, len(order), step):
-            yield order[begin : begin + step]
+        for begin in range(0, len(rows), step):
+            part = rows[begin : begin + step]
+            yield self.apply(table, part), part
 
     @staticmethod
     def names(columns: Sequence[str]) -> list[str]:
         """What the terms of these columns are called, in their order."""
-        pairs = [(j, k) for j in range(len(columns)) for k in range(j, len(columns))]
+        pairs = zip(*(each.tolist() for each in np.triu_indices(len(columns))), strict=True)
         return [*columns, *(f"{columns[j]}·{columns[k]}" if j < k else f"{columns[j]}²" for j, k in pairs)]
 
 
@@ -70,8 +74,7 @@ class Quadratic:
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
-        parts = self.products.iter_parts(np.arange(table.count, dtype=np.uint32))
-        return np.vstack([self.linear.scores(self.products.apply(table, part)) for part in parts])
+        return np.vstack([self.linear.scores(terms) for terms, _ in self.products.iter_terms(table)])
 
 
 def count_terms(columns: int) -> int:

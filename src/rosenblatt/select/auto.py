@@ -26,7 +26,7 @@ from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Kind
-from rosenblatt.select.contest import MOST_EPOCHS, Examples
+from rosenblatt.select.contest import MOST_EPOCHS
 from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
@@ -124,7 +124,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
         )
-        outcome, (scores, codes) = self._learn(decision, Examples(table, labels, weights, []), seed)
+        outcome, (scores, codes) = self._learn(decision, seed)
         best = decision.best
         kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.kind]
         learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
@@ -217,11 +217,9 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _learn(
-        self, decision: Decision, examples: Examples, seed: int
-    ) -> tuple[Outcome, tuple[NDArray[np.float64], NDArray[np.int32]]]:
+    def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, tuple[NDArray[np.float64], NDArray[np.int32]]]:
         """The chosen learner, learned from all rows; and scores to calibrate by, with the codes of their rows."""
-        learn = partial(learn_all, decision, examples, seed)
+        learn, examples = partial(learn_all, decision, seed), decision.examples
         if decision.contest is None:
             outcome = learn()
             return outcome, (outcome.state.answer().scores(decision.prepared.table), examples.labels.codes)
@@ -243,11 +241,10 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_lengths(table, labels)
         weights = row_weights(sample_weight, None, labels)
         known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
-        for part in self.products_.iter_parts(np.arange(table.count, dtype=np.uint32)):
+        for terms, part in self.products_.iter_terms(table):
             some = None if weights is None else weights[part]
             if some is None or some.any():
-                terms = self.products_.apply(table, part).values
-                self.best_.partial_fit(terms, labels.classes[labels.codes[part]], known, some)
+                self.best_.partial_fit(terms.values, labels.classes[labels.codes[part]], known, some)
 
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):

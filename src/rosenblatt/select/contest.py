@@ -52,7 +52,7 @@ class Examples:
     @property
     def held(self) -> NDArray[np.uint32]:
         """The rows to judge by, fold after fold."""
-        return np.concatenate([held for _, held in self.folds])
+        return np.concatenate([np.empty(0, np.uint32), *(held for _, held in self.folds)])
 
 
 @dataclass

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +55,7 @@ class Decision:
     epochs: int
     scaling: Scaling | None
     products: Products | None
+    examples: Examples  # all rows, as they came
     prepared: Examples  # what the candidates learned from
     contest: Contest | None
     without: Decision | None = None  # where products were taken, what would have been without
@@ -113,15 +113,22 @@ def choose(
     """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better."""
     check_count("max_iter", max_iter)
     examples = Examples(table, labels, weights, make_folds(labels, weights, seed))
-    decide = partial(_decide, examples, seed, max_iter, n_jobs)
-    look = partial(decide, find_scaling(table), None, 1)
     terms = count_terms(table.features)
+    by = max(1, math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES)))
+
+    def look() -> Decision:
+        scaling = find_scaling(table)
+        scaled = examples if scaling is None else replace(examples, table=scaling.apply(table))
+        return _decide(examples, scaled, scaling, None, seed, max_iter, n_jobs)
+
+    def look_again() -> Decision:
+        scaling = standardise(table)
+        products = Products(np.arange(table.features), scaling.center, scaling.scale)
+        return _decide(examples, _multiplied(examples, products, by), None, products, seed, max_iter, n_jobs)
+
     too_many = terms > MOST_TERMS or terms * weight_rows(len(labels.classes)) > MOST_WEIGHTS
     if not products or not examples.folds or too_many:
         return look()
-    scaling = standardise(table)
-    by = math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES))
-    look_again = partial(decide, None, Products(np.arange(table.features), scaling.center, scaling.scale), by)
     multiplied: Decision | None = None
     if terms * table.count > VALUES_BESIDE and count_threads(n_jobs) > 1:
         plain, multiplied = run_both(look, look_again)
@@ -140,30 +147,25 @@ def choose(
 
 def _decide(
     examples: Examples,
+    prepared: Examples,
+    scaling: Scaling | None,
+    products: Products | None,
     seed: int,
     max_iter: int,
     n_jobs: int | None,
-    scaling: Scaling | None,
-    products: Products | None,
-    by: int,
 ) -> Decision:
-    table = examples.table
-    if products is not None:
-        prepared = _multiplied(examples, products, by)
-    else:
-        prepared = examples if scaling is None else replace(examples, table=scaling.apply(table))
-    held = sum(len(rows) for _, rows in prepared.folds)
-    sparse = prepared.table.sparse and table.stored < MOST_FILLED * table.count * table.features
-    candidates = make_candidates(typical_squared_norm(prepared.table) + 1.0, held, sparse=sparse)
+    table = prepared.table
+    sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
+    candidates = make_candidates(typical_squared_norm(table) + 1.0, len(prepared.held), sparse=sparse)
     if products is not None:  # a second look at the same rows has to be a quick one
         candidates = candidates[:1]
-    if not examples.folds:
-        return Decision(candidates, max_iter, scaling, products, prepared, None)
+    if not prepared.folds:
+        return Decision(candidates, max_iter, scaling, products, examples, prepared, None)
     contest = Contest(candidates, prepared, seed, n_jobs)
     ranked = contest.rank(max_iter)
     settled = SETTLED_EPOCHS[ranked[0].keep] if products is None else SETTLED_PRODUCTS
-    epochs = ranked[0].epochs(table.count, max_iter, settled)
-    return Decision(ranked, epochs, scaling, products, prepared, contest)
+    epochs = ranked[0].epochs(examples.table.count, max_iter, settled)
+    return Decision(ranked, epochs, scaling, products, examples, prepared, contest)
 
 
 def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
@@ -214,13 +216,14 @@ def out_of_sample_scores(
     return np.vstack([scores, *found]), examples.labels.codes[rows]
 
 
-def learn_all(decision: Decision, examples: Examples, seed: int) -> Outcome:
+def learn_all(decision: Decision, seed: int) -> Outcome:
     """What the best learner's own ``fit`` with so many epochs gives, to the bit, on all rows, scaled or multiplied."""
+    examples = decision.examples
     rows = np.arange(examples.table.count, dtype=np.uint32)
     if examples.weights is not None:
         rows = rows[examples.weights > 0]
     if decision.prepared.table.count < examples.table.count:
-        return _learn_part_by_part(decision, examples, rows, seed)
+        return _learn_part_by_part(decision, rows, seed)
     table = decision.prepared.table
     contest = new_contest(replace(decision.prepared, folds=[(rows, rows[:0])]), seed)
     decision.best.add_to(contest, 0)
@@ -237,8 +240,9 @@ def learn_all(decision: Decision, examples: Examples, seed: int) -> Outcome:
     return Outcome(state, history, "converged" if separates else "max_iter")
 
 
-def _learn_part_by_part(decision: Decision, examples: Examples, rows: NDArray[np.uint32], seed: int) -> Outcome:
+def _learn_part_by_part(decision: Decision, rows: NDArray[np.uint32], seed: int) -> Outcome:
     """The same, where the terms of all rows are too many to hold."""
+    examples = decision.examples
     products, labels, weights = decision.products, examples.labels, examples.weights
     assert products is not None
     y = labels.signs() if len(labels.classes) == 2 else labels.codes
@@ -255,15 +259,15 @@ def _learn_part_by_part(decision: Decision, examples: Examples, rows: NDArray[np
         order = rows.copy()
         engine.shuffle(order, state.generator)
         before = state.counter("mistakes"), state.counter("updates")
-        for part in products.iter_parts(order):
+        for terms, part in products.iter_terms(examples.table, order):
             some = None if weights is None else weights[part]
-            state.learn(products.apply(examples.table, part), y[part], decision.best.rule, sample_weight=some)
+            state.learn(terms, y[part], decision.best.rule, sample_weight=some)
         mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
         history.mistakes.append(mistakes)
         history.updates.append(updates)
         history.seconds.append(0.0)
         separates = mistakes == 0 and not any(
-            state.count_mistakes(products.apply(examples.table, part), y[part], tie_positive=False)
-            for part in products.iter_parts(rows)
+            state.count_mistakes(terms, y[part], tie_positive=False)
+            for terms, part in products.iter_terms(examples.table, rows)
         )
     return Outcome(state, history, "converged" if separates else "max_iter")
