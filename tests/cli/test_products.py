@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import run, train
 
 import rosenblatt
 from rosenblatt.cli import choice
@@ -30,58 +31,40 @@ def ring(tmp_path: Path) -> Path:
     return path
 
 
-def run(capfd: pytest.CaptureFixture[str], *words: object, code: int = 0) -> tuple[str, str]:
-    capfd.readouterr()
-    assert main([str(word) for word in words]) == code
-    said = capfd.readouterr()
-    return said.out, said.err
-
-
-def train(capfd: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(run(capfd, "train", *words, "--json", "--quiet")[0])
-    return facts
-
-
-def test_a_ring_from_a_file(ring: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_ring_from_a_file(ring: Path, tmp_path: Path) -> None:
     words = (ring, "--label", "where", "-o", tmp_path / "m", "--report", tmp_path / "r.html")
-    facts = train(capfd, *words)
+    facts = train(*words)
     assert "columns standardised, and their products" in facts["choice"]
     assert any(name.endswith(", products") for name in facts["tried"])
-    result = json.loads(run(capfd, "evaluate", tmp_path / "m", ring, "--json")[0])
+    result = json.loads(run("evaluate", tmp_path / "m", ring, "--json").stdout)
     assert result["errors"] / result["rows"] < 0.06
-    labels = run(capfd, "predict", tmp_path / "m", ring)[0].split()
-    assert (
-        sum(
-            a != b for a, b in zip(labels, [line.rsplit(",")[-1] for line in ring.read_text().split()[1:]], strict=True)
-        )
-        == result["errors"]
-    )
-    shown = run(capfd, "inspect", tmp_path / "m")[0]
+    labels = run("predict", tmp_path / "m", ring).stdout.split()
+    expected = [line.split(",")[-1] for line in ring.read_text().split()[1:]]
+    assert sum(a != b for a, b in zip(labels, expected, strict=True)) == result["errors"]
+    shown = run("inspect", tmp_path / "m").stdout
     assert "length²" in shown
     assert "columns and products with a weight" in shown
     assert facts["choice"] in shown
     assert "width²" in (tmp_path / "r.html").read_text()
     for to in ("json", "c", "onnx"):
-        run(capfd, "export", tmp_path / "m", "--to", to, "-o", tmp_path / to, code=1 if to == "onnx" else 0)
+        run("export", tmp_path / "m", "--to", to, "-o", tmp_path / to, check=1 if to == "onnx" else 0)
     assert "length·width" in (tmp_path / "json").read_text()
-    assert (
-        "model_predict_sparse" in (tmp_path / "c").read_text()
-    )  # its names are hashed, so there are no rows of numbers
-    train(capfd, *words, "--no-products")
+    assert "model_predict_sparse" in (tmp_path / "c").read_text()
+    train(*words, "--no-products")
     assert rosenblatt.load(tmp_path / "m").linear().weights.shape[0] == 1
 
 
-def test_no_products_is_for_auto(ring: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_products_is_for_auto(ring: Path, tmp_path: Path) -> None:
     words = ("train", ring, "--label", "where", "-o", tmp_path / "m", "--learner", "arow", "--no-products")
-    said = run(capfd, *words, code=2)[1]
+    said = run(*words, check=2).stderr
     assert said == "rosenblatt: --no-products is an option of --learner auto: arow never multiplies columns\n"
 
 
 def test_the_file_becomes_what_auto_perceptron_makes_of_its_rows(
-    ring: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 1000)  # several parts a group
-    facts = train(capfd, ring, "--label", "where", "-o", tmp_path / "m", "--seed", 3)
+    facts = train(ring, "--label", "where", "-o", tmp_path / "m", "--seed", 3)
     data = rosenblatt.read(ring, label="where")
     used = np.flatnonzero(np.diff(data.X.tocsc().indptr))
     auto = rosenblatt.AutoPerceptron(random_state=3).fit(data.X[:, used], data.y)
@@ -98,20 +81,20 @@ def test_the_file_becomes_what_auto_perceptron_makes_of_its_rows(
 
 
 def test_the_same_bytes_in_a_process_of_its_own_and_by_any_number_of_jobs(
-    ring: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train(capfd, ring, "--label", "where", "-o", tmp_path / "m")
+    train(ring, "--label", "where", "-o", tmp_path / "m")
     monkeypatch.setattr(choice, "SMALL_BYTES", 0)
-    train(capfd, ring, "--label", "where", "-o", tmp_path / "n", "--jobs", 1)
+    train(ring, "--label", "where", "-o", tmp_path / "n", "--jobs", 1)
     assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
 
 
 def test_many_rows_are_decided_by_some_and_learned_from_all(
-    ring: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice, "SAMPLE_BYTES", 20_000)
     monkeypatch.setattr(decision, "MOST_VALUES", 1200)
-    facts = train(capfd, ring, "--label", "where", "-o", tmp_path / "m", "--block", 64)
+    facts = train(ring, "--label", "where", "-o", tmp_path / "m", "--block", 64)
     assert "and their products" in facts["choice"]
     assert "-th row)" in facts["choice"]
     assert facts["rows"] == 700
@@ -120,10 +103,10 @@ def test_many_rows_are_decided_by_some_and_learned_from_all(
 
 @pytest.mark.parametrize("stop_after", [1, 3, 8])
 def test_a_run_over_products_is_resumed_with_the_same_bytes(
-    ring: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stop_after: int
+    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
 ) -> None:
     words = (ring, "--label", "where", "-o", tmp_path / "m", "--block", 64)
-    facts = train(capfd, *words)
+    facts = train(*words)
     expected = (tmp_path / "m").read_bytes()
     (tmp_path / "m").unlink()
     save, calls = checkpoint.save_checkpoint, []
@@ -138,6 +121,6 @@ def test_a_run_over_products_is_resumed_with_the_same_bytes(
         patch.setattr(checkpoint, "save_checkpoint", save_and_stop)
         assert main(["train", *map(str, words), "--checkpoint", str(tmp_path / "c"), "--every", "0s", "--quiet"]) == 130
     assert not (tmp_path / "m").exists()
-    again = train(capfd, "--resume", tmp_path / "c")
+    again = train("--resume", tmp_path / "c")
     assert again["mistakes"] == facts["mistakes"]
     assert (tmp_path / "m").read_bytes() == expected
