@@ -22,15 +22,14 @@ class Source {
   virtual std::int64_t others() const = 0;  // rows that they can be paired with
   virtual void load(const std::uint32_t* index, int count) = 0;
   virtual void values(std::int64_t other, double* out) = 0;
-  virtual double diagonal(std::int64_t i) = 0;  // K(x_i, x_i), where both kinds of rows are the same
+  virtual double diagonal(std::int64_t i) = 0;      // K(x_i, x_i), where both kinds of rows are the same
   virtual bool by_column() const { return false; }  // is a whole column the cheapest thing to ask for?
 };
 
 // Remembered columns of kernel values, first come, first kept, within a number of bytes.
 class Cache {
  public:
-  Cache(std::int64_t rows, std::int64_t bytes)
-      : rows_(rows), room_(bytes / (8 * std::max<std::int64_t>(rows, 1))) {}
+  Cache(std::int64_t rows, std::int64_t bytes) : rows_(rows), room_(bytes / (8 * std::max<std::int64_t>(rows, 1))) {}
 
   // The column of this row, all NaN when it is new; null if there is no room.
   double* column(std::int64_t other) {

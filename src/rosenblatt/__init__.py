@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from rosenblatt.models import load, save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
+    from rosenblatt.training.trained import train
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ _HOMES = {
     "load": "models",
     "read": "data",
     "save": "models",
+    "train": "training",
     "tune": "select",
 }
 
@@ -74,6 +76,7 @@ __all__ = [
     "read",
     "save",
     "textbook",
+    "train",
     "tune",
 ]
 
@@ -81,7 +84,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("data", "engine", "learners", "models", "plot", "select", "theory"):
+    if name in ("data", "engine", "learners", "models", "plot", "recipe", "select", "theory", "training"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

@@ -10,11 +10,12 @@ import pytest
 import rosenblatt
 from rosenblatt.data import read, scan
 from rosenblatt.errors import ModelError, ParameterError
-from rosenblatt.learners.files import FileRun, Options
+from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.export import to_json, to_onnx
 from rosenblatt.models.export_c import to_c
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Products, Quadratic
+from rosenblatt.recipe import make_recipe
 
 CC = shutil.which("cc") or shutil.which("gcc")
 
@@ -32,7 +33,7 @@ def table(path, classes=3, missing=True):
 
 def trained(path, learner="averaged", **options):
     reader = scan(path)
-    run = FileRun.begin(reader, Options(learner, max_iter=3, **options))
+    run = FileRun.begin(reader, make_recipe(learner, max_iter=3, **options))
     run.run()
     return run.model(), reader
 
@@ -42,7 +43,7 @@ def trained_on_products(path, learner="pa1", **options):
     reader = scan(path)
     columns = np.array([0, 1, 3, 4])
     products = Products(columns, np.array([0.1, -0.2, 0.0, 0.3]), np.array([1.5, 0.3, 1.0, 0.7]))
-    run = FileRun.begin(reader, Options(learner, max_iter=3, **options), products=products)
+    run = FileRun.begin(reader, make_recipe(learner, max_iter=3, **options), products=products)
     run.run()
     return run.model(), reader
 
@@ -129,7 +130,7 @@ def test_c_adds_any_number_of_products_in_the_engines_order(tmp_path, columns, k
     terms = products.apply(rosenblatt.data.as_table(X)).values
     learner = rosenblatt.Perceptron(keep=keep, max_iter=2, tol=None)
     learner.partial_fit(terms, rng.integers(2, size=50), classes=[0, 1])
-    model = Model("Perceptron", {}, np.array([0, 1]), (Quadratic(products, learner._answer()[0]),), columns)
+    model = Model("Perceptron", {}, np.array([0, 1]), (Quadratic(products, learner.answers()[0]),), columns)
     said = said_of(compiled(tmp_path, to_c(model), ROWS_OF_NUMBERS), X)
     assert [score for _, (score,) in said] == model.decision_function(X).tolist()
 

@@ -15,11 +15,16 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import ModelError
+from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
+from rosenblatt.models.kernel import Dual, VotedDual
+from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.parts import part_from, part_to, width_of
+from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.models.voted import Voted
 
 MOST_FEATURES = 2**31
+ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
 _KINDS = {"i": int, "U": str, "b": bool, "f": float, "u": int}
 
 
@@ -62,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
     """A model as a header of plain values and tensors."""
     tensors: Tensors = {}
-    parts = [part_to(part, f"{k}.", tensors) for k, part in enumerate(model.parts)]
+    parts = [part.to_tensors(f"{k}.", tensors) for k, part in enumerate(model.parts)]
     header = {
         "library": _library_version(),
         "learner": model.learner,
@@ -84,8 +89,8 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         raise ModelError(f"it has {features!r} features")
     classes = _classes_from(header["classes"])
     rows = 1 if len(classes) <= 2 else len(classes)
-    parts = tuple(part_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
-    if sum(map(width_of, parts)) != rows:
+    parts = tuple(_answer_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
+    if sum(part.width for part in parts) != rows:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
         header["learner"],
@@ -97,6 +102,12 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         {int(column): str(name) for column, name in header["names"]},
         header["history"],
     )
+
+
+def _answer_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Answer:
+    if header["kind"] not in ANSWERS:
+        raise ModelError(f"it has a part of the unknown kind {header['kind']!r}")
+    return ANSWERS[header["kind"]].from_tensors(header, prefix, tensors, features)
 
 
 def encoder_from(header: dict[str, Any] | None) -> Any:

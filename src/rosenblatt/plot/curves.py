@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.history import History
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
 from rosenblatt.theory.trace import Trace
@@ -91,7 +92,7 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
     matplotlib.figure.Figure
         Training error on the left, test error on the right.
     """
-    kept = {
+    kept: dict[str, LinearLearner] = {
         "last": Perceptron(**parameters),
         "average": AveragedPerceptron(**parameters),
         "vote": VotedPerceptron(**parameters),
