@@ -30,7 +30,11 @@ export function makeField(trace, sites) {
 	}
 
 	function add(out, weight, i, size = (v) => v) {
-		if (!kernelRows.has(i)) kernelRows.set(i, Float64Array.from(sites, (site) => kernel(problem.X[i], site)))
+		if (!kernelRows.has(i))
+			kernelRows.set(
+				i,
+				Float64Array.from(sites, (site) => kernel(problem.X[i], site)),
+			)
 		const row = kernelRows.get(i)
 		for (let s = 0; s < out.length; s++) out[s] += weight * size(row[s])
 	}
@@ -88,7 +92,12 @@ export function makeField(trace, sites) {
 export function judge(field, { problem, learner }, t) {
 	const { y, classes } = problem
 	const scores = field.scoresAt(t, learner.keep)
-	const margins = y.map((label, i) => marginOf(scores.map((s) => s[i]), label))
+	const margins = y.map((label, i) =>
+		marginOf(
+			scores.map((s) => s[i]),
+			label,
+		),
+	)
 	const isWrong = (_, i) => isMistake(margins[i], scores[0][i], y[i], classes, learner.tie)
 	return { wrong: [...y.keys()].filter(isWrong), least: Math.min(...margins) }
 }

@@ -37,7 +37,9 @@ function options(learner, epochs, binary) {
 	if (!linear || !intercept) given.fit_intercept = "False"
 	if (linear && binary && start) given.init = `([[${start[0]}, ${start[1]}]], [${start[2]}])`
 	Object.assign(given, { max_iter: epochs, tol: "None", shuffle: "False" })
-	return Object.entries(given).map(([key, value]) => `${key}=${value}`).join(", ")
+	return Object.entries(given)
+		.map(([key, value]) => `${key}=${value}`)
+		.join(", ")
 }
 
 export function writeScript(traces) {
@@ -47,8 +49,14 @@ export function writeScript(traces) {
 		"import numpy as np",
 		`from rosenblatt import ${names.join(", ")}`,
 		"",
-		wrapped("X", problem.X.map(([x, y]) => `[${x}, ${y}]`)),
-		wrapped("y", problem.X.map((_, i) => literal(problem.names[classOf(problem, i)]))),
+		wrapped(
+			"X",
+			problem.X.map(([x, y]) => `[${x}, ${y}]`),
+		),
+		wrapped(
+			"y",
+			problem.X.map((_, i) => literal(problem.names[classOf(problem, i)])),
+		),
 	]
 	traces.forEach((trace, j) => {
 		const { learner, epochMistakes, length, converged } = trace
@@ -62,7 +70,8 @@ export function writeScript(traces) {
 			`# here: ${mistakesAt(trace, length)} mistakes, ${converged ? "converged" : "not converged"}`,
 		)
 		if (linear)
-			for (const [w1, w2, b] of weightsAt(trace, length, learner.keep)) parts.push(`# here: w = [${w1}, ${w2}], b = ${b}`)
+			for (const [w1, w2, b] of weightsAt(trace, length, learner.keep))
+				parts.push(`# here: w = [${w1}, ${w2}], b = ${b}`)
 	})
 	return `${parts.join("\n")}\n`
 }

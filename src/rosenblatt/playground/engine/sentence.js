@@ -49,7 +49,8 @@ function howFar({ rule, C }, margin, q, tau) {
 
 function verdict(learner, binary, score, margin, mistake, tau) {
 	const value = `${binary ? "y·a" : "lead"} = ${show(margin)}`
-	if (learner.tie === "positive" && binary && score === 0) return `a = 0 is read as +1: ${mistake ? "a mistake" : "right"}`
+	if (learner.tie === "positive" && binary && score === 0)
+		return `a = 0 is read as +1: ${mistake ? "a mistake" : "right"}`
 	if (mistake) return `${value} ≤ 0: a mistake`
 	const goal = target(learner)
 	if (tau) return `${value} ${learner.rule === "margin" ? `≤ β = ${show(goal)}` : "< 1"}: right, but too close`

@@ -15,7 +15,13 @@ export const marginOf = (scores, label) =>
 export const eachRow = ({ classes }, make) => Array.from({ length: classes === 2 ? 1 : classes }, make)
 
 // Which weight rows move, by how much: the only one, else the right one up and the highest wrong one down.
-const parts = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]])
+const parts = (label, wrong, tau) =>
+	wrong < 0
+		? [[0, tau * label]]
+		: [
+				[label, tau],
+				[wrong, -tau],
+			]
 
 function countWrong({ X, y, classes }, tie, scoresAt) {
 	const isWrong = (scores, label) => isMistake(marginOf(scores, label), scores[0], label, classes, tie)

@@ -15,7 +15,12 @@ const SCENES = 8
 
 const WORDS = { keep: KEEPS, kernel: KERNELS, tie: ["mistake", "positive"] }
 export const NUMBERS = {
-	eta0: [0.01, 10], beta: [0, 10], C: [0.001, 1000], degree: [1, 8], coef0: [0, 10], gamma: [0.01, 20],
+	eta0: [0.01, 10],
+	beta: [0, 10],
+	C: [0.001, 1000],
+	degree: [1, 8],
+	coef0: [0, 10],
+	gamma: [0.01, 20],
 }
 const WHOLE = ["degree", "n", "seed"]
 
@@ -42,7 +47,10 @@ export function writeLink({ data, names, axes, points, learners, active, epochs,
 	const list = (texts) => texts.map(encodeURIComponent).join(",")
 	const parts = data
 		? [["data", data.preset], ...Object.entries(data.options)]
-		: [["classes", list(names)], ["points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";")]]
+		: [
+				["classes", list(names)],
+				["points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";")],
+			]
 	if (axes) parts.splice(1, 0, ["axes", list(axes)])
 	for (const learner of learners) parts.push(["learner", writeLearner(learner)])
 	if (active) parts.push(["active", active + 1])

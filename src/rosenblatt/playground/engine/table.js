@@ -30,7 +30,8 @@ export function readTable(content) {
 	if (rows.length === 0) throw new Error("The file has no rows.")
 	const [{ line, cells }, next = { cells }] = rows
 	const columns = (count) => `${count} column${count === 1 ? "" : "s"}`
-	if (cells.length < 3) throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`)
+	if (cells.length < 3)
+		throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`)
 	const odd = rows.find((r) => r.cells.length !== cells.length)
 	if (odd) throw new Error(`Line ${odd.line} has ${columns(odd.cells.length)}, but line ${line} has ${cells.length}.`)
 	const titled = !cells.some(isNumber) && next.cells.some(isNumber)
@@ -53,8 +54,7 @@ function standardised(values) {
 }
 
 export function takeColumns({ header, rows }, { x, y, label }, scaled = false) {
-	if (new Set([x, y, label]).size < 3)
-		throw new Error("Choose three different columns: two of numbers and the label.")
+	if (new Set([x, y, label]).size < 3) throw new Error("Choose three different columns: two of numbers and the label.")
 	for (const { line, cells } of rows) {
 		for (const j of [x, y])
 			if (!isNumber(cells[j])) throw new Error(`Line ${line}, column "${header[j]}": "${cells[j]}" is not a number.`)
@@ -63,8 +63,7 @@ export function takeColumns({ header, rows }, { x, y, label }, scaled = false) {
 	const names = [...new Set(rows.map((r) => r.cells[label]))]
 	names.sort(names.every(isNumber) ? (a, b) => a - b : undefined)
 	const title = `Column "${header[label]}" has`
-	if (names.length < 2)
-		throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
+	if (names.length < 2) throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
 	if (names.length > MOST_CLASSES)
 		throw new Error(`${title} ${names.length} labels: two to ${MOST_CLASSES} can be shown.`)
 	const count = Math.min(rows.length, MOST_POINTS)

@@ -25,7 +25,13 @@ export function openBook(store) {
 			[l.row + 1, l.lower, l.wu, l.norm, l.upper, l.cos, l.high].map((v) => html("td", show(v))),
 		)
 	find("ledger-table").replaceChildren(
-		html("thead", html("tr", heads.map((text) => html("th", { scope: "col" }, text)))),
+		html(
+			"thead",
+			html(
+				"tr",
+				heads.map((text) => html("th", { scope: "col" }, text)),
+			),
+		),
 		html("tbody", lines.slice(1, MOST_LINES + 1).map(line)),
 	)
 	find("ledger").showModal()

@@ -122,7 +122,10 @@ export function makeDataset(store, tool) {
 				bound: bound === null ? "none: own start" : show(Math.floor(bound + 1e-9)),
 			}
 			;[head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", " Checked exactly."]
-			more = html("dl", Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]))
+			more = html(
+				"dl",
+				Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]),
+			)
 		} else if (verdict === "not separable") {
 			const plain = names.length === 2 && learner.intercept
 			head = learner.intercept ? "Not separable." : "Not separable through the origin."

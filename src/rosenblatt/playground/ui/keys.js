@@ -2,7 +2,16 @@
 
 import { find } from "./node.js"
 
-const BUTTONS = { " ": "play", ArrowRight: "step", ArrowLeft: "back", Home: "first", End: "end", m: "mistake", t: "tour-open", "?": "help-open" }
+const BUTTONS = {
+	" ": "play",
+	ArrowRight: "step",
+	ArrowLeft: "back",
+	Home: "first",
+	End: "end",
+	m: "mistake",
+	t: "tour-open",
+	"?": "help-open",
+}
 
 export function startKeys(store, tool) {
 	document.addEventListener("keydown", (event) => {

@@ -11,7 +11,14 @@ const CHOICES = {
 	kernel: ["Space", { linear: "linear", poly: "polynomial", rbf: "RBF" }],
 	tie: ["Score 0", { mistake: "is a mistake", positive: "counts as +1" }],
 }
-const TITLES = { eta0: "Rate η₀", beta: "Margin β", C: "Limit C", degree: "Degree", coef0: "Constant", gamma: "Gamma γ" }
+const TITLES = {
+	eta0: "Rate η₀",
+	beta: "Margin β",
+	C: "Limit C",
+	degree: "Degree",
+	coef0: "Constant",
+	gamma: "Gamma γ",
+}
 const NEXT = [{ keep: "average" }, { rule: "PA-I" }, { kernel: "rbf" }]
 
 export function makeLearners(store) {
@@ -85,21 +92,31 @@ export function makeLearners(store) {
 		const fields = [choice("rule", rule), choice("keep", keep), choice("kernel", kernel)]
 		const checks = []
 		if (!linear) for (const other of fields[0].querySelectorAll("option:not([value=perceptron])")) other.disabled = true
-		fields.push(...Object.keys(NUMBERS).filter((name) => used[name]).map(option))
+		fields.push(
+			...Object.keys(NUMBERS)
+				.filter((name) => used[name])
+				.map(option),
+		)
 		if (linear && binary) fields.push(choice("tie", tie))
 		fields.push(number("epochs", "Epochs", epochs, [1, MOST_EPOCHS], (v) => store.set({ epochs: v }, true), 1))
 		if (linear) checks.push(check("intercept", "offset b", intercept, (on) => change({ intercept: on })))
 		if (linear && binary) {
 			const begin = (weights) => change({ start: weights }, { step: 0 })
 			checks.push(check("own", "own start", start !== null, (on) => begin(on ? [1, 0.5, 0] : null)))
-			;["w₁", "w₂", "b"].slice(0, start?.length ?? 0).forEach((name, j) =>
-				fields.push(number(name, name, start[j], [-1e6, 1e6], (v) => begin(start.with(j, v)), "any")),
-			)
+			;["w₁", "w₂", "b"]
+				.slice(0, start?.length ?? 0)
+				.forEach((name, j) =>
+					fields.push(number(name, name, start[j], [-1e6, 1e6], (v) => begin(start.with(j, v)), "any")),
+				)
 		}
 		const most = Math.max(1, Math.floor(MOST_STEPS / Math.max(1, count)))
 		const note = `${most} epochs are run: ${MOST_STEPS} steps are the most this page keeps.`
 		form.setAttribute("aria-label", learnerName(learner))
-		form.replaceChildren(html("div.fields", fields), html("div.checks", checks), html("p.none", epochs > most ? note : ""))
+		form.replaceChildren(
+			html("div.fields", fields),
+			html("div.checks", checks),
+			html("p.none", epochs > most ? note : ""),
+		)
 		if (focus) form.querySelector(`[name="${focus}"]`)?.focus()
 	}
 

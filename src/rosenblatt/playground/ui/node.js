@@ -12,14 +12,16 @@ export function set(node, attributes) {
 	return node
 }
 
-const maker = (create) => (name, ...inside) => {
-	const [tag, ...classes] = name.split(".")
-	const node = create(tag)
-	if (classes.length) node.setAttribute("class", classes.join(" "))
-	if (inside[0]?.constructor === Object) set(node, inside.shift())
-	node.append(...inside.flat().filter((child) => child !== null))
-	return node
-}
+const maker =
+	(create) =>
+	(name, ...inside) => {
+		const [tag, ...classes] = name.split(".")
+		const node = create(tag)
+		if (classes.length) node.setAttribute("class", classes.join(" "))
+		if (inside[0]?.constructor === Object) set(node, inside.shift())
+		node.append(...inside.flat().filter((child) => child !== null))
+		return node
+	}
 
 export const html = maker((tag) => document.createElement(tag))
 export const svg = maker((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag))
@@ -27,7 +29,11 @@ export const svg = maker((tag) => document.createElementNS("http://www.w3.org/20
 export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidden": "true" }, ...inside)
 
 export const check = (name, text, checked, change) =>
-	html("label.check", html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }), text)
+	html(
+		"label.check",
+		html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }),
+		text,
+	)
 
 export const field = (title, ...controls) => html("label", html("span", title), ...controls)
 

@@ -36,7 +36,22 @@ export function makePlane(index) {
 	const node = html("figure.card", html("figcaption", title, count), picture)
 	const arrows = makeArrows(layers.arrows)
 	layers.marks.append(halo)
-	let view, box, trace, problem, t, hurried, verdict, judging, field, grid, ringed, size, places, classes, weights, frame
+	let view,
+		box,
+		trace,
+		problem,
+		t,
+		hurried,
+		verdict,
+		judging,
+		field,
+		grid,
+		ringed,
+		size,
+		places,
+		classes,
+		weights,
+		frame
 
 	function render(store, nextView) {
 		const { state, derived } = store
@@ -131,7 +146,10 @@ export function makePlane(index) {
 	function mark() {
 		const wrongs = problem.names.map(() => "")
 		for (const i of verdict.wrong) wrongs[classes[i]] += shapePath(classes[i], size, ...places[i])
-		patch(layers.wrongs, wrongs.map((d, c) => ["path", { class: `wrong class${c}`, d }]))
+		patch(
+			layers.wrongs,
+			wrongs.map((d, c) => ["path", { class: `wrong class${c}`, d }]),
+		)
 		const place = places[trace.rows[t - 1]]
 		set(halo, { visibility: place ? "visible" : "hidden", class: trace.mistakes[t - 1] ? "halo mistake" : "halo" })
 		if (place) set(halo, { transform: `translate(${place.join(" ")})` })
@@ -148,7 +166,10 @@ export function makePlane(index) {
 			const weight = Math.max(0, ...sums.map((row) => Math.abs(row[i])))
 			if (weight) rings[Math.min(4, Math.round(Math.sqrt(weight)))] += shapePath(1, size + 2.5, ...place)
 		})
-		patch(layers.rings, rings.map((d, j) => ["path", { d, "stroke-width": j + 1 }]))
+		patch(
+			layers.rings,
+			rings.map((d, j) => ["path", { d, "stroke-width": j + 1 }]),
+		)
 	}
 
 	// Why no line can do it: the rows of the certificate, joined within each class, meet.
@@ -185,7 +206,10 @@ export function makePlane(index) {
 
 	function put({ regions = [], band = "", edges = "", ghost = "", raw = "", boundary = "" }) {
 		const path = (name, d) => ["path", { class: name, d }]
-		patch(layers.regions, regions.map((d, k) => path(`region class${k}`, d)))
+		patch(
+			layers.regions,
+			regions.map((d, k) => path(`region class${k}`, d)),
+		)
 		patch(layers.band, [path("band-fill", band), path("band-edge", edges)])
 		patch(layers.lines, [path("ghost", ghost), path("raw", raw), path("boundary", boundary)])
 	}
@@ -253,7 +277,11 @@ export function makePlane(index) {
 		const drawn = { regions: [polygonPath(box) + region, region], boundary: edge }
 		if (linear) drawn.raw = lineAt(t)
 		else if (keep !== "vote" && !verdict.wrong.length) {
-			const level = (least) => contour(grid, scores[0].map((v) => v - least)).edge
+			const level = (least) =>
+				contour(
+					grid,
+					scores[0].map((v) => v - least),
+				).edge
 			drawn.edges = level(verdict.least) + level(-verdict.least)
 		}
 		put(drawn)

@@ -72,7 +72,8 @@ export function makeProof(store) {
 		box = axes(Math.max(count, 8), top * 1.1, () => ticks(0, top, 4).filter(Number.isInteger))
 		const { x, y, floor, height } = box
 		const width = Math.max(0.6, (x(1) - x(0)) * 0.8)
-		const bar = (v, e) => svg(`rect.bar${e + 1 === now ? ".now" : ""}`, { x: x(e), width, y: y(v), height: floor - y(v) })
+		const bar = (v, e) =>
+			svg(`rect.bar${e + 1 === now ? ".now" : ""}`, { x: x(e), width, y: y(v), height: floor - y(v) })
 		const ends = [...new Set([1, count])].filter((e) => e <= count)
 		put(`Mistakes in each of ${count} epochs, ${counts.at(-1) ?? 0} in the last.`, [
 			...counts.map(bar),

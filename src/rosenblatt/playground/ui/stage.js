@@ -85,7 +85,10 @@ export function makeStage(store, tool) {
 	}
 
 	function moveRow(row, to, remember) {
-		change(store.state.points.map((p, i) => (i === row ? { ...p, ...to } : p)), remember)
+		change(
+			store.state.points.map((p, i) => (i === row ? { ...p, ...to } : p)),
+			remember,
+		)
 	}
 
 	function add(point, c) {
@@ -177,7 +180,7 @@ export function makeStage(store, tool) {
 	}
 
 	function hideCursor() {
-		[cursor, picked] = [null, -1]
+		;[cursor, picked] = [null, -1]
 		drawCursor()
 	}
 
@@ -194,7 +197,14 @@ export function makeStage(store, tool) {
 		for (const plane of planes) patch(plane.layers.cursor, nodes)
 	}
 
-	const acts = { pointerdown: down, pointermove: drag, pointerup: up, contextmenu: erase, keydown: key, blur: hideCursor }
+	const acts = {
+		pointerdown: down,
+		pointermove: drag,
+		pointerup: up,
+		contextmenu: erase,
+		keydown: key,
+		blur: hideCursor,
+	}
 	for (const [kind, act] of Object.entries(acts)) board.addEventListener(kind, act)
 	board.addEventListener("pointercancel", () => (held = null))
 	new ResizeObserver(() => {
