@@ -31,8 +31,9 @@ function countWrong({ X, y, classes }, tie, scoresAt) {
 export function makeLinear(problem, { tie, intercept, start }) {
 	const { X, classes } = problem
 	const offset = Number(intercept)
-	let W = eachRow(problem, () => (classes === 2 && start ? start : [0, 0, 0]))
-	let total = W.map(() => [0, 0, 0])
+	const zeros = new Array((X[0]?.length ?? 2) + 1).fill(0)
+	let W = eachRow(problem, () => (classes === 2 && start ? start : zeros))
+	let total = W.map(() => zeros)
 	const snapshots = [W]
 	const totals = []
 	const scores = (i) => scoresOf(W, X[i])

@@ -28,14 +28,25 @@ export const svg = maker((tag) => document.createElementNS("http://www.w3.org/20
 
 export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidden": "true" }, ...inside)
 
-export const check = (name, text, checked, change) =>
+// `tip` is the sentence shown on hover and focus.
+export const check = (name, text, checked, change, tip = null) =>
 	html(
 		"label.check",
-		html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }),
+		{ "data-tip": tip },
+		html("input", {
+			type: "checkbox",
+			name,
+			checked,
+			"aria-description": tip,
+			onchange: (e) => change(e.target.checked),
+		}),
 		text,
 	)
 
-export const field = (title, ...controls) => html("label", html("span", title), ...controls)
+export function field(title, control, tip = null, ...more) {
+	set(control, { "aria-description": tip })
+	return html("label", { "data-tip": tip }, html("span", title), control, ...more)
+}
 
 export const select = (options, value, attributes) =>
 	html(
