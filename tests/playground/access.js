@@ -50,7 +50,11 @@ export function contrast(a, b) {
 	return (light + 0.05) / (dark + 0.05)
 }
 
-export function faults() {
+// How large a text appears: SVG may be scaled.
+const sizeOf = (node) =>
+	parseFloat(getComputedStyle(node).fontSize) * (node.namespaceURI.endsWith("svg") ? node.getScreenCTM().a : 1)
+
+export function faults(least = 12) {
 	const wrong = []
 	const say = (node, text) =>
 		wrong.push(
@@ -87,7 +91,8 @@ export function faults() {
 		const back = behind(inSvg ? node.closest("svg").parentElement : node)
 		const ratio = contrast(over(rgb, alpha, back), back)
 		if (ratio < 4.5) say(node, `"${text.data.trim().slice(0, 30)}" has a contrast of ${ratio.toFixed(2)}`)
-		if (parseFloat(style.fontSize) < 8.5) say(node, `"${text.data.trim().slice(0, 30)}" is ${style.fontSize}`)
+		const size = sizeOf(node)
+		if (size < least - 0.05) say(node, `"${text.data.trim().slice(0, 30)}" is ${size.toFixed(1)} px`)
 	}
 	for (const node of document.querySelectorAll(
 		"button, select, summary, input:not([type=file]):not([type=checkbox]):not([type=radio])",
@@ -120,7 +125,7 @@ export function marks() {
 // Where panels lie over one another, stick out of the page, or cut their text.
 export function overlaps() {
 	const wrong = []
-	const nodes = [...document.querySelectorAll(".panel, .stage, .transport, .top")].filter(seen)
+	const nodes = [...document.querySelectorAll(".panel, .stage, .transport, .top, .words, .figure")].filter(seen)
 	const boxes = nodes.map((node) => ({
 		name: node.id || node.className,
 		box: node.getBoundingClientRect(),
@@ -155,5 +160,38 @@ export function overlaps() {
 	}
 	if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
 		wrong.push("the page scrolls sideways")
+	return wrong
+}
+
+// Texts that lie over one another, anywhere on the page as it is scrolled now.
+export function collisions() {
+	const found = []
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+	const range = document.createRange()
+	for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+		const node = text.parentElement
+		if (!text.data.trim() || !seen(node) || node.closest(".offscreen, option, script, noscript, .skip, .sheet, dialog"))
+			continue
+		if (getComputedStyle(node).visibility === "hidden") continue
+		range.selectNodeContents(text)
+		for (const box of range.getClientRects())
+			found.push({
+				node,
+				said: text.data.trim().slice(0, 30),
+				box,
+				fixed: Boolean(node.closest(".top, .transport, #message")),
+			})
+	}
+	found.sort((a, b) => a.box.top - b.box.top)
+	const wrong = []
+	found.forEach((a, i) => {
+		for (let j = i + 1; j < found.length && found[j].box.top < a.box.bottom; j++) {
+			const b = found[j]
+			if (a.node === b.node || a.fixed || b.fixed) continue
+			const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left)
+			const tall = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top)
+			if (wide > 3 && tall > 5) wrong.push(`"${a.said}" and "${b.said}" overlap`)
+		}
+	})
 	return wrong
 }

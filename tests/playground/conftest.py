@@ -73,7 +73,7 @@ class Visit:
 
     def __call__(
         self,
-        link: str = "",
+        link: str = "#data=blobs",
         *,
         width: int = 1280,
         height: int = 720,
@@ -94,7 +94,7 @@ class Visit:
         page.on("pageerror", lambda e: self.complaints.append(str(e)))
         page.on("request", self.watch)
         page.goto(self.address + link)
-        page.wait_for_selector(".plane .origin, .plane .region, .plane .rings", state="attached")
+        page.wait_for_selector("#board .plane, .screen .board", state="attached")
         return page
 
     def watch(self, request: Any) -> None:

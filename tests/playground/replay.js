@@ -179,3 +179,29 @@ export async function traceTable(base, data, learner, epochs) {
 	const { writeTrace } = await load(base, "table")
 	return writeTrace(await run(base, data, learner, epochs))
 }
+
+// A run on rows of any number of features.
+export async function rowsOf(base, X, y, epochs) {
+	const { learn, PLAIN } = await load(base, "learn")
+	const trace = learn({ X, y, classes: 2, names: ["0", "1"] }, PLAIN, epochs)
+	return {
+		converged: trace.converged,
+		mistakes: trace.mistakeCounts.at(-1),
+		weights: trace.space.snapshots.at(-1),
+	}
+}
+
+// What the essay says of points held out: errors of the four answers after every step.
+export async function exam(base, preset, options, epochs) {
+	const { makePreset } = await load(base, "presets")
+	const { makeProblem } = await load(base, "problem")
+	const { learn, PLAIN } = await load(base, "learn")
+	const { makeField, judge } = await load(base, "field")
+	const { points, held, names } = makePreset(preset, options)
+	const trace = learn(makeProblem(points, names), PLAIN, epochs)
+	const tests = makeProblem(held, names)
+	const field = makeField(trace, tests.X)
+	const wrong = (t, keep) => judge(field, { problem: tests, learner: { ...PLAIN, keep } }, t).wrong.length
+	const keeps = ["last", "average", "vote", "pocket"]
+	return Array.from({ length: trace.length }, (_, s) => keeps.map((keep) => wrong(s + 1, keep)))
+}

@@ -54,20 +54,12 @@ export function makeEssay(root, reached) {
 	let current = SCREENS[0].id
 
 	function makeScreen(screen, j) {
-		const title = html(j ? "h2" : "h2", { id: `title-${screen.id}`, tabindex: -1 }, screen.title)
-		const words = html(
-			"div.words",
-			html("p.where", `${j + 1} of ${SCREENS.length}`),
-			title,
-			...screen.text.map((part) => html("p", rich(part))),
-		)
+		const title = html("h2", { id: `title-${screen.id}`, tabindex: -1 }, screen.title)
+		const head = html("div.opening", html("p.where", `${j + 1} of ${SCREENS.length}`), title)
+		const words = html("div.words", ...screen.text.map((part) => html("p", rich(part))))
 		const place = html("div.figure")
-		const section = html(
-			"section.screen",
-			{ id: `screen-${screen.id}`, "data-screen": screen.id, "aria-labelledby": title.id },
-			words,
-			place,
-		)
+		const names = { id: `screen-${screen.id}`, "data-screen": screen.id, "aria-labelledby": title.id }
+		const section = html("section.screen", names, head, words, place)
 		const entry = { screen, section, words, place, title, figure: null, begun: false }
 		screens.set(screen.id, entry)
 		return section

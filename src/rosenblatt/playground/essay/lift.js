@@ -74,14 +74,14 @@ export function makeLift() {
 
 	function render() {
 		const [width, height] = [max(200, board.clientWidth), max(180, board.clientHeight)]
-		const unit = 0.33 * Math.min(width, height * 1.15)
+		const unit = 0.3 * Math.min(width, height * 1.2)
 		const { size, up: rise, problem, w } = data
 		const place = (x, y, z) => {
 			const [a, b, c] = [x / size, y / size, rise(z) * view.raised]
 			const back = a * sin(across) + b * cos(across)
 			return [
 				width / 2 + unit * (a * cos(across) - b * sin(across)),
-				height / 2 - unit * (c * cos(up) + back * sin(up)),
+				height * 0.47 - unit * (c * cos(up) + back * sin(up)),
 			]
 		}
 		const look = [-sin(across) * cos(up), -cos(across) * cos(up), sin(up)]

@@ -25,14 +25,13 @@ export function askTurn(figure) {
 	const { store } = figure
 	const sign = svg("text.tag.question", "?")
 	figure.foreseen = 0
-	let due = 0
 
 	function ask() {
 		const { trace } = store
 		const next = nextMistake(trace, store.state.step)
 		const over = !trace.mistakes[next - 1]
 		store.set({ step: over ? 0 : next - 1 })
-		due = over ? nextMistake(trace, 0) : next
+		figure.due = over ? nextMistake(trace, 0) : next
 		question.reaction.textContent = ""
 		for (const button of question.buttons) button.disabled = false
 		more.hidden = true
@@ -41,7 +40,7 @@ export function askTurn(figure) {
 
 	function mark() {
 		const [plane] = figure.stage.planes
-		const place = plane?.layers.points.querySelector(`[data-row="${store.trace.rows[due - 1]}"]`)
+		const place = plane?.layers.points.querySelector(`[data-row="${store.trace.rows[figure.due - 1]}"]`)
 		if (!place) return
 		plane.layers.marks.append(sign)
 		const [x, y] = place
@@ -50,7 +49,7 @@ export function askTurn(figure) {
 			.map(Number)
 		sign.setAttribute("x", x)
 		sign.setAttribute("y", y - 14)
-		sign.style.visibility = store.state.step === due - 1 ? "visible" : "hidden"
+		sign.style.visibility = store.state.step === figure.due - 1 ? "visible" : "hidden"
 	}
 
 	const question = makeQuestion(
@@ -61,12 +60,12 @@ export function askTurn(figure) {
 		],
 		(value, react) => {
 			const { trace } = store
-			const [[a], [b]] = [0, 1].map((j) => trace.space.snapshots[trace.updateCounts[due - 1] - 1 + j])
+			const [[a], [b]] = [0, 1].map((j) => trace.space.snapshots[trace.updateCounts[figure.due - 1] - 1 + j])
 			const right = Math.sign(a[0] * b[1] - a[1] * b[0])
-			const kind = kindOf(trace, trace.rows[due - 1])
+			const kind = kindOf(trace, trace.rows[figure.due - 1])
 			for (const button of question.buttons) button.disabled = true
 			store.pace = BY_HAND * 1.6
-			store.set({ step: due })
+			store.set({ step: figure.due })
 			store.pace = BY_HAND
 			mark()
 			if (value === right) figure.foreseen += 1

@@ -33,6 +33,13 @@ function turned({ store }) {
 
 const dragRow1 = "Point 1 has the ring. Drag it."
 
+const tellNext = (figure) => {
+	const { trace, state } = figure.store
+	const row = trace.rows[figure.due - 1]
+	if (row === undefined || state.step >= figure.due) return tellStep(figure)
+	return `Point ${row + 1} is ${kindOf(trace, row)}, but the guess is not.`
+}
+
 // The line by hand: its angle, and how far it is shifted.
 function steer(figure) {
 	const { store } = figure
@@ -88,7 +95,7 @@ export const SCREENS = [
 			"It takes one point after another and guesses its kind. If the guess is right, nothing happens. If it is wrong, the line moves. That is all, and it is from 1958.",
 		],
 		about: "Learning a line.",
-		link: "#data=blobs&n=28&margin=0.3&seed=47&epochs=60",
+		link: "#data=blobs&n=20&margin=0.3&seed=70&epochs=60",
 		task: {
 			say: "Drag any point. It learns again at once.",
 			done: isMoved,
@@ -125,6 +132,7 @@ export const SCREENS = [
 		link: "#points=0,1,0;-1.8,-0.4,1;1,1.3,0;0.3,-0.6,1;0.2,-1.2,1;-0.8,-0.8,1;-1.4,0.5,1;-1.9,1,1;1.9,-0.3,0;1,-0.2,0&learner=perceptron,start:-0.8_1.2_0.5&epochs=20",
 		controls: [],
 		hands: { move: false },
+		tell: tellNext,
 		ask: askTurn,
 		still: true,
 		task: {
@@ -386,7 +394,7 @@ export const SCREENS = [
 		add: (figure) => figure.store.set({ step: figure.store.trace.length }),
 		tell: (figure) => {
 			const { points } = figure.store.state
-			if (points.length === 0) return "Nothing here yet."
+			if (points.length === 0) return "Click in the plane."
 			return `${points.length} point${points.length > 1 ? "s" : ""}, ${mistakes(figure)} mistake${mistakes(figure) === 1 ? "" : "s"}${isOver(figure) ? ", all right" : ""}.`
 		},
 		task: {

@@ -35,26 +35,30 @@ function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 	return nodes
 }
 
-// Where the arrows are drawn: at the origin of the plane, or in the emptiest corner.
+// Where the arrows are drawn: at the origin of the plane, or in the emptiest place.
 function frameFor(trace, view) {
 	const { width, height, sx, sy, toScreen } = view
 	const lengths = trace.space.snapshots.flat().map(([w1, w2]) => Math.hypot(w1, w2))
 	const longest = lengths.reduce((a, b) => Math.max(a, b), 0)
 	const origin = toScreen(0, 0)
-	const room = Math.min(...origin, width - origin[0], height - origin[1])
-	if (sx === sy && longest * sx <= Math.max(room, 0) - 14 && longest * sx > 12)
-		return { origin, scale: sx, inset: null }
-	const size = clamp(0.27 * Math.min(width, height), 84, 150)
-	const corners = [6, width - size - 6].flatMap((x) => [24, height - size - 26].map((y) => [x, y]))
+	const fits = ([w1, w2]) => {
+		const [x, y] = [origin[0] + w1 * sx, origin[1] - w2 * sy]
+		return x > 16 && y > 16 && x < width - 16 && y < height - 24
+	}
+	const inside = trace.space.snapshots.every((W) => W.every(fits))
+	if (sx === sy && longest * sx > 12 && inside) return { origin, scale: sx, inset: null }
+	const size = clamp(0.34 * Math.min(width, height), 92, 170)
+	const [right, low] = [width - size - 6, height - size - 26]
+	const places = [right, 6, right / 2].flatMap((x) => [24, low, low / 2].map((y) => [x, y]))
 	const crowd = ([x, y]) =>
 		trace.problem.X.filter((row) => {
 			const [px, py] = toScreen(...row)
 			return px > x - 8 && px < x + size + 8 && py > y - 8 && py < y + size + 8
 		}).length
-	const [x, y] = corners.reduce((best, corner) => (crowd(corner) < crowd(best) ? corner : best), corners[2])
-	const rough = longest > 0 ? (longest * Math.sqrt(sx * sy)) / (0.36 * size) : 1
+	const [x, y] = places.reduce((best, place) => (crowd(place) < crowd(best) ? place : best))
+	const rough = longest > 0 ? (longest * Math.sqrt(sx * sy)) / (0.4 * size) : 1
 	const power = 10 ** Math.floor(Math.log10(rough))
-	const down = [1, 2, 5, 10].map((m) => m * power).find((v) => v >= rough * 0.999)
+	const down = [1, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((v) => v >= rough * 0.999)
 	const said = down >= 1 ? `w, 1 : ${down}` : `w, ${Number((1 / down).toPrecision(2))} : 1`
 	return { origin: [x + size / 2, y + size / 2 - 6], scale: Math.sqrt(sx * sy) / down, inset: { x, y, size, said } }
 }
@@ -79,12 +83,12 @@ export function makeArrows(layer) {
 		const before = weightsAt(trace, Math.max(0, t - 1), "last")
 		const joint = now.length > 1
 		const nodes = []
-		if (inset) {
+		if (inset && [...now, ...before].some(([w1, w2]) => w1 || w2)) {
 			const { x, y, size, said } = inset
 			nodes.push(["rect", { class: "inset", x, y, width: size, height: size, rx: 6 }])
 			nodes.push(["text", { class: "scale", x: x + size / 2, y: y + size - 7 }, said])
 		}
-		nodes.push(["circle", { class: "origin", cx: origin[0], cy: origin[1], r: 2.5 }])
+		if (!inset || nodes.length) nodes.push(["circle", { class: "origin", cx: origin[0], cy: origin[1], r: 2.5 }])
 		now.forEach((w, k) => {
 			const kind = joint ? ` class${k}` : ""
 			if (before[k] !== w) {

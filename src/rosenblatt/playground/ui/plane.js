@@ -26,7 +26,7 @@ export function makePlane(index) {
 	const score = svg("text.score.tag", { "data-light": "score" })
 	// Three sheets, so that the browser does not paint all points again when something moves. For the same reason wrong
 	// rows are drawn over their points, which stay as they are.
-	const names = ["regions grid band proof lines", "held points", "wrongs sums marks arrows cursor"]
+	const names = ["regions grid band proof lines", "held points", "wrongs sums arrows marks cursor"]
 	const layer = (name) => (layers[name] = svg(`g.${name}`))
 	const sheets = names.map((list) => svg("svg", { "aria-hidden": "true" }, list.split(" ").map(layer)))
 	const picture = html("div.plane", { role: "img" }, sheets)
@@ -196,11 +196,11 @@ export function makePlane(index) {
 		if (!shown) return
 		const [from, by] = [trace.scores[step], problem.y[row] * trace.taus[step] * trace.qs[step]]
 		const value = from + by * swing
-		const below = place[1] < 44
+		const below = place[1] < 48
 		score.textContent = `score ${show(Math.round(value * 100) / 100)}`
 		set(score, {
 			x: Math.min(Math.max(place[0], 42), view.width - 42),
-			y: place[1] + (below ? 32 : -20),
+			y: place[1] + (below ? 32 : -26),
 			class: `score tag ${value * problem.y[row] > 0 ? "fine" : "off"}`,
 		})
 	}

@@ -26,7 +26,7 @@ export function makeTimeline(store, stop) {
 	function draw(active, traces, last) {
 		// Every lane makes the strip higher, so that the curve above keeps its room.
 		box.style.setProperty("--lanes", traces.length)
-		const [width, height] = [Math.max(200, box.clientWidth), Math.max(84, box.clientHeight)]
+		const [width, height] = [Math.max(200, box.clientWidth), Math.max(60, box.clientHeight)]
 		x = (t) => SIDE + (t / Math.max(1, last)) * (width - 2 * SIDE)
 		const lane = 13
 		const lanes = height - traces.length * (lane + 2) - 4
