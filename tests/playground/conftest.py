@@ -114,11 +114,35 @@ def visit(browser: Any, address: str) -> Iterator[Visit]:
     visit.leave()
 
 
-@pytest.fixture(scope="module")
-def screen(browser: Any, address: str) -> Iterator[Any]:
-    """One page for many pictures: its size, theme and link are changed while it is open."""
+@pytest.fixture(scope="session")
+def shared(browser: Any, address: str) -> Iterator[Any]:
+    """One page for many tests: opening a page takes longer than most of them."""
     visit = Visit(browser, address)
-    yield visit()
+    yield visit(permissions=["clipboard-read", "clipboard-write"])
+    visit.leave()
+
+
+@pytest.fixture
+def screen(shared: Any) -> Any:
+    """Follow a link in the shared page, in a size and a theme."""
+
+    def go(link: str, *, width: int = 1280, height: int = 720, dark: bool = False) -> Any:
+        shared.set_viewport_size({"width": width, "height": height})
+        shared.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        shared.evaluate("document.activeElement.blur(); location.hash = '#scene=1'")
+        shared.wait_for_selector("#screen-learn", state="visible")
+        shared.evaluate("(link) => (location.hash = link)", link)
+        shared.wait_for_selector("#board .plane" if "scene" not in link else ".screen .board")
+        return shared
+
+    return go
+
+
+@pytest.fixture(scope="module")
+def story(browser: Any, address: str) -> Iterator[Any]:
+    """One page for the figures of all screens: each is used by one test alone."""
+    visit = Visit(browser, address)
+    yield visit("#scene=1")
     visit.leave()
 
 

@@ -161,7 +161,7 @@ def test_the_user_s_table_is_shown(browser: Any, visit: Any, flowers: Path) -> N
         visit.address = page_address(server)
         page = visit(data.query)
         page.get_by_text("data.csv: 3 points, of 2 classes.").wait_for()
-        assert page.locator(".plane .points path").count() == 3
-        assert page.locator(".grid .name").all_text_contents() == ["high", "wide"]
+        assert page.locator("#board .points path").count() == 3
+        assert page.locator("#board .grid .name").all_text_contents() == ["high (scaled)", "wide (scaled)"]
         assert page.locator("[data-column=x]").input_value() == "2"
         server.shutdown()

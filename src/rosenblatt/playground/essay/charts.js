@@ -20,7 +20,7 @@ export function makeScoreLine({ store }) {
 		const [before, q, y] = [trace.scores[0], trace.qs[0], trace.problem.y[0]]
 		const pushed = store.state.step > 0 && trace.taus[0] > 0
 		const after = before + y * q
-		const width = Math.max(260, node.clientWidth)
+		const width = Math.max(200, node.clientWidth)
 		const reach = 9
 		const x = (v) => width / 2 + (Math.min(Math.max(v, -reach), reach) / reach) * (width / 2 - 30)
 		const text = (kind, v, py, said) => [
@@ -64,7 +64,7 @@ export function makeRace({ store }) {
 		const { trace } = store
 		const lines = store.ledger(trace)
 		if (!lines || node.clientWidth < 50) return
-		const size = [Math.max(240, node.clientWidth), Math.max(130, chart.clientHeight)]
+		const size = [Math.max(200, node.clientWidth), Math.max(70, chart.clientHeight)]
 		if (!same(view, trace, ...size))
 			wedge.draw(trace, lines, store.margin(trace.learner), store.bound(trace.learner), true, ...size)
 		wedge.follow(lines, updatesAt(trace, store.state.step))
@@ -97,7 +97,7 @@ export function makeExam({ store }) {
 		}
 		const { keep } = store.learner
 		const step = Math.max(1, Math.min(store.state.step, trace.length))
-		const [width, height] = [Math.max(240, node.clientWidth), Math.max(120, chart.clientHeight)]
+		const [width, height] = [Math.max(200, node.clientWidth), Math.max(70, chart.clientHeight)]
 		const top = Math.max(...view.errors.last) * 1.05
 		const { x, y, rules, floor } = axes(width, height, trace.length, top, ticks(0, top, height / 50))
 		const line = (name) => {

@@ -101,9 +101,9 @@ export function makeEssay(root, reached) {
 
 	// A figure begins by itself when it is first seen, and rests when it is not.
 	function see(entry, seen) {
+		if (!seen) return entry.figure?.player.pause()
+		build(entry)
 		const { figure, screen } = entry
-		if (!figure) return
-		if (!seen) return figure.player.pause()
 		current = screen.id
 		reached(screen.id)
 		for (const dot of dots.children) dot.toggleAttribute("aria-current", dot.dataset.to === current)

@@ -271,7 +271,7 @@ export const SCREENS = [
 			"*This* proves it: ✕ lies between two blue points, so any line that keeps them together makes ✕ blue. It also lies between two orange points. No line can do both.",
 		],
 		about: "The proof that no line divides XOR.",
-		link: "#data=xor&epochs=10&step=4&proof=yes",
+		link: "#data=xor&epochs=10&step=6&proof=yes",
 		tell: (figure) => {
 			const { store } = figure
 			if (store.margin(store.learner).low > 0) return `They no longer cross. It needs ${mistakes(figure)} mistakes.`

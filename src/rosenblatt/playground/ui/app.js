@@ -22,9 +22,14 @@ function fromLink(hash) {
 
 // The address follows what is shown, a little later, without a step in the browser's history.
 function follow(link) {
-	opened = link
+	const from = location.hash
 	clearTimeout(timer)
-	timer = setTimeout(() => location.hash !== link && history.replaceState(null, "", link), 200)
+	// If the reader has gone elsewhere by then, the address is theirs.
+	timer = setTimeout(() => {
+		if (location.hash !== from) return
+		opened = link
+		history.replaceState(null, "", link)
+	}, 200)
 }
 
 function show(name) {

@@ -36,16 +36,16 @@ function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 }
 
 // Where the arrows are drawn: at the origin of the plane, or in the emptiest place.
-function frameFor(trace, view) {
+function frameFor(trace, view, snapshots) {
 	const { width, height, sx, sy, toScreen } = view
-	const lengths = trace.space.snapshots.flat().map(([w1, w2]) => Math.hypot(w1, w2))
+	const lengths = snapshots.flat().map(([w1, w2]) => Math.hypot(w1, w2))
 	const longest = lengths.reduce((a, b) => Math.max(a, b), 0)
 	const origin = toScreen(0, 0)
 	const fits = ([w1, w2]) => {
 		const [x, y] = [origin[0] + w1 * sx, origin[1] - w2 * sy]
 		return x > 16 && y > 16 && x < width - 16 && y < height - 24
 	}
-	const inside = trace.space.snapshots.every((W) => W.every(fits))
+	const inside = snapshots.every((W) => W.every(fits))
 	if (sx === sy && longest * sx > 12 && inside) return { origin, scale: sx, inset: null }
 	const size = clamp(0.34 * Math.min(width, height), 92, 170)
 	const [right, low] = [width - size - 6, height - size - 26]
@@ -71,9 +71,10 @@ export function makeArrows(layer) {
 	function draw(trace, t, view, handle, s = 1) {
 		arrows.grip = null
 		if (trace.learner.kernel !== "linear") return patch(layer, [])
-		if (of?.trace !== trace || of.view !== view) {
-			of = { trace, view }
-			frame = frameFor(trace, view)
+		const held = handle && trace.learner.start
+		if (of?.trace !== trace || of.view !== view || of.held !== held) {
+			of = { trace, view, held }
+			frame = frameFor(trace, view, held ? trace.space.snapshots.slice(0, 1) : trace.space.snapshots)
 		}
 		const { origin, scale, inset } = frame
 		const sides = [view.width, view.height]
@@ -104,7 +105,7 @@ export function makeArrows(layer) {
 			}
 			nodes.push(...arrow(`weight${kind}`, "w", origin, tip(mix(before[k], w, swing)), joint ? "" : "w", sides))
 		})
-		if (handle && !joint && trace.learner.start) {
+		if (held && !joint) {
 			const [cx, cy] = tip(now[0])
 			nodes.push(["circle", { class: "grip", cx, cy, r: 9 }])
 			arrows.grip = { cx, cy, toWeights: (px, py) => [(px - origin[0]) / scale, (origin[1] - py) / scale] }

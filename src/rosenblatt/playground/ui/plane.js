@@ -90,12 +90,14 @@ export function makePlane(index) {
 	function captions(exam) {
 		const name = learnerName(trace.learner)
 		const wrong = verdict.blank ? "no line yet" : `${verdict.wrong.length} wrong`
-		const held = exam && !verdict.blank ? ` · held out: ${exam.wrong.length} of ${tests.X.length} wrong` : ""
+		const narrow = view.width < 420
+		const share = exam && `${exam.wrong.length} of ${tests.X.length}`
+		const held = !share || verdict.blank ? "" : narrow ? ` · held ${share}` : ` · held out: ${share} wrong`
 		const mistakes = plural(mistakesAt(trace, t), "mistake")
 		const done = trace.converged && t === trace.length
-		const end = !done ? "" : view.width < 420 ? " ✓" : " · converged"
+		const end = !done ? "" : narrow ? " ✓" : " · converged"
 		title.textContent = name
-		count.textContent = `${mistakes} · ${wrong}${held}${end}`
+		count.textContent = `${narrow && held ? "" : `${mistakes} · `}${wrong}${held}${end}`
 		count.classList.toggle("done", done)
 		const now = verdict.blank ? "no line yet" : `${verdict.wrong.length} rows wrong now${held}`
 		set(picture, { "aria-label": `${name}: ${problem.X.length} points, step ${t}, ${mistakes} so far, ${now}` })

@@ -35,7 +35,7 @@ export function makeProof(store) {
 		wedge.follow(lines, updates)
 	}
 
-	const room = () => [Math.max(220, find("proof").clientWidth - 22), Math.max(120, chart.clientHeight)]
+	const room = () => [Math.max(200, chart.clientWidth), Math.max(70, chart.clientHeight)]
 
 	function why({ problem, learner }) {
 		if (problem.X.length === 0) return "No points yet."
