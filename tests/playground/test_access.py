@@ -21,7 +21,10 @@ COMPARE = (
 # The states of the lab: a link, a size, a theme.
 STATES: dict[str, tuple[str, dict[str, Any]]] = {
     "proof": ("#data=and&learner=perceptron&epochs=100&step=24", {}),
-    "mistake-dark": ("#data=blobs&n=60&margin=0.1&seed=1&learner=perceptron&epochs=100&step=7&shade=yes", {"dark": True}),
+    "mistake-dark": (
+        "#data=blobs&n=60&margin=0.1&seed=1&learner=perceptron&epochs=100&step=7&shade=yes",
+        {"dark": True},
+    ),
     "xor": ("#data=xor&learner=perceptron&epochs=12&step=46&proof=yes", {}),
     "compare": (COMPARE, {}),
     "kernel-dark": (

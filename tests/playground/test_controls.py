@@ -67,7 +67,9 @@ def test_a_sliding_boundary_arrives_where_a_still_one_is(visit: Any) -> None:
         for _ in range(4):
             page.get_by_role("button", name="One step", exact=True).click()
         page.wait_for_timeout(1300)
-        paths.append([page.locator(f"#board path.{name}").get_attribute("d") for name in ("boundary", "ghost", "band-edge")])
+        paths.append(
+            [page.locator(f"#board path.{name}").get_attribute("d") for name in ("boundary", "ghost", "band-edge")]
+        )
     assert paths[0][0]
     assert paths[0] == paths[1]
 
@@ -336,7 +338,10 @@ def test_a_long_table_is_sampled_by_class_and_the_verdict_says_so(screen: Any, t
     page = screen("#data=blobs")
     many = tmp_path / "many.csv"
     # Every 400th row is of the rare class, on the other side: taking every fourth row would lose it.
-    rows = [f"{i % 37 + (100 if i % 400 == 7 else 0)},{i % 41},{'rare' if i % 400 == 7 else 'common'}\n" for i in range(2000)]
+    rows = [
+        f"{i % 37 + (100 if i % 400 == 7 else 0)},{i % 41},{'rare' if i % 400 == 7 else 'common'}\n"
+        for i in range(2000)
+    ]
     many.write_text("".join(rows))
     load(page, many)
     page.get_by_text("many.csv: 500 of 2000 rows, evenly taken from each class, of 2 classes.").wait_for()
@@ -355,7 +360,9 @@ def test_numbers_too_large_to_draw_are_scaled_or_refused(screen: Any, tmp_path: 
     assert "Separable. Checked exactly." in page.inner_text("#verdict")
     assert "of at most" in page.inner_text("#tally")
     page.get_by_label("Scale both columns").click()
-    sentence = 'huge.csv: Line 1, column "column 1": 1e300 is more than this page draws, 1000000000: scale both columns.'
+    sentence = (
+        'huge.csv: Line 1, column "column 1": 1e300 is more than this page draws, 1000000000: scale both columns.'
+    )
     page.get_by_text(sentence).wait_for()
     assert page.locator("#board .grid .name").all_text_contents() == ["column 1 (scaled)", "column 2 (scaled)"]
     page.get_by_role("button", name="Close the message").click()

@@ -207,7 +207,15 @@ def test_the_python_lines_of_a_kernel_reproduce_the_run(node: Any) -> None:
 
 @pytest.mark.parametrize(
     "classes",
-    [["007", "7"], ["7", "007"], ["b", "a"], ["10", "9"], ["1.0", "1"], ['say "x"', "#\nimport nothing"], ["x", "10", "9"]],
+    [
+        ["007", "7"],
+        ["7", "007"],
+        ["b", "a"],
+        ["10", "9"],
+        ["1.0", "1"],
+        ['say "x"', "#\nimport nothing"],
+        ["x", "10", "9"],
+    ],
 )
 def test_the_python_lines_take_any_names_of_classes(node: Any, classes: list[str]) -> None:
     """However Python sorts the names, the run and its weights are those of the page."""
@@ -230,6 +238,9 @@ def test_the_film_is_a_gif_with_a_frame_for_every_update(visit: Any, tmp_path: P
         film.seek(19)
         last = film.convert("RGB")
     colours = {colour for _, colour in last.getcolors(1 << 20)}
-    near = [min(sum(abs(a - b) for a, b in zip(c, want, strict=True)) for c in colours) for want in ((181, 77, 10), (31, 102, 176))]
+    near = [
+        min(sum(abs(a - b) for a, b in zip(c, want, strict=True)) for c in colours)
+        for want in ((181, 77, 10), (31, 102, 176))
+    ]
     assert max(near) < 30
     assert "step 5 / 36" in page.inner_text("#transport")
