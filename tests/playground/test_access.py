@@ -240,8 +240,8 @@ def test_tab_reaches_every_control_in_a_visible_place(visit: Any) -> None:
         assert "solid" in told[2] or "auto" in told[2], f"{told[0]}: the focus cannot be seen"
     names = " ".join(reached)
     controls = (
-        "to-essay to-lab link-copy present theme help-open AND Gap tool shuffle csv-load board Learner compare rule keep "
-        "kernel axis first play mistake speed time"
+        "to-essay to-lab link-copy present theme help-open AND Gap tool shuffle csv-load board Learner compare rule "
+        "keep kernel axis first play mistake speed time"
     )
     assert [control for control in controls.split() if control not in names] == []
 

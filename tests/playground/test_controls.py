@@ -458,7 +458,7 @@ def test_a_single_trapped_point_is_marked(screen: Any) -> None:
     assert "Not separable." in page.inner_text("#verdict")
     ring = page.locator("#board path.hull.class1").bounding_box()
     assert ring["width"] > 20
-    x, y = where(page, 3)
+    x, _ = where(page, 3)
     assert ring["x"] < x < ring["x"] + ring["width"]
     assert page.locator("#board .meeting").get_attribute("d")
 

@@ -123,8 +123,8 @@ def test_pictures_and_traces_are_downloaded(visit: Any, tmp_path: Path) -> None:
     cut = page.evaluate(
         """async () => { const { drawing } = await import('/ui/picture.js');
         const planes = [...document.querySelectorAll('#board .card')].map((card) => ({
-          title: card.querySelector('strong'), count: card.querySelector('.count'), sheets: card.querySelectorAll('svg') }));
-        planes.forEach((p) => (p.sheets = [...p.sheets]));
+          title: card.querySelector('strong'), count: card.querySelector('.count'),
+          sheets: [...card.querySelectorAll('svg')] }));
         const box = document.querySelector('#board .plane').getBoundingClientRect();
         const { text } = drawing({ view: box, planes });
         const host = document.body.appendChild(document.createElement('div'));

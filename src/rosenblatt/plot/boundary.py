@@ -130,7 +130,7 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
         drawn += ax.fill(*band.T, color=FAINT, alpha=0.45, zorder=1, label=f"margin {gap:.3g}")
     # The arrow shows the direction; the length of w has no meaning in the plane of the features.
     arrow = 0.16 * span * slope / float(np.linalg.norm(slope))
-    style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
-    drawn.append(ax.annotate("", xy=tuple(foot + arrow), xytext=tuple(foot), arrowprops=style, zorder=5))
+    head = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    drawn.append(ax.annotate("", xy=tuple(foot + arrow), xytext=tuple(foot), arrowprops=head, zorder=5))
     drawn.append(ax.annotate("$w$", xy=tuple(foot + 1.25 * arrow), ha="center", va="center", zorder=5))
     return drawn

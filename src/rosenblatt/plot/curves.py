@@ -66,7 +66,7 @@ def ledger(book: Ledger) -> Figure:
     right.plot(k, [line.bracket.upper for line in book], color=INK, label=r"$\|w\|/k$")
     right.plot(k, [line.bracket.lower for line in book], color=PROOF, label="margin of $w$")
     right.axhline(book.gamma, color=INK, linewidth=1, linestyle=":", label=rf"$\gamma$ = {book.gamma:.4g}")
-    # Far below 0 the margin of w says nothing, and at first neither does ‖w‖/k; where the run ends, both are to be seen.
+    # Far below 0 the margin of w says nothing, and at first neither does ‖w‖/k; both are to be seen at the end.
     highest = max(6 * book.gamma, 1.5 * book.lines[-1].bracket.upper)
     lowest = max(min(line.bracket.lower for line in book.lines[len(book) // 2 :]), -10 * highest)
     right.set(xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, highest))
