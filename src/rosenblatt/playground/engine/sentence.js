@@ -17,6 +17,8 @@ export function show(value) {
 	return text.replace(/^-0$/, "0").replace(/-/g, "−")
 }
 
+export const brief = (value) => show(Math.round(value * 100) / 100)
+
 export const plural = (count, noun) => `${show(count)} ${noun}${count === 1 ? "" : "s"}`
 
 const pair = (v) => `(${show(v[0])}, ${show(v[1])})`

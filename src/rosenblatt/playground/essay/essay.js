@@ -1,48 +1,46 @@
 // The essay: screens built when they come near, figures that move while they are seen.
 
 import { writeLink } from "../engine/state.js"
-import { announce, html } from "../ui/node.js"
+import { announce, html, set } from "../ui/node.js"
 import { isStill } from "../ui/player.js"
+import { BASICS } from "./basics.js"
+import { BEYOND } from "./beyond.js"
 import { makeFigure } from "./figure.js"
-import { LIFTS, makeLift } from "./lift.js"
-import { SCREENS } from "./screens.js"
+import { makeLift, SETS } from "./lift.js"
 
+const SCREENS = [...BASICS, ...BEYOND]
+
+// Text between * is stressed.
 const rich = (text) => text.split("*").map((part, j) => (j % 2 ? html("em", part) : part))
 
 // The figure in three dimensions has no plane; its store is only what the lab would open.
 function makeSolid(screen) {
 	const figure = makeFigure({ ...screen, controls: [] })
-	const lift = makeLift()
-	figure.lift = lift
-	figure.board.replaceWith(lift.board)
-	figure.store.views = []
-	const choices = Object.keys(LIFTS).map((name) =>
-		figure.button(name === "xor" ? "XOR" : "Circles", () => {
-			lift.choose(name)
-			show()
-		}),
-	)
-	const flip = figure.button("", () => (lift.raised < 1 ? lift.lift() : lift.flatten()), { class: "accent" })
-	function show() {
-		for (const [j, name] of Object.keys(LIFTS).entries()) choices[j].setAttribute("aria-pressed", name === lift.name)
-		flip.textContent = lift.raised < 1 ? "Lift" : "Flatten"
-		const found = lift.converged ? `The perceptron found the sheet after ${lift.mistakes} mistakes.` : ""
-		figure.said.textContent = `Height: ${LIFTS[lift.name]}. ${found}`
+	const choices = Object.entries(SETS).map(([name, { title }]) => figure.button(title, () => figure.lift.choose(name)))
+	const flip = figure.button("Lift", () => (figure.lift.raised < 1 ? figure.lift.lift() : figure.lift.flatten()), {
+		class: "accent",
+	})
+	figure.lift = makeLift(({ name, raised, mistakes }) => {
+		const { title, said } = SETS[name]
+		for (const choice of choices) set(choice, { "aria-pressed": choice.textContent === title })
+		flip.textContent = raised < 1 ? "Lift" : "Flatten"
+		figure.said.textContent = `Height: ${said}. The perceptron found the sheet after ${mistakes} mistakes.`
 		figure.watch?.()
-	}
-	lift.changed = show
-	show()
-	figure.player = { start: () => lift.raised < 1 && lift.lift(), pause() {} }
+	})
+	figure.board.replaceWith(figure.lift.board)
+	figure.store.views = []
+	figure.player = { start: () => figure.lift.raised < 1 && figure.lift.lift(), pause() {} }
 	return figure
 }
 
+// A task notices when it is done.
 function makeTask({ say, done, praise }) {
-	const text = html("span", say)
-	const node = html("p.task", html("strong", "Try"), text)
+	const [sign, text] = [html("strong", "Try"), html("span", say)]
+	const node = html("p.task", sign, text)
 	const watch = (figure) => {
 		if (node.classList.contains("done") || !done(figure)) return
 		node.classList.add("done")
-		node.firstChild.textContent = "✓"
+		sign.textContent = "✓"
 		text.textContent = praise(figure)
 		announce(text.textContent)
 	}
@@ -51,26 +49,28 @@ function makeTask({ say, done, praise }) {
 
 export function makeEssay(root, reached) {
 	const screens = new Map()
-	let current = SCREENS[0].id
+	const essay = { open, rest, screens, current: SCREENS[0].id }
+	const dot = ({ id, title }) => html("a", { href: `#scene=${id}`, "data-to": id, "aria-label": title, title })
+	const dots = html("nav.dots", { "aria-label": "Screens of the story" }, SCREENS.map(dot))
 
 	function makeScreen(screen, j) {
-		const title = html("h2", { id: `title-${screen.id}`, tabindex: -1 }, screen.title)
+		const { id, text } = screen
+		const title = html("h2", { id: `title-${id}`, tabindex: -1 }, screen.title)
 		const head = html("div.opening", html("p.where", `${j + 1} of ${SCREENS.length}`), title)
-		const words = html("div.words", ...screen.text.map((part) => html("p", rich(part))))
-		const place = html("div.figure")
-		const names = { id: `screen-${screen.id}`, "data-screen": screen.id, "aria-labelledby": title.id }
+		const [words, place] = [html("div.words", ...text.map((part) => html("p", rich(part)))), html("div.figure")]
+		const names = { id: `screen-${id}`, "data-screen": id, "aria-labelledby": title.id }
 		const section = html("section.screen", names, head, words, place)
-		const entry = { screen, section, words, place, title, figure: null, begun: false }
-		screens.set(screen.id, entry)
+		screens.set(id, { screen, section, words, place, title, figure: null, begun: false })
 		return section
 	}
 
 	function build(entry) {
 		if (entry.figure) return
-		const { screen, words } = entry
+		const { screen, words, place } = entry
 		const figure = screen.solid ? makeSolid(screen) : makeFigure(screen)
+		const { store } = figure
 		entry.figure = figure
-		entry.place.replaceWith(figure.node)
+		place.replaceWith(figure.node)
 		if (screen.extra) {
 			figure.view = screen.extra(figure)
 			figure.views.push(figure.view)
@@ -78,67 +78,53 @@ export function makeEssay(root, reached) {
 			figure.node.classList.add("paired")
 		}
 		screen.setup?.(figure)
-		if (screen.ask) words.append(screen.ask(figure))
 		const task = makeTask(screen.task)
-		words.append(task.node)
-		const { store } = figure
+		const lab = html("a.tolab", { href: "#" }, screen.leave ?? "Open this figure in the lab")
+		lab.onclick = () => (lab.href = writeLink({ ...store.state, speed: "story" }))
+		words.append(...(screen.ask ? [screen.ask(figure)] : []), task.node, lab)
 		let count = store.state.points.length
 		figure.watch = () => {
-			if (screen.add && store.state.points.length !== count) {
-				count = store.state.points.length
-				return screen.add(figure)
-			}
-			task.watch(figure)
+			const added = count !== store.state.points.length
+			count = store.state.points.length
+			// A point that is added is learned at once.
+			if (added) store.set({ step: store.trace.length })
+			else task.watch(figure)
 		}
-		const lab = html("a.tolab", { href: "#" }, j(screen) ? "Open this figure in the lab" : "Take it to the lab")
-		lab.onclick = () => (lab.href = writeLink({ ...store.state, speed: "story" }))
-		words.append(lab)
-		if (screen.first && isStill()) store.set({ step: screen.first })
+		if (screen.first && isStill()) store.set({ step: 1 })
 		store.show()
 	}
-
-	const j = (screen) => screen.id !== "yours"
 
 	// A figure begins by itself when it is first seen, and rests when it is not.
 	function see(entry, seen) {
 		if (!seen) return entry.figure?.player.pause()
 		build(entry)
-		const { figure, screen } = entry
-		current = screen.id
+		const { figure, screen, begun } = entry
+		essay.current = screen.id
 		reached(screen.id)
-		for (const dot of dots.children) dot.toggleAttribute("aria-current", dot.dataset.to === current)
-		if (entry.begun || isStill() || screen.still) return
+		for (const dot of dots.children) dot.toggleAttribute("aria-current", dot.dataset.to === screen.id)
 		entry.begun = true
-		if (screen.first) figure.store.set({ step: screen.first })
-		else if (screen.controls?.length !== 0) figure.player.start()
+		if (begun || isStill() || screen.still) return
+		if (screen.first) figure.tellAgain()
+		else figure.player.start()
 	}
 
-	const dots = html("nav.dots", { "aria-label": "Screens of the story" })
-	for (const screen of SCREENS)
-		dots.append(
-			html("a", { href: `#scene=${screen.id}`, "data-to": screen.id, "aria-label": screen.title, title: screen.title }),
+	const observe = (rootMargin, act) => {
+		const watcher = new IntersectionObserver(
+			(list) => {
+				for (const { target, isIntersecting } of list) act(screens.get(target.dataset.screen), isIntersecting)
+			},
+			{ rootMargin },
 		)
-	root.append(...SCREENS.map(makeScreen), dots)
-	const near = new IntersectionObserver(
-		(list) => list.forEach((e) => e.isIntersecting && build(screens.get(e.target.dataset.screen))),
-		{ rootMargin: "80% 0%" },
-	)
-	const inside = new IntersectionObserver(
-		(list) => list.forEach((e) => see(screens.get(e.target.dataset.screen), e.isIntersecting)),
-		{ rootMargin: "-45% 0%" },
-	)
-	for (const { section } of screens.values()) {
-		near.observe(section)
-		inside.observe(section)
+		for (const { section } of screens.values()) watcher.observe(section)
 	}
 
 	// `name` is the id of a screen or its number from 1.
-	function open(name, focus = true) {
+	function open(name) {
 		const entry = screens.get(name) ?? [...screens.values()][Number(name) - 1]
 		if (!entry) return false
 		build(entry)
-		entry.section.scrollIntoView({ behavior: "instant", block: "start" })
-		if (focus) entry.title.focus({ preventScroll: true })
+		entry.section.scrollIntoView({ behavior: "instant" })
+		entry.title.focus({ preventScroll: true })
 		return true
 	}
 
@@ -146,12 +132,8 @@ export function makeEssay(root, reached) {
 		for (const { figure } of screens.values()) figure?.player.pause()
 	}
 
-	return {
-		open,
-		rest,
-		screens,
-		get current() {
-			return current
-		},
-	}
+	root.append(...SCREENS.map(makeScreen), dots)
+	observe("80% 0%", (entry, near) => near && build(entry))
+	observe("-45% 0%", see)
+	return essay
 }

@@ -2,84 +2,70 @@
 
 import { KEEPS } from "../engine/keep.js"
 import { nextMistake } from "../engine/learn.js"
-import { presetState } from "../engine/state.js"
-import { announce, html, svg } from "../ui/node.js"
-import { BY_HAND } from "../ui/store.js"
+import { announce, html, set, svg } from "../ui/node.js"
 import { kindOf } from "./figure.js"
 
-function makeQuestion(question, answers, choose) {
+function makeQuestion(asked, answers, choose) {
 	const reaction = html("p.reaction")
-	const asked = html("p.asked", question)
-	const buttons = answers.map(([value, text]) => html("button", { onclick: () => choose(value, react) }, text))
-	const node = html("div.ask", { role: "group", "aria-label": question }, asked, html("div.row", buttons), reaction)
-	function react(text, right) {
+	const react = (text, right) => {
 		reaction.textContent = text
 		reaction.classList.toggle("right", right)
-		announce(text)
+		if (text) announce(text)
 	}
-	return { node, buttons, react, reaction, asked }
+	const buttons = answers.map(([value, text]) => html("button", { onclick: () => choose(value, react) }, text))
+	const row = html("div.row", buttons)
+	const node = html("div.ask", { role: "group", "aria-label": asked }, html("p.asked", asked), row, reaction)
+	return { node, buttons, row, react }
 }
 
-// Which way will the line turn?
+// Which way will the line turn? `due` is the step of the mistake that is asked about.
 export function askTurn(figure) {
 	const { store } = figure
 	const sign = svg("text.tag.question", "?")
+	const answers = [
+		[1, "↺ left"],
+		[-1, "↻ right"],
+	]
 	figure.foreseen = 0
 
 	function ask() {
-		const { trace } = store
-		const next = nextMistake(trace, store.state.step)
-		const over = !trace.mistakes[next - 1]
-		store.set({ step: over ? 0 : next - 1 })
-		figure.due = over ? nextMistake(trace, 0) : next
-		question.reaction.textContent = ""
-		for (const button of question.buttons) button.disabled = false
-		more.hidden = true
-		mark()
+		const { trace, state } = store
+		const next = nextMistake(trace, state.step)
+		figure.due = trace.mistakes[next - 1] ? next : nextMistake(trace, 0)
+		turn(false)
+		question.react("", false)
+		store.set({ step: figure.due - 1 })
+	}
+
+	function turn(told) {
+		for (const button of question.buttons) button.disabled = told
+		more.hidden = !told
 	}
 
 	function mark() {
 		const [plane] = figure.stage.planes
-		const place = plane?.layers.points.querySelector(`[data-row="${store.trace.rows[figure.due - 1]}"]`)
-		if (!place) return
+		const point = plane?.layers.points.children[store.trace.rows[figure.due - 1]]
+		if (!point) return
 		plane.layers.marks.append(sign)
-		const [x, y] = place
-			.getAttribute("transform")
-			.match(/-?[\d.]+/g)
-			.map(Number)
-		sign.setAttribute("x", x)
-		sign.setAttribute("y", y - 14)
-		sign.style.visibility = store.state.step === figure.due - 1 ? "visible" : "hidden"
+		const [x, y] = point.getAttribute("transform").match(/-?[\d.]+/g)
+		set(sign, { x, y: y - 14, visibility: store.state.step < figure.due ? "visible" : "hidden" })
 	}
 
-	const question = makeQuestion(
-		"Which way will the line turn?",
-		[
-			[1, "↺ left"],
-			[-1, "↻ right"],
-		],
-		(value, react) => {
-			const { trace } = store
-			const [[a], [b]] = [0, 1].map((j) => trace.space.snapshots[trace.updateCounts[figure.due - 1] - 1 + j])
-			const right = Math.sign(a[0] * b[1] - a[1] * b[0])
-			const kind = kindOf(trace, trace.rows[figure.due - 1])
-			for (const button of question.buttons) button.disabled = true
-			store.pace = BY_HAND * 1.6
-			store.set({ step: figure.due })
-			store.pace = BY_HAND
-			mark()
-			if (value === right) figure.foreseen += 1
-			const way = right > 0 ? "left" : "right"
-			react(
-				`${value === right ? "Yes" : "No"}: to the ${way}, to bring the point to the ${kind} side.`,
-				value === right,
-			)
-			more.hidden = false
-			figure.watch()
-		},
-	)
-	const more = html("button", { onclick: ask, hidden: true, class: "accent" }, "Next mistake")
-	question.node.querySelector(".row").append(more)
+	const question = makeQuestion("Which way will the line turn?", answers, (value, react) => {
+		const { trace } = store
+		const s = figure.due - 1
+		const [[a], [b]] = trace.space.snapshots.slice(trace.updateCounts[s] - 1)
+		const left = a[0] * b[1] > a[1] * b[0]
+		const right = left === value > 0
+		if (right) figure.foreseen += 1
+		turn(true)
+		store.set({ step: figure.due })
+		const way = `to the ${left ? "left" : "right"}, to bring the point to the ${kindOf(trace, trace.rows[s])} side.`
+		react(`${right ? "Yes" : "No"}: ${way}`, right)
+		figure.watch()
+	})
+	const more = html("button.accent", { onclick: ask }, "Next mistake")
+	question.row.append(more)
 	figure.views.push({ render: mark })
 	ask()
 	return question.node
@@ -87,56 +73,49 @@ export function askTurn(figure) {
 
 export function askBound(figure) {
 	const { store } = figure
-	figure.preset = presetState
-	const bound = () => Math.floor(store.bound(store.learner) + 1e-9)
-	return makeQuestion(
-		"Make the gap half as wide. How many mistakes are then possible?",
-		[
-			[2, "twice as many"],
-			[4, "about four times"],
-			[8, "eight times"],
-		],
-		(value, react) => {
-			figure.player.pause()
-			figure.setGap(0.6)
-			const wide = bound()
-			figure.setGap(0.3)
-			react(
-				`${value === 4 ? "Yes" : "Not quite"}: γ is squared. From ${wide} at a gap of 0.6 to ${bound()} at 0.3.`,
-				value === 4,
-			)
-		},
-	).node
+	const answers = [
+		[2, "twice as many"],
+		[4, "about four times"],
+		[8, "eight times"],
+	]
+	const asked = "Make the gap half as wide. How many mistakes are then possible?"
+	return makeQuestion(asked, answers, (value, react) => {
+		figure.player.pause()
+		const [wide, narrow] = [0.6, 0.3].map((gap) => {
+			figure.setGap(gap)
+			return Math.floor(store.bound(store.learner) + 1e-9)
+		})
+		const right = value === 4
+		react(`${right ? "Yes" : "Not quite"}: γ is squared. From ${wide} at a gap of 0.6 to ${narrow} at 0.3.`, right)
+	}).node
 }
 
 export function askKeep(figure) {
 	const { store } = figure
-	const question = makeQuestion(
-		"Which answer will miss the fewest new points?",
-		KEEPS.map((keep) => [keep, keep]),
-		(value, react) => {
-			figure.guessed ??= value
-			store.set({ learners: store.changed({ keep: value }) })
-			for (const button of question.buttons) button.setAttribute("aria-pressed", button.textContent === value)
-			if (store.state.step >= store.trace.length) return tell(react)
-			react(`You say: ${figure.guessed}.`, false)
-			figure.player.start()
-		},
-	)
-	const tell = (react) => {
-		const ends = KEEPS.map((keep) => [keep, figure.view.errors[keep].at(-1)])
-		const least = Math.min(...ends.map(([, v]) => v))
-		const best = ends.filter(([, v]) => v === least).map(([keep]) => keep)
-		const text = ends.map(([keep, v]) => `${keep} ${v}`).join(", ")
-		const right = best.includes(figure.guessed)
-		react(`${right ? "Yes" : `You said ${figure.guessed}`}: at the end they miss ${text}.`, right)
-	}
+	const isOver = () => store.state.step >= store.trace.length
+	const asked = "Which answer will miss the fewest new points?"
+	const answers = KEEPS.map((keep) => [keep, keep])
 	let told = false
+	const question = makeQuestion(asked, answers, (value, react) => {
+		figure.guessed ??= value
+		for (const button of question.buttons) set(button, { "aria-pressed": button.textContent === value })
+		store.set({ learners: store.changed({ keep: value }) })
+		if (isOver()) return tell()
+		react(`You say: ${figure.guessed}.`, false)
+		figure.player.start()
+	})
+
+	function tell() {
+		const ends = KEEPS.map((keep) => figure.view.errors[keep].at(-1))
+		const right = ends[KEEPS.indexOf(figure.guessed)] === Math.min(...ends)
+		const text = KEEPS.map((keep, j) => `${keep} ${ends[j]}`).join(", ")
+		question.react(`${right ? "Yes" : `You said ${figure.guessed}`}: at the end they miss ${text}.`, right)
+	}
+
 	figure.views.push({
 		render() {
-			const over = store.state.step >= store.trace.length
-			if (over && !told && figure.guessed) tell(question.react)
-			told = over
+			if (isOver() && !told && figure.guessed) tell()
+			told = isOver()
 		},
 	})
 	return question.node
