@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from rosenblatt.playground.page import page_files
 
@@ -46,7 +47,7 @@ STATES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 SIZES = {"laptop": (1280, 720), "phone": (390, 844), "projector": (1920, 1080)}
 # Pictures that docs/playground.md shows; the others are only looked at by the checks.
-SHOWN = {"proof", "kernel-dark", "phone"}
+SHOWN = {"proof", "compare", "kernel-dark", "phone"}
 
 
 def call(page: Any, function: str, *arguments: Any) -> Any:
@@ -56,12 +57,31 @@ def call(page: Any, function: str, *arguments: Any) -> Any:
 
 def keep_picture(page: Any, name: str) -> None:
     """A picture for docs, where ``ROSENBLATT_PICTURES`` is set."""
+    if os.environ.get("ROSENBLATT_PICTURES"):
+        taken(page).quantize(128, kmeans=1).save(PICTURES / f"playground-{name}.png", optimize=True)
+
+
+def taken(page: Any) -> Image.Image:
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def keep_sheet(page: Any, name: str) -> None:
+    """All screens of the story on one sheet."""
     if not os.environ.get("ROSENBLATT_PICTURES"):
         return
-    from PIL import Image
-
-    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    image.quantize(128, kmeans=1).save(PICTURES / f"playground-{name}.png", optimize=True)
+    views = []
+    for screen in IDS:
+        page.evaluate("(name) => (location.hash = `#scene=${name}`)", screen)
+        page.wait_for_timeout(250)
+        views.append(taken(page))
+    wide = views[0].width > views[0].height
+    columns, width = (5, 320) if wide else (7, 176)
+    height = round(width * views[0].height / views[0].width)
+    sheet = Image.new("RGB", (columns * width, -(-len(views) // columns) * height), "#808080")
+    for j, view in enumerate(views):
+        small = view.resize((width - 4, height - 4), Image.Resampling.LANCZOS)
+        sheet.paste(small, (j % columns * width + 2, j // columns * height + 2))
+    sheet.quantize(200, kmeans=1).save(PICTURES / f"playground-story-{name}.png", optimize=True)
 
 
 @pytest.mark.parametrize("name", STATES)
@@ -91,6 +111,7 @@ def test_every_screen_of_the_story(screen: Any, size: str, dark: bool) -> None:
     assert call(page, "faults") == []
     assert call(page, "overlaps") == []
     assert call(page, "collisions") == []
+    keep_sheet(page, f"{size}{'-dark' if dark else ''}")
     # One screen at a time: what belongs together fits into the window, or stays in sight.
     for name in IDS:
         box = page.locator(f"#screen-{name}").bounding_box()

@@ -93,7 +93,7 @@ export const BEYOND = [
 			"Keep more: the *average* of all its lines, a *vote* of them, or the best so far in the *pocket*. The small points are new: it never learned from them, they only judge.",
 		],
 		about: "Four answers of one run.",
-		link: "#data=noise&n=120&noise=0.16&held=0.5&seed=43&epochs=4&speed=30",
+		link: "#data=noise&n=120&noise=0.16&held=0.5&seed=43&epochs=4&step=60&speed=30",
 		extra: makeExam,
 		ask: askKeep,
 		tell({ store }) {

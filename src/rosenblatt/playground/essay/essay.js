@@ -10,8 +10,9 @@ import { makeLift, SETS } from "./lift.js"
 
 const SCREENS = [...BASICS, ...BEYOND]
 
-// Text between * is stressed.
-const rich = (text) => text.split("*").map((part, j) => (j % 2 ? html("em", part) : part))
+// Text between * is stressed; the name of a kind has its colour.
+const stress = (text) => html("em", { class: { "■": "class0", "●": "class1" }[text[0]] ?? null }, text)
+const rich = (text) => text.split("*").map((part, j) => (j % 2 ? stress(part) : part))
 
 // The figure in three dimensions has no plane; its store is only what the lab would open.
 function makeSolid(screen) {
@@ -90,7 +91,8 @@ export function makeEssay(root, reached) {
 			if (added) store.set({ step: store.trace.length })
 			else task.watch(figure)
 		}
-		if (screen.first && isStill()) store.set({ step: 1 })
+		// Without motion a figure shows how it ends, not a blank plane.
+		if (isStill() && !screen.still && !store.state.step) store.set({ step: screen.first ? 1 : store.trace.length })
 		store.show()
 	}
 

@@ -2,6 +2,7 @@
 
 import { nextMistake } from "../engine/learn.js"
 import { classOf } from "../engine/problem.js"
+import { plural } from "../engine/sentence.js"
 import { readLink } from "../engine/state.js"
 import { light, startLight } from "../ui/light.js"
 import { html, set } from "../ui/node.js"
@@ -21,7 +22,7 @@ export function tellStep({ store: { trace, state } }) {
 	const s = Math.min(state.step, trace.length) - 1
 	if (s < 0) return "Nothing learned yet."
 	if (s + 1 === trace.length && trace.converged)
-		return `A whole round without a mistake: done, after ${trace.mistakeCounts[s]}.`
+		return `A whole round is right: done, after ${plural(trace.mistakeCounts[s], "mistake")}.`
 	const end = trace.mistakes[s] ? "Wrong: the line moves." : "Right: nothing changes."
 	return `Point ${trace.rows[s] + 1} is ${kindOf(trace, trace.rows[s])}. ${end}`
 }

@@ -84,6 +84,8 @@ export function makeArrows(layer) {
 		const before = weightsAt(trace, Math.max(0, t - 1), "last")
 		const joint = now.length > 1
 		const nodes = []
+		// A box would cover what a small picture shows.
+		if (inset && !held && Math.min(...sides) < 300) return patch(layer, [])
 		if (inset && [...now, ...before].some(([w1, w2]) => w1 || w2)) {
 			const { x, y, size, said } = inset
 			nodes.push(["rect", { class: "inset", x, y, width: size, height: size, rx: 6 }])
