@@ -2,20 +2,19 @@
 
 // The 255 commonest colours of 5 bits per channel, and a function from a colour to the nearest of them.
 export function makePalette(images) {
+	const keyOf = (r, g, b) => ((r >> 3) << 10) | ((g >> 3) << 5) | (b >> 3)
 	const counts = new Map()
 	for (const data of images)
 		for (let i = 0; i < data.length; i += 4) {
-			const key = ((data[i] >> 3) << 10) | ((data[i + 1] >> 3) << 5) | (data[i + 2] >> 3)
-			const seen = counts.get(key) ?? [0, 0, 0, 0]
-			for (let j = 0; j < 3; j++) seen[j] += data[i + j]
-			seen[3] += 1
-			counts.set(key, seen)
+			const key = keyOf(data[i], data[i + 1], data[i + 2])
+			counts.set(key, (counts.get(key) ?? 0) + 1)
 		}
-	const common = [...counts.values()].sort((a, b) => b[3] - a[3]).slice(0, 255)
-	const colours = common.map(([r, g, b, n]) => [r, g, b].map((v) => Math.round(v / n)))
+	const common = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 255)
+	// Five bits are spread over eight: 31 is white.
+	const colours = common.map(([key]) => [10, 5, 0].map((by) => Math.round(((key >> by) & 31) * (255 / 31))))
 	const known = new Map()
 	const nearest = (r, g, b) => {
-		const key = ((r >> 3) << 10) | ((g >> 3) << 5) | (b >> 3)
+		const key = keyOf(r, g, b)
 		if (!known.has(key)) {
 			const away = colours.map((c) => (c[0] - r) ** 2 + (c[1] - g) ** 2 + (c[2] - b) ** 2)
 			known.set(key, away.indexOf(Math.min(...away)))

@@ -167,7 +167,7 @@ export const BEYOND = [
 		title: "Now your data",
 		text: [
 			"Click in the empty plane: some *● blue* points, then some *■ orange* ones. It learns while you draw.",
-			"The *lab* has the rest: your own table, other rules, four learners side by side, the proof line by line, and the Python lines that repeat a run.",
+			"The *lab* has the rest: your own table, other rules, four learners side by side, and the Python lines that repeat a run.",
 		],
 		about: "An empty plane to draw in.",
 		link: "#points=&epochs=100",

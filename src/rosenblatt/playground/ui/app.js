@@ -35,11 +35,8 @@ function follow(link) {
 function show(name) {
 	clearTimeout(timer)
 	body.dataset.view = name
-	for (const [id, view] of [
-		["essay", "essay"],
-		["app", "lab"],
-	])
-		find(id).hidden = view !== name
+	find("essay").hidden = name !== "essay"
+	find("app").hidden = name !== "lab"
 	for (const way of ["essay", "lab"]) set(find(`to-${way}`), { "aria-current": way === name ? "page" : "false" })
 }
 

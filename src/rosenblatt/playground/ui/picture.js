@@ -63,7 +63,7 @@ export async function asPng(picture) {
 
 // A frame for every update, or as many as fit, evenly taken. The first mistakes stay longest, as in the story.
 export async function asGif(store, stage) {
-	const { step, pace } = { step: store.state.step, pace: store.pace }
+	const [{ step }, pace] = [store.state, store.pace]
 	const { updateSteps, length } = store.trace
 	const every = Math.max(1, Math.ceil(updateSteps.length / MOST_FRAMES))
 	const steps = [...new Set([0, ...updateSteps.filter((_, j) => j % every === 0), length])]

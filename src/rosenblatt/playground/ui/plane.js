@@ -17,6 +17,8 @@ import { snap, ticks } from "./view.js"
 const NONE = { wrong: [], least: Infinity, most: 0, blank: true }
 // Faster than this, a step is shown and not told.
 const TOLD = 250
+// Of points held out.
+const SMALL = 0.55
 
 export function makePlane(index) {
 	const layers = {}
@@ -145,7 +147,7 @@ export function makePlane(index) {
 		patch(layers.points, classes.map(point))
 		const small = (x, i) => {
 			const c = classOf(tests, i)
-			return ["path", { class: `point class${c}`, d: shapePath(c, size * 0.55, ...spot(x)) }]
+			return ["path", { class: `point class${c}`, d: shapePath(c, size * SMALL, ...spot(x)) }]
 		}
 		patch(layers.held, tests.X.map(small))
 	}
@@ -165,16 +167,14 @@ export function makePlane(index) {
 			return age > 1 / 3 ? " older" : age > 1 / 8 ? " aged" : ""
 		}
 		const wrongs = new Map(problem.names.map((_, c) => [`class${c}`, ""]))
-		for (const i of verdict.blank ? [] : verdict.wrong) {
-			const key = `class${classes[i]}${ageOf(i)}`
-			wrongs.set(key, (wrongs.get(key) ?? "") + shapePath(classes[i], size, ...places[i]))
+		const hollow = (c, size, place, age = "") => {
+			const key = `class${c}${age}`
+			wrongs.set(key, (wrongs.get(key) ?? "") + shapePath(c, size, ...place))
 		}
-		for (const i of exam && !exam.blank ? exam.wrong : [])
-			wrongs.set(
-				`class${classOf(tests, i)}`,
-				wrongs.get(`class${classOf(tests, i)}`) +
-					shapePath(classOf(tests, i), size * 0.55, ...view.toScreen(...tests.X[i])),
-			)
+		if (!verdict.blank) {
+			for (const i of verdict.wrong) hollow(classes[i], size, places[i], ageOf(i))
+			for (const i of exam?.wrong ?? []) hollow(classOf(tests, i), size * SMALL, view.toScreen(...tests.X[i]))
+		}
 		patch(
 			layers.wrongs,
 			[...wrongs].map(([key, d]) => ["path", { class: `wrong ${key}`, d }]),

@@ -40,9 +40,6 @@ export function makeTimeline(store, stop) {
 			nodes.push(svg("path.epoch", { d: `M${px} 0V${height}` }))
 			if (px < width - 140) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 12 }, e ? e + 1 : "epoch 1"))
 		}
-		const bound = store.bound(traces[active].learner)
-		if (bound !== null && Math.floor(bound) <= most * 1.02)
-			nodes.push(svg("path.bound", { d: `M${SIDE} ${y(bound)}H${width - SIDE}` }))
 		traces.forEach((trace, j) => {
 			const top = lanes + j * (lane + 2)
 			const end = x(trace.length)
