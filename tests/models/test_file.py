@@ -285,7 +285,7 @@ def test_what_cannot_be_saved(tmp_path):
         save(rosenblatt.Perceptron(), tmp_path / "m")
     with pytest.raises(ModelError, match="is not a learner of rosenblatt"):
         save(object(), tmp_path / "m")
-    with pytest.raises(ModelError, match="cannot be written: No such file or directory"):
+    with pytest.raises(ModelError, match="cannot be written: there is no folder"):
         save(fitted(rosenblatt.Perceptron(max_iter=1)), tmp_path / "no" / "folder")
 
 

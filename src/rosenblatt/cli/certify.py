@@ -33,10 +33,12 @@ def run(args: argparse.Namespace) -> int:
     import json
     from pathlib import Path
 
+    from rosenblatt.cli.picture import check_picture, save_picture
     from rosenblatt.cli.table import read_table
     from rosenblatt.errors import DataError
     from rosenblatt.theory import NotSeparable, Separable, certify, from_dict
 
+    check_picture(args.plot)
     X, y, names = read_table(args.data, args.label)
     if args.check:
         certificate = from_dict(_read_json(Path(args.check)))
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             raise DataError(f"--plot draws a separating line, and the rows are {certificate.kind}")
         from rosenblatt.plot import boundary
 
-        boundary(X, y, certificate.w.astype(float), float(certificate.b)).savefig(args.plot)
+        save_picture(boundary(X, y, certificate.w.astype(float), float(certificate.b)), args.plot)
     text = _tell(certificate, y, names)
     if args.html:
         from rosenblatt.cli.page import write_page

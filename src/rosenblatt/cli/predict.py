@@ -7,10 +7,8 @@ tail -f messages | rosenblatt predict spam.model --scores
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import sys
-from typing import IO, Any
+from typing import Any
 
 HELP = "predict the label of every row of a file or a pipe"
 
@@ -30,16 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.reading import open_data, say_bad
+    from rosenblatt.data.output import writing
     from rosenblatt.models.file import load
 
     model = load(args.model)
     reader = open_data(args, encoder=encoder_of(model, args), require_label=False)
-    with contextlib.ExitStack() as stack:
-        out: IO[str] = sys.stdout
-        if args.output:
-            out = stack.enter_context(open(args.output, "w"))
+    with writing(args.output or "-") as out:
         for batch in reader:
-            out.write(_lines(model, batch, args))
+            out.write(_lines(model, batch, args).encode("utf-8", "replace"))
             out.flush()
     say_bad(reader)
     return 0

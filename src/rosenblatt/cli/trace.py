@@ -39,10 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, whether the run converged or not."""
+    from rosenblatt.cli.picture import check_picture, save_picture
     from rosenblatt.cli.table import read_table
     from rosenblatt.learners import Perceptron
     from rosenblatt.theory import ledger, trace
 
+    check_picture(args.plot, also=() if args.ledger else ("gif",))
     X, y, _ = read_table(args.data, args.label)
     learner = Perceptron(
         fit_intercept=not args.no_intercept,
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if args.plot:
             from rosenblatt.plot import ledger as draw_ledger
 
-            draw_ledger(book).savefig(args.plot)
+            save_picture(draw_ledger(book), args.plot)
         lines = str(book).splitlines()
         table, verdict = book.render_table(args.most), lines[-1]
         if args.html:
@@ -77,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         if Path(args.plot).suffix.lower() == ".gif":
             animate(steps, args.plot)
         else:
-            mistakes(steps).savefig(args.plot)
+            save_picture(mistakes(steps), args.plot)
     if args.json:
         print(steps.render_jsonl(), end="")
     elif args.csv:
@@ -90,9 +92,10 @@ def run(args: argparse.Namespace) -> int:
 def _write_page(path: str, data: str, steps: Trace, text: str) -> None:
     """With a slider where there is a plane to show, else the steps as text."""
     if len(steps.X[0]) == 2 and len(steps.classes) == 2:
+        from rosenblatt.data.output import write_whole
         from rosenblatt.plot.animation import render_html
 
-        Path(path).write_text(render_html(steps, steps.steps, 0.7), encoding="utf-8")
+        write_whole(path, render_html(steps, steps.steps, 0.7).encode())
     else:
         from rosenblatt.cli.page import write_page
 

@@ -234,6 +234,18 @@ def find_sources(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     return [source for match in matches for source in find_sources(match)]
 
 
+def files_of(data: Any) -> list[str]:
+    """The files on disk that a path, a glob, a folder or a list of these stands for; those that are missing are not."""
+    if not isinstance(data, (str, os.PathLike)):
+        return [name for each in data for name in files_of(each)]
+    name = os.fspath(data)
+    if os.path.isdir(name):
+        return [os.path.join(folder, each) for folder, _, files in os.walk(name) for each in files]
+    if name == "-":
+        return []
+    return [name] if os.path.exists(name) or not glob.has_magic(name) else glob.glob(name, recursive=True)
+
+
 def _in_folder(name: str) -> list[Source]:
     entries = sorted(p for p in Path(name).iterdir() if not p.name.startswith("."))
     files = [Source(str(p)) for p in entries if p.is_file()]

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.output import check_writable as check_writable
+from rosenblatt.data.output import write_whole as write_whole
 from rosenblatt.errors import ModelError
 
 VERSION = 1
@@ -34,39 +34,6 @@ def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, A
     # One entry only: safetensors writes several in an order that changes from run to run.
     metadata = {"rosenblatt": json.dumps(envelope)}
     write_whole(path, save(arrays, metadata))
-
-
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise if a file could not be written here: better before an hour of learning than after it."""
-    target = Path(path)
-    folder = target.parent
-    if target.is_dir():
-        raise ModelError(f"{target} cannot be written: it is a folder")
-    if not folder.is_dir():
-        raise ModelError(f"{target} cannot be written: there is no folder {folder}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ModelError(f"{target} cannot be written: the folder {folder} is not yours to write in")
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write bytes to a file beside it, make sure they are on disk, and put it in place."""
-    target = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
-    except OSError as error:
-        raise ModelError(f"{target} cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException as error:
-        os.unlink(name)
-        if isinstance(error, OSError):
-            raise ModelError(f"{target} cannot be written: {error.strerror}") from None
-        raise
 
 
 def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Tensors]:
@@ -114,9 +81,3 @@ def _checksum(kind: str, text: str, tensors: Tensors) -> str:
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
