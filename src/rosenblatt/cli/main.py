@@ -86,18 +86,28 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; what it returns is the exit code."""
+    interrupted: list[int] = []
+
+    def interrupt(number: int, _: Any) -> NoReturn:
+        interrupted.append(number)
+        sys.unraisablehook = lambda _: None  # where it comes upon a callback, Python would print it
+        raise KeyboardInterrupt
+
     try:
         if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # by cli/start.py
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, interrupt)
         _open_standard_files()
-        return _run(sys.argv[1:] if argv is None else argv)
-    except KeyboardInterrupt:
+        return _run(sys.argv[1:] if argv is None else argv, interrupted)
+    except BaseException as error:
+        # What is interrupted while it is being loaded may end by an error of another kind.
+        if not interrupted and not isinstance(error, KeyboardInterrupt):
+            raise
         _let_go_of_output()
         print("rosenblatt: interrupted", file=sys.stderr)
         return 130
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(words: Sequence[str], interrupted: list[int]) -> int:
     from rosenblatt.errors import ParameterError, RosenblattError
 
     args = parse(words)
@@ -107,6 +117,8 @@ def _run(words: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except (RosenblattError, OSError, MemoryError) as error:
+        if interrupted:
+            raise
         _let_go_of_output()
         if isinstance(error, BrokenPipeError):  # the reader of our output has enough: not an error
             return 0
@@ -119,8 +131,8 @@ def _check_files(args: argparse.Namespace) -> None:
     outputs = {option: getattr(args, name, None) for name, option in _OUTPUTS.items()}
     if not any(outputs.values()):
         return
+    from rosenblatt.data.finding import files_of
     from rosenblatt.data.output import check_outputs, check_writable
-    from rosenblatt.data.sources import files_of
 
     inputs: list[str] = []
     for name in _INPUTS:

@@ -45,10 +45,10 @@ def encoder_of(model: Any, args: argparse.Namespace, label: str | None = None) -
     """The model's encoder; for one that was trained on plain rows, the columns of their names or svmlight's."""
     if model.encoder is not None:
         return model.encoder
+    from rosenblatt.data.finding import find_sources
     from rosenblatt.data.formats import LINE_FORMATS
     from rosenblatt.data.lines import LineEncoder
     from rosenblatt.data.readers import format_of
-    from rosenblatt.data.sources import find_sources
     from rosenblatt.errors import ModelError
 
     form = args.format or format_of(find_sources(args.data)[0])

@@ -22,9 +22,9 @@ HELP = "follow the perceptron step by step"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.table import add_data_arguments
+    from rosenblatt.cli.table import add_table_arguments
 
-    add_data_arguments(parser)
+    add_table_arguments(parser)
     parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="epochs at most (1000)")
     parser.add_argument("--no-intercept", action="store_true", help="through the origin")
     parser.add_argument("--shuffle", action="store_true", help="another order each epoch, instead of the file's")
@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.theory import ledger, trace
 
     check_picture(args.plot, also=() if args.ledger else ("gif",))
-    X, y, _ = read_table(args.data, args.label)
+    X, y, _ = read_table(args)
+    title = ", ".join(args.data)
     learner = Perceptron(
         fit_intercept=not args.no_intercept,
         shuffle=args.shuffle,
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         if args.html:
             from rosenblatt.cli.page import write_page
 
-            write_page(args.html, f"{args.data}: the mistake bound's proof", f"{table}\n{verdict}")
+            write_page(args.html, f"{title}: the mistake bound's proof", f"{table}\n{verdict}")
         print(f"{table}\n{verdict}")
         return 0
     steps = trace(X, y, learner)
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     end = "the last without a mistake" if counts[-1] == 0 else "the last one still with mistakes"
     text = f"{steps.render_table(args.most)}\n{sum(counts)} mistakes in {len(counts)} epochs, {end}"
     if args.html:
-        _write_page(args.html, args.data, steps, text)
+        _write_page(args.html, title, steps, text)
     if args.plot:
         from rosenblatt.plot import animate, mistakes
 
