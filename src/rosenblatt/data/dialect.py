@@ -213,7 +213,7 @@ def _names(
     cells = ["", *first] if unnamed else first
     if header is None:
         if known is not None:
-            header = unnamed or _says(first, known)
+            header = unnamed or _says(first, known) or (bool(rows) and is_header(first, rows, decimal))
         else:
             header = unnamed or is_header(first, rows, decimal)
     if header:

@@ -77,8 +77,7 @@ def _by_lines(lines: list[bytes], ending: Format | None) -> Format | None:
     if first.startswith(b"[") and (ending in ("json", "jsonl") or re.match(rb"\[\s*([\[{]|$)", first)):
         return "json"
     if first.startswith(b"{"):
-        whole = all(line.lstrip().startswith(b"{") for line in lines)
-        return "jsonl" if whole and (len(lines) > 1 or (first.rstrip().endswith(b"}") and ending != "json")) else "json"
+        return "jsonl" if _is_object_a_line(lines, ending) else "json"
     if any(line.startswith(b"__label__") for line in lines):
         return "fasttext"
     if _is_labelled_text(lines):
@@ -93,6 +92,14 @@ def _by_lines(lines: list[bytes], ending: Format | None) -> Format | None:
     if tabs == {1} and not any(_NUMBER.fullmatch(line.split(b"\t")[1]) for line in lines):
         return "tabbed"
     return "tsv" if 0 not in tabs and len(tabs) == 1 else None
+
+
+def _is_object_a_line(lines: list[bytes], ending: Format | None) -> bool:
+    """Are objects written a line each? One alone may as well be a table by columns."""
+    begin = sum(line.lstrip().startswith(b"{") for line in lines)
+    if len(lines) == 1:
+        return ending != "json" and (ending == "jsonl" or lines[0].rstrip().endswith(b"}"))
+    return lines[1].lstrip().startswith(b"{") and 2 * begin >= len(lines)
 
 
 def _is_labelled_text(lines: list[bytes]) -> bool:

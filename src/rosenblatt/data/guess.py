@@ -117,7 +117,7 @@ def _guess_words(name: str, strings: Any, numbers: int, strange: Strange) -> Col
         return Column(name, "text")
     if count >= FEW and pc.count_distinct(there).as_py() == count:
         return Column(name, "drop", why="every value is different")
-    if numbers > count / 2:
+    if numbers >= count / 2:
         example = next(iter(strange))
         return Column(
             name, "category", why=f"{numbers:,} of {count:,} cells are numbers, but not {example!r}: --number {name}?"

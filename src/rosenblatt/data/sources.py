@@ -82,7 +82,11 @@ class Source:
         if not kind:
             return cast(BinaryIO, raw)
         if kind == "zip":
-            return _bounded(_open_zip(raw, self.name), self)
+            try:
+                return _bounded(_open_zip(raw, self.name), self)
+            except BaseException:
+                raw.close()
+                raise
         if kind == "zst":
             import pyarrow as pa
 
