@@ -111,7 +111,7 @@ def test_options_of_another_learner_are_refused(rows, tmp_path):
 def test_a_pipe_in_and_a_pipe_out(rows, tmp_path):
     facts = json.loads(run("train", "-", "-o", tmp_path / "m", "--json", input=rows.read_text()).stdout)
     assert facts["rows"] == 400
-    assert run("predict", tmp_path / "m", input="1:1\n\n1 2:1\n").stdout == "0\n1\n"
+    assert run("predict", tmp_path / "m", input="1:1\n\n1 2:1\n").stdout == "0\n\n1\n"
     out = run("predict", tmp_path / "m", "--json", input="1 2:1\n").stdout
     assert json.loads(out)["label"] == 1
     assert float(run("predict", tmp_path / "m", "--scores", input="1 2:1\n").stdout.split("\t")[1]) > 0

@@ -51,7 +51,10 @@ def labels(reader: Reader) -> list[Any]:
 
 
 HEADERS = {
-    "pandas writes its index without a name": (FRAME.to_csv(), {"Unnamed: 0": "drop", "age": "number", "pay": "number"}),
+    "pandas writes its index without a name": (
+        FRAME.to_csv(),
+        {"Unnamed: 0": "drop", "age": "number", "pay": "number"},
+    ),
     "pandas without an index": (FRAME.to_csv(index=False), {"age": "number", "pay": "number"}),
     "pandas names columns 0, 1, 2": (
         pd.DataFrame(np.c_[FRAME["age"], FRAME["pay"], [0, 1, 0, 1]]).to_csv(),
@@ -71,8 +74,14 @@ HEADERS = {
         '"age"\t"class"\n"1"\t39\t"low"\n"2"\t50\t"high"\n"3"\t38\t"low"\n',
         {"Unnamed: 0": "drop", "age": "number"},
     ),
-    "only words": ("colour,shape,kind\nred,round,a\nblue,flat,b\nred,flat,a\nblue,round,b\n", {"colour": "category", "shape": "category"}),
-    "years as names": ("1990,1991,country\n1.5,2.5,x\n2.5,0.5,y\n1.0,1.5,x\n2.0,0.1,y\n", {"1990": "number", "1991": "number"}),
+    "only words": (
+        "colour,shape,kind\nred,round,a\nblue,flat,b\nred,flat,a\nblue,round,b\n",
+        {"colour": "category", "shape": "category"},
+    ),
+    "years as names": (
+        "1990,1991,country\n1.5,2.5,x\n2.5,0.5,y\n1.0,1.5,x\n2.0,0.1,y\n",
+        {"1990": "number", "1991": "number"},
+    ),
     "a name that is a word for missing values": ("na,b,y\n1,2,p\n3,4,q\n", {"na": "number", "b": "number"}),
 }
 NO_HEADERS = {
@@ -132,7 +141,11 @@ NUMBERS = {
     "no last line end": ("a,b,y\n1,2,p\n3,4,q", [[1, 2], [3, 4]], ["p", "q"]),
     "blank lines": ("\n\na,b,y\n\n1,2,p\n   \n3,4,q\n,,\n\n", [[1, 2], [3, 4]], ["p", "q"]),
     "a quote within a cell": ('a,b,y\n1,2,5" pipe\n3,4,6" pipe\n', [[1, 2], [3, 4]], ['5" pipe', '6" pipe']),
-    "quotes with backslashes": ('a,b,y\n1,2,"say \\"p\\", then q"\n3,4,"r"\n', [[1, 2], [3, 4]], ['say "p", then q', "r"]),
+    "quotes with backslashes": (
+        'a,b,y\n1,2,"say \\"p\\", then q"\n3,4,"r"\n',
+        [[1, 2], [3, 4]],
+        ['say "p", then q', "r"],
+    ),
     "a class called None": ("a,b,y\n1,2,None\n3,4,Some\n", [[1, 2], [3, 4]], ["None", "Some"]),
 }
 
@@ -220,7 +233,11 @@ def test_time_stamps_with_a_zone_in_parquet(tmp_path: Path) -> None:
     assert len(read(tmp_path / "x.parquet")) == 2
 
 
-ROWS = [{"age": 39, "pay": 1.5, "class": "low"}, {"age": 50, "pay": 2.5, "class": "high"}, {"age": None, "class": "low"}]
+ROWS = [
+    {"age": 39, "pay": 1.5, "class": "low"},
+    {"age": 50, "pay": 2.5, "class": "high"},
+    {"age": None, "class": "low"},
+]
 JSON = {
     "lines": ("jsonl", "\n".join(map(json.dumps, ROWS))),
     "an array": ("json", json.dumps(ROWS)),

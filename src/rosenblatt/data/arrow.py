@@ -6,7 +6,7 @@ included, before its first row is used, and what a few bytes can grow to is boun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ import pyarrow.ipc
 
 from rosenblatt.data.columns import ColumnEncoder
 from rosenblatt.data.limits import Limits, shown
-from rosenblatt.data.pieces import Rows
+from rosenblatt.data.pieces import Rows, find_columns
 from rosenblatt.data.sources import Source, Spooled
 from rosenblatt.data.vectors import is_text
 from rosenblatt.errors import DataError
@@ -43,6 +43,10 @@ class TablePiece:
 
     def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
         return Rows(self.table, np.arange(self.first, self.first + self.table.num_rows, dtype=np.int64))
+
+    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        wanted = find_columns(names, self.table.schema.names)
+        return {name: self.table.column(name).to_pylist() for name in wanted}
 
 
 def iter_parquet(source: Source) -> Iterator[TablePiece]:

@@ -32,6 +32,7 @@ class Batch:
     labels: Sequence[bytes]
     weights: NDArray[np.float64] | None = None
     gaps: tuple[int, ...] = ()  # for each line of the data that gave no row, the rows of this batch before it
+    passed: dict[str, list[Any]] | None = None  # cells of columns that were asked for as they are
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -213,7 +213,7 @@ def _names(
     cells = ["", *first] if unnamed else first
     if header is None:
         if known is not None:
-            header = unnamed or _says(first, known) or (bool(rows) and is_header(first, rows, decimal))
+            header = unnamed or _says(first, known) or _says_others(first, rows, decimal)
         else:
             header = unnamed or is_header(first, rows, decimal)
     if header:
@@ -235,6 +235,13 @@ def _says(first: list[str], known: Sequence[str]) -> bool:
     if words:
         return found > 0 and 2 * found >= sum(bool(cell) and read_number(cell) is None for cell in first)
     return len(first) >= len(known) - 1 and first == [name for name in known if name in first]
+
+
+def _says_others(first: list[str], rows: list[list[str]], decimal: str) -> bool:
+    """Is it clearly a header, though not with the names that are known?"""
+    from rosenblatt.data.cells import read_number
+
+    return bool(rows) and all(read_number(cell) is None for cell in first) and is_header(first, rows, decimal)
 
 
 def _distinct(cells: list[str]) -> tuple[str, ...]:
@@ -291,7 +298,10 @@ def is_header(first: list[str], rows: list[list[str]], decimal: str = ".") -> bo
     if against:
         return False
     whole = [int(value) for value in values if value is not None]
-    counting = len(whole) >= 2 and whole in (list(range(len(whole))), list(range(1, len(whole) + 1)))
+    counting = len(whole) >= (2 if first[0] == "" else 3) and whole in (
+        list(range(len(whole))),
+        list(range(1, len(whole) + 1)),
+    )
     if counting and len(whole) >= len(first) - 1:
         # 0, 1, 2, …: names, where the first of them is left empty or what follows are no whole numbers.
         below = [number(cell) for column in columns for cell in column]

@@ -7,10 +7,11 @@ Nesting is bounded before anything recursive looks at it.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
@@ -75,6 +76,16 @@ class ObjectsPiece:
             return Rows(_guessed(objects, self.limits), found, sorted(bad), gaps)
         table, strange = _typed(objects, encoder)
         return Rows(table, found, sorted(bad), gaps, strange)
+
+    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        objects = []
+        for line in repaired(self.data).split(b"\n"):
+            if line.strip() and not is_too_deep(line):
+                with contextlib.suppress(ValueError, RecursionError):
+                    objects.append(_object_of(line))
+        known = tuple(dict.fromkeys(name for each in objects for name in each))
+        wanted = known if "*" in names else tuple(names)
+        return {name: [_plain(each.get(name)) for each in objects] for name in wanted}
 
     def _quickly(self, lines: list[bytes], encoder: ColumnEncoder) -> Any:
         """By Arrow, where every line is as the others lead to expect; None where one is not."""
@@ -197,6 +208,13 @@ def _numbers(values: list[Any]) -> tuple[Any, Strange]:
         plain[texts] = np.frombuffer(read.buffers()[1], np.float64)
     plain = plain.astype(np.float64)
     return doubles_from(plain), strange
+
+
+def _plain(value: Any) -> Any:
+    """A value as it stood there: whole numbers were read as floats."""
+    if isinstance(value, float) and abs(value) < 2**53 and value == int(value):
+        return int(value)
+    return json.dumps(value) if isinstance(value, (dict, list)) else value
 
 
 def _text(value: Any) -> str | None:

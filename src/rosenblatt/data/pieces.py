@@ -7,17 +7,17 @@ gives one row, or one fault, or one gap for each line that it holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Batch
 from rosenblatt.data.cells import Strange
 from rosenblatt.data.columns import ColumnEncoder
 from rosenblatt.data.lines import Encoded
 from rosenblatt.data.vectors import places_from
+from rosenblatt.errors import DataError
 
 
 @dataclass
@@ -52,10 +52,14 @@ class Piece(Protocol):
     def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
         """Its rows, in the encoder's types; without an encoder as they are found, to guess what they are."""
 
+    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """The cells of columns as they stand there, for each row; ``*`` is all columns."""
 
-def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool) -> Encoded:
+
+def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool, passing: Sequence[str] = ()) -> Encoded:
     """The rows of a piece; those that cannot be rows are among the bad ones."""
     rows = piece.rows(encoder)
+    passed = piece.cells(passing) if passing else None
     faults = encoder.faults(rows.table, require_label=require_label)
     table, places, bad = rows.table, rows.places, list(rows.bad)
     if faults:
@@ -63,12 +67,21 @@ def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool) -
         kept[list(faults)] = False
         bad += [(int(places[row]), why) for row, why in faults.items()]
         table, places = table.take(places_from(np.flatnonzero(kept))), places[kept]
+        if passed is not None:
+            passed = {name: [cells[k] for k in np.flatnonzero(kept)] for name, cells in passed.items()}
     batch = encoder.encode(table, require_label=require_label)
+    if passed is not None:
+        batch = replace(batch, passed=passed)
     gaps = np.sort(np.concatenate([np.array([at for at, _ in bad], np.int64), np.array(rows.gaps, np.int64)]))
     before = np.searchsorted(places, gaps)
     return Encoded(batch, len(places) + len(gaps), sorted(bad), tuple(before.tolist()), rows.strange)
 
 
-def empty_batch() -> Batch:
-    """No rows."""
-    return Batch(np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0, np.int32), [])
+def find_columns(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The columns that are asked for, by their names; ``*`` is all of them."""
+    if "*" in names:
+        return list(known)
+    for name in names:
+        if name not in known:
+            raise DataError(f"there is no column {name!r}; there are {', '.join(known[:20])}")
+    return list(names)

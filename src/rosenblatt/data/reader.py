@@ -80,6 +80,7 @@ class Reader:
     wishes: Wishes = Wishes()
     limits: Limits = USUAL
     gaps: bool = False
+    passing: tuple[str, ...] = ()  # columns whose cells go into `Batch.passed`; ``*``: all, or the whole lines
     notes: list[str] = field(default_factory=list)  # what was decided about the data, a sentence each
     order: tuple[str, ...] | None = None  # the columns of the first file
     dialects: dict[str, Dialect] = field(default_factory=dict)  # of the files read so far
@@ -220,10 +221,11 @@ class Reader:
 
     def _encode(self, piece: Any) -> Encoded:
         if isinstance(self.encoder, LineEncoder):
-            return self.encoder.encode(piece, require_label=self.require_label)
+            encoded = self.encoder.encode(piece, require_label=self.require_label)
+            return _with_lines(encoded, bytes(piece)) if self.passing else encoded
         from rosenblatt.data.pieces import encode_piece
 
-        return encode_piece(piece, self.encoder, require_label=self.require_label)
+        return encode_piece(piece, self.encoder, require_label=self.require_label, passing=self.passing)
 
     def _take(self, item: tuple[str, int, Any, Future[Encoded]]) -> Iterator[Batch]:
         name, size, piece, future = item
@@ -250,3 +252,17 @@ class Reader:
             yield replace(encoded.batch, gaps=encoded.gaps)
         elif len(encoded.batch):
             yield encoded.batch
+
+
+def _with_lines(encoded: Encoded, chunk: bytes) -> Encoded:
+    """With the line that each row came from."""
+    lines = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in chunk.split(b"\n")]
+    rows: list[str] = []
+    gaps = iter([*encoded.gaps, -1])
+    gap = next(gaps)
+    for line in lines[: encoded.lines]:
+        if len(rows) == gap:
+            gap = next(gaps)
+        else:
+            rows.append(line)
+    return replace(encoded, batch=replace(encoded.batch, passed={"line": rows}))

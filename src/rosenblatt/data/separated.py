@@ -6,7 +6,7 @@ only those that have the right number of cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from rosenblatt.data.chunks import CHUNK, check_line, fill, open_text
 from rosenblatt.data.columns import ColumnEncoder
 from rosenblatt.data.dialect import Dialect, join_quotes
 from rosenblatt.data.encoding import repaired
-from rosenblatt.data.pieces import Rows
+from rosenblatt.data.pieces import Rows, find_columns
 from rosenblatt.data.sources import Source
 from rosenblatt.errors import DataError
 
@@ -35,7 +35,7 @@ class SeparatedPiece:
 
     data: bytes
     ends: NDArray[np.int64]
-    cells: NDArray[np.int32]  # of each record
+    cells_of: NDArray[np.int32]  # how many each record has
     lines: NDArray[np.int64]  # in which each begins
     dialect: Dialect
     first: int = 0  # the record that comes behind the header
@@ -48,9 +48,9 @@ class SeparatedPiece:
 
     def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
         width = len(self.dialect.names)
-        good = self.cells == width
+        good = self.cells_of == width
         good[: self.first] = False
-        blank = self.cells == 0
+        blank = self.cells_of == 0
         blank[: self.first] = False
         bad = [
             (int(self.lines[k]), self._fault(int(k), width)) for k in np.flatnonzero(~good & ~blank) if k >= self.first
@@ -58,8 +58,15 @@ class SeparatedPiece:
         table, strange = self._read(self._text_of(good), encoder, int(good.sum()))
         return Rows(table, self.lines[good], bad, self.lines[blank].tolist(), strange)
 
+    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        wanted = find_columns(names, self.dialect.names)
+        good = self.cells_of == len(self.dialect.names)
+        good[: self.first] = False
+        table = self._parse(self._text_of(good), dict.fromkeys(wanted, pa.string()), int(good.sum()))
+        return {name: table.column(name).to_pylist() for name in wanted}
+
     def _fault(self, k: int, width: int) -> str:
-        count = int(self.cells[k])
+        count = int(self.cells_of[k])
         if count < 0:
             return OPEN_QUOTE
         return f"it has {count} cell{'s' if count > 1 else ''} instead of {width}"

@@ -17,6 +17,7 @@ from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.parts import part_from, part_to, width_of
 
 MOST_FEATURES = 2**31
@@ -74,6 +75,8 @@ def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
         "names": [[column, name] for column, name in sorted(model.names.items())],
         "history": model.history,
     }
+    if model.calibrator is not None:
+        header["probabilities"] = model.calibrator.to_json()
     return header, tensors
 
 
@@ -96,6 +99,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         encoder_from(header["encoder"]),
         {int(column): str(name) for column, name in header["names"]},
         header["history"],
+        None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
     )
 
 
