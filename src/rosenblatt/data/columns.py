@@ -169,7 +169,7 @@ class ColumnEncoder:
                 if column.kind == "text":
                     found = engine.find_text_names(
                         *buffers_of(without_nulls(array)),
-                        seed=_seed(column.name),
+                        seed=seed_of(column.name),
                         wanted=wanted,
                         bits=self.bits,
                         grams=self.grams,
@@ -222,7 +222,7 @@ class ColumnEncoder:
         """The hashed features of a column: rows, columns and values."""
         if column.kind == "text":
             starts, indices, values = engine.hash_texts(
-                *buffers_of(without_nulls(array)), seed=_seed(column.name), bits=self.bits, grams=self.grams
+                *buffers_of(without_nulls(array)), seed=seed_of(column.name), bits=self.bits, grams=self.grams
             )
             return [(np.repeat(np.arange(len(array)), np.diff(starts)), indices, values)]
         found: list[Entries] = []
@@ -235,7 +235,7 @@ class ColumnEncoder:
         return found
 
     def _hash(self, strings: Any, part: str) -> NDArray[np.int32]:
-        hashes: NDArray[np.int32] = engine.hash_strings(*buffers_of(strings), seed=_seed(part), bits=self.bits)
+        hashes: NDArray[np.int32] = engine.hash_strings(*buffers_of(strings), seed=seed_of(part), bits=self.bits)
         return hashes
 
     def _labels(self, table: Any, places: dict[str, int]) -> tuple[NDArray[np.int32], list[bytes]]:
@@ -278,7 +278,8 @@ def _categories(array: Any, column: Column) -> list[tuple[str, Any]]:
     return [(f"{column.name}.{part}", pc.cast(getattr(pc, part)(array), pa.string())) for part in _DATE_PARTS]
 
 
-def _seed(name: str) -> int:
+def seed_of(name: str) -> int:
+    """What the values of a column are hashed with."""
     text = np.frombuffer(name.encode(), np.uint8) if name else np.empty(0, np.uint8)
     return int(engine.hash_strings(text, np.array([0, len(text)], np.int64), seed=0, bits=30)[0])
 
