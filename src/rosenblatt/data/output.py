@@ -68,7 +68,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
         return
     check_writable(name)
-    _remove_stale(target)
+    remove_stale(target)
     with _place(name, target) as file:
         yield file
 
@@ -192,35 +192,66 @@ class _File(io.FileIO):
             raise ModelError(f"{self.shown} cannot be written: {error.strerror}") from None
 
 
+class PartFile:
+    """A file beside its target, locked while it is written, which takes the target's place when it is whole.
+
+    Used as a context, it is removed at the end unless it was put in place.
+    """
+
+    def __init__(self, name: str, target: str, *, readable: bool = False) -> None:
+        self._name, self._target = name, target
+        folder, own = os.path.split(target)
+        self.path = os.path.join(folder, f".{own}{_MARK}{secrets.token_hex(8)}")
+        self._guard = _unwanted.guard(self.path)
+        self._before = os.stat(target) if os.path.exists(target) else None
+        # A file that replaces none has the mode that the process gives to new ones.
+        mode = 0o666 if self._before is None else 0o600
+        self._guard.__enter__()
+        try:
+            self.handle = os.open(self.path, (os.O_RDWR if readable else os.O_WRONLY) | os.O_CREAT | os.O_EXCL, mode)
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # while it is held, the file is not stale
+        except OSError as error:
+            self._guard.__exit__(None, None, None)
+            raise ModelError(f"{name} cannot be written: {error.strerror}") from None
+        self._placed = False
+
+    def __enter__(self) -> PartFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._placed:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+        self._guard.__exit__(None, None, None)
+        with contextlib.suppress(OSError):
+            os.close(self.handle)
+
+    def put_in_place(self, target: str | None = None) -> None:
+        """Make sure that the bytes are on disk, and give them the target's name, or another in its folder."""
+        before = self._before
+        try:
+            if before is not None:
+                if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                    with contextlib.suppress(PermissionError):
+                        os.fchown(self.handle, before.st_uid, before.st_gid)
+                os.fchmod(self.handle, stat.S_IMODE(before.st_mode))
+            os.fsync(self.handle)
+            os.replace(self.path, target or self._target)
+        except OSError as error:
+            raise ModelError(f"{self._name} cannot be written: {error.strerror}") from None
+        self._placed = True
+        _sync_folder(os.path.dirname(self._target))
+
+
 @contextlib.contextmanager
 def _place(name: str, target: str) -> Iterator[BinaryIO]:
     """A file beside the target that takes its place at the end."""
-    folder, own = os.path.split(target)
-    part = os.path.join(folder, f".{own}{_MARK}{secrets.token_hex(8)}")
-    mine = True  # is an error of the file being written, not of what its writer does meanwhile?
-    try:
-        before = os.stat(target) if os.path.exists(target) else None
-        with _unwanted.guard(part):
-            # A file that replaces none has the mode that the process gives to new ones.
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # while it is held, the file is not stale
-            with io.BufferedWriter(_File.of(name, handle)) as file:
-                mine = False
-                yield cast(BinaryIO, file)
-                mine = True
-                file.flush()
-                if before is not None:
-                    if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-                        with contextlib.suppress(PermissionError):
-                            os.fchown(handle, before.st_uid, before.st_gid)
-                    os.fchmod(handle, stat.S_IMODE(before.st_mode))
-                os.fsync(handle)
-                os.replace(part, target)
-            _sync_folder(folder)
-    except OSError as error:
-        if not mine:
-            raise
-        raise ModelError(f"{name} cannot be written: {error.strerror}") from None
+    with PartFile(name, target) as part:
+        raw = _File.of(name, os.dup(part.handle))
+        with io.BufferedWriter(raw) as file:
+            yield cast(BinaryIO, file)
+            file.flush()
+            part.put_in_place()
 
 
 def _sync_folder(folder: str) -> None:
@@ -233,7 +264,7 @@ def _sync_folder(folder: str) -> None:
             os.close(handle)
 
 
-def _remove_stale(target: str) -> None:
+def remove_stale(target: str) -> None:
     """Remove what a process that was killed has left beside the target: nobody holds its lock any more."""
     folder, own = os.path.split(target)
     begin = f".{own}{_MARK}"
@@ -260,10 +291,6 @@ class _Unwanted:
         self._listen()
         try:
             yield
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            raise
         finally:
             self._paths.discard(path)
             if not self._paths:

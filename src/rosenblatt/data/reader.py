@@ -175,12 +175,16 @@ class Reader:
             return
         hints: dict[str, Any] = {}
         for source in self.sources:
+            before = source.moment
             if self.format in LINE_FORMATS:
                 for chunk in iter_chunks(source, encoding=self.wishes.encoding, size=self.chunk):
                     yield source.name, len(chunk), chunk
-                continue
-            for piece in self._table_pieces(source, hints):
-                yield source.name, piece.size, piece
+            else:
+                for piece in self._table_pieces(source, hints):
+                    yield source.name, piece.size, piece
+            # What is learned in several passes, or kept, must be the same in all of them.
+            if self.require_label and source.moment != before:
+                raise DataError(f"{source.name} changed while it was read")
 
     def _table_pieces(self, source: Source, hints: dict[str, Any]) -> Iterator[Any]:
         if self.format == "parquet":

@@ -69,6 +69,15 @@ class Source:
         return [os.path.abspath(self.path), self.size, digest_of(self.path)]
 
     @property
+    def moment(self) -> Any:
+        """What changes when somebody writes to the file."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns, status.st_ino
+
+    @property
     def packed(self) -> str:
         """How the bytes are compressed, as they say themselves; nothing if they are not."""
         with self._raw() as raw:
@@ -127,6 +136,10 @@ class StandardInput(Source):
     @property
     def stamp(self) -> list[Any]:
         return ["-"]
+
+    @property
+    def moment(self) -> Any:
+        return None
 
     @property
     def packed(self) -> str:

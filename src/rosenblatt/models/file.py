@@ -21,6 +21,7 @@ from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.parts import part_from, part_to, width_of
 
 MOST_FEATURES = 2**31
+MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
 _KINDS = {"i": int, "U": str, "b": bool, "f": float, "u": int}
 
 
@@ -56,8 +57,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     header, tensors = read_container(path, "model")
     try:
         return from_parts(header, tensors)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(f"{os.fspath(path)} is not a sound model: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
+        raise ModelError(f"{os.fspath(path)} is not a sound model: {why}") from None
+    except MemoryError:
+        raise ModelError(f"{os.fspath(path)} needs more memory than there is") from None
 
 
 def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
@@ -87,8 +91,12 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         raise ModelError(f"it has {features!r} features")
     classes = _classes_from(header["classes"])
     rows = 1 if len(classes) <= 2 else len(classes)
+    if rows * features > MOST_WEIGHTS:
+        raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")
+    _check_facts(header)
     parts = tuple(part_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
-    if sum(map(width_of, parts)) != rows:
+    widths = [width_of(part) for part in parts]
+    if sum(widths) != rows or min(widths) < 1:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
         header["learner"],
@@ -101,6 +109,20 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
     )
+
+
+def _check_facts(header: dict[str, Any]) -> None:
+    """Raise unless what is only shown is what it should be."""
+    history = header["history"]
+    counts = [count for name in ("mistakes", "updates") for count in history.get(name, [])]
+    if (
+        not isinstance(header["learner"], str)
+        or not isinstance(header["parameters"], dict)
+        or not all(isinstance(count, int) and count >= 0 for count in counts)
+        or not isinstance(history.get("stop_reason", ""), str | None)
+        or not isinstance(history.get("choice", ""), str | None)
+    ):
+        raise ModelError("what it says of its training cannot be read")
 
 
 def encoder_from(header: dict[str, Any] | None) -> Any:

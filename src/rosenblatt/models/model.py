@@ -132,8 +132,10 @@ class Model:
         if len(weights) == 1:
             weights = np.vstack([-weights, weights])
         tops = {}
+        # Most hashed columns have no weight: sorting them too would take memory and time for nothing.
+        used = linear.columns()
         for label, row in zip(self.classes.tolist(), weights, strict=True):
-            best = np.argsort(-row, kind="stable")[:count]
+            best = used[np.argsort(-row[used], kind="stable")[:count]]
             tops[str(label)] = [
                 (terms[j] if terms else self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0
             ]
