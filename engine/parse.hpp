@@ -85,6 +85,7 @@ struct Parsed {
   std::vector<double> weights;  // empty: every row weighs 1
   Interned labels;
   std::vector<BadLine> bad;
+  std::vector<std::int64_t> gaps;  // for each line that gave no row: the rows before it
   std::int64_t lines = 0;
   std::int32_t largest = -1;  // column
 
@@ -170,7 +171,9 @@ void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& r
   const auto take = [&](const char* at, const char* stop) {
     if (stop > at && stop[-1] == '\r') --stop;
     out.make_room(static_cast<std::size_t>(stop - at) / 2 + 1);  // no feature is shorter than a character and a space
+    const std::size_t rows = out.codes.size();
     std::string why = read(at, stop);
+    if (out.codes.size() == rows) out.gaps.push_back(static_cast<std::int64_t>(rows));
     if (!why.empty()) {
       out.drop_row();
       out.bad.push_back({out.lines, std::move(why)});

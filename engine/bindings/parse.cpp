@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "records.hpp"
 #include "svmlight.hpp"
 #include "vw.hpp"
 #include "words.hpp"
@@ -62,7 +63,8 @@ nb::tuple to_tuple(Parsed& parsed) {
   if (!parsed.weights.empty()) weights = nb::cast(to_vector(std::move(parsed.weights)));
   return nb::make_tuple(to_vector(std::move(parsed.starts)), to_array(parsed.indices),
                         to_array(parsed.values), to_vector(std::move(parsed.codes)), weights,
-                        to_bytes(parsed.labels.labels()), bad, parsed.lines, parsed.largest);
+                        to_bytes(parsed.labels.labels()), bad, parsed.lines, parsed.largest,
+                        to_vector(std::move(parsed.gaps)));
 }
 
 // Room for a chunk, not filled.
@@ -102,6 +104,21 @@ nb::tuple parse(const Bytes& data, const std::string& format_name, bool require_
       });
   }
   return to_tuple(out);
+}
+
+// Where the records of CSV text end.
+nb::tuple split_records(const Bytes& data, const std::string& delimiter, const std::string& escape, bool last, bool hopeless) {
+  if (delimiter.size() != 1 || delimiter[0] == '"' || delimiter[0] == '\n' || delimiter[0] == '\r')
+    throw nb::value_error("delimiter: must be one byte other than a quote or a line end");
+  if (escape.size() > 1) throw nb::value_error("escape: must be one byte or none");
+  Records records;
+  {
+    nb::gil_scoped_release release;
+    RecordSplitter splitter(text_of(data), data.size(), delimiter[0], escape.empty() ? 0 : escape[0], last, hopeless);
+    records = splitter.split();
+  }
+  return nb::make_tuple(to_vector(std::move(records.ends)), to_vector(std::move(records.cells)),
+                        to_vector(std::move(records.lines)), records.line, records.open);
 }
 
 // The distinct labels of a chunk; bad lines are left for `parse` to report.
@@ -234,7 +251,10 @@ nb::list find_text_names(const Bytes& data, const Input<std::int64_t>& offsets, 
 void bind_parse(nb::module_& m) {
   m.def("parse", &parse, "data"_a.noconvert(), "format"_a, nb::kw_only(), "require_label"_a, "bits"_a, "grams"_a,
         "Rows of a chunk of whole lines: starts, indices, values, label codes, weights or None, labels, bad lines, "
-        "lines, largest column.");
+        "lines, largest column, and the rows before each line that gave none.");
+  m.def("split_records", &split_records, "data"_a.noconvert(), nb::kw_only(), "delimiter"_a, "escape"_a, "last"_a, "hopeless"_a,
+        "Records of CSV text: their ends, numbers of cells (0: blank, -1: a quote that is never closed), first lines; the "
+        "lines of all; and whether what is left begins with an open quote.");
   m.def("make_buffer", &make_buffer, "size"_a, "Bytes to read a chunk into: memory that was used before, if there is some.");
   m.def("scan_labels", &scan_labels, "data"_a.noconvert(), "format"_a, "The distinct labels of a chunk of whole lines.");
   m.def("find_names", &find_names, "data"_a.noconvert(), "format"_a, nb::kw_only(), "wanted"_a.noconvert(), "bits"_a,

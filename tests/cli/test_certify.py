@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import io
 import json
+import subprocess
 
 import pytest
+from command import COMMAND
 
 from rosenblatt.cli import certify, trace
 from rosenblatt.cli.main import main
 from rosenblatt.cli.table import read_table
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, RosenblattError
 
 AND = "height,weight,label\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n"
 XOR = "0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n"
@@ -52,10 +55,10 @@ def test_certify_tells_the_margin_the_bound_and_the_weights_by_name(files, capsy
 def test_certify_prints_the_exact_combination(files, capsys):
     assert run(certify, files / "xor.csv") == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "  1/4 of row 0 (no)",
-        "  1/4 of row 1 (yes)",
+        "  1/4 of row 1 (no)",
         "  1/4 of row 2 (yes)",
-        "  1/4 of row 3 (no)",
+        "  1/4 of row 3 (yes)",
+        "  1/4 of row 4 (no)",
     ]
 
 
@@ -152,28 +155,55 @@ def test_more_than_two_features_make_a_page_of_text(files, capsys):
         run(trace, path, "--plot", files / "steps.gif")
 
 
+def read(path, *words):
+    parser = argparse.ArgumentParser()
+    certify.add_arguments(parser)
+    return read_table(parser.parse_args([str(path), *words]))
+
+
 def test_the_label_may_be_any_column(files):
     path = files / "t.csv"
     path.write_text("kind,a\ngood,1\nbad,2\n")
-    X, y, names = read_table(str(path), "kind")
-    assert (X.tolist(), y, names) == ([[1.0], [2.0]], ["good", "bad"], ["a"])
-    assert read_table(str(path), "1")[1] == ["good", "bad"]
+    X, y, names = read(path, "--label", "kind")
+    assert (X.tolist(), y.tolist(), names) == ([[1.0], [2.0]], ["good", "bad"], ["a"])
+    assert read(path, "--label", "1")[1].tolist() == ["good", "bad"]
+
+
+def test_every_verb_takes_the_same_column_for_the_label(files, capsys):
+    path = files / "t.csv"
+    path.write_text("x,y,c\n1,p,3\n2,q,4\n3,p,5\n4,q,9\n")
+    assert main(["train", str(path), "-o", str(files / "m"), "--learner", "perceptron"]) == 0
+    assert "label: y" in capsys.readouterr().err
+    for verb in ("certify", "trace"):
+        assert main([verb, str(path)]) == 0
+        assert "label: y; numbers: x, c" in capsys.readouterr().err
+
+
+def test_pipes_and_compressed_files_are_read(files):
+    packed = files / "and.csv.gz"
+    packed.write_bytes(gzip.compress(AND.encode()))
+    assert read(packed)[0].tolist() == read(files / "and.csv")[0].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    words = [*COMMAND, "certify", "-"]
+    done = subprocess.run(words, input=XOR, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "  1/4 of row 1 (no)"
+    (files / "and.svm").write_text("0 1:0 2:0\n0 1:0 2:1\n0 1:1 2:0\n1 1:1 2:1\n")
+    assert main(["certify", str(files / "and.svm")]) == 0
 
 
 @pytest.mark.parametrize(
     ("text", "label", "sentence"),
     [
         ("", None, "is empty"),
-        ("1\n2\n", None, "one column"),
-        ("a,b\n", None, "a header and no rows"),
-        ("1,2,x\n1,y\n", None, "line 2: 2 columns instead of 3"),
-        ("1,2,x\n1,z,y\n", None, "line 2, column 2: 'z' is not a number"),
-        ("a,b\n1,x\n", "c", "no column 'c'"),
-        ("a,b\n1,x\n", "3", "no column '3'"),
+        ("a\n1\n2\n", None, "there is no column to learn from besides the label"),
+        ("a,b\n", None, "is empty"),
+        ("1,2,x\n1,y\n", None, "line 2: it has 2 cells instead of 3"),
+        ("1,2,x\n1,z,y\n3,4,x\n", None, "line 2: there is no number in the column '2'"),
+        ("a,b\n1,x\n", "c", "there is no such column; the 2 are a, b"),
+        ("a,b\n1,x\n", "3", "there is no such column; the 2 are a, b"),
     ],
 )
 def test_a_bad_file_is_named_with_its_line(files, text, label, sentence):
     path = files / "bad.csv"
     path.write_text(text)
-    with pytest.raises(DataError, match=sentence):
-        read_table(str(path), label)
+    with pytest.raises(RosenblattError, match=sentence):
+        read(path, "--format", "csv", *(["--label", label] if label else []))

@@ -156,8 +156,9 @@ def test_quoted_newlines_and_windows_line_ends(tmp_path):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("1,2,3,4", "line 3: Expected 3 columns, got 4"),
-        ("1,x,0", "line 3: .*conversion error to double: invalid value 'x'"),
+        ("1,2,3,4", "line 3: it has 4 cells instead of 3"),
+        ("1", "line 3: it has 1 cell instead of 3"),
+        ('1,"2,0', "line 3: a quote is opened and never closed"),
         ("1,1e400,0", "line 3: column 'b' has inf: a number must be finite"),
         ("1,2,", "line 3: the label 'y' is missing"),
     ],
@@ -179,9 +180,9 @@ def plain_encoder():
 
 def test_a_bad_line_is_named_by_the_scan_too(tmp_path):
     lines = [f"{i},{i},{i % 2}" for i in range(20_000)]
-    lines[15_000] = "x,1,1"
+    lines[15_000] = "1e300,1,1"
     (tmp_path / "x.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
-    with pytest.raises(DataError, match=r"x\.csv, line 15002: .*invalid value 'x'"):
+    with pytest.raises(DataError, match=r"x\.csv, line 15002: column 'a' has 1e\+300: a number must be finite"):
         scan(tmp_path / "x.csv")
     reader = scan(tmp_path / "x.csv", skip_bad=True)
     assert sum(len(batch) for batch in reader) == 19_999
@@ -190,7 +191,7 @@ def test_a_bad_line_is_named_by_the_scan_too(tmp_path):
 
 def test_bad_json_lines(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"a": 1, "y": 0}\n{"a": 2, "y": 1}\n{"a": 3, "y"\n{"a": 4, "y": 1}\n')
-    with pytest.raises(DataError, match=r"x\.jsonl, line 3: Missing a colon"):
+    with pytest.raises(DataError, match=r"x\.jsonl, line 3: it is not JSON: expecting ':' delimiter"):
         read(tmp_path / "x.jsonl")
     reader = scan(tmp_path / "x.jsonl", skip_bad=True)
     assert sum(len(batch) for batch in reader) == 3

@@ -9,9 +9,12 @@ import pyarrow as pa
 import pytest
 
 from rosenblatt.data import read, scan
-from rosenblatt.data.chunks import iter_chunks
+from rosenblatt.data.dialect import Wishes, guess_dialect
+from rosenblatt.data.finding import Documents, find_sources
 from rosenblatt.data.formats import guess_format
-from rosenblatt.data.sources import Documents, Source, find_sources
+from rosenblatt.data.limits import Limits
+from rosenblatt.data.separated import iter_separated
+from rosenblatt.data.sources import Source
 from rosenblatt.errors import DataError, ParameterError
 
 ROWS = b"+1 1:1\n-1 2:1\n"
@@ -117,19 +120,23 @@ def test_a_format_that_cannot_be_told(tmp_path):
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
-def test_chunks_are_whole_lines_and_whole_quotes(tmp_path, size):
+def test_pieces_are_whole_records(tmp_path, size):
     text = b'a,b\n1,"x\ny, ""z""\n"\n2,plain\n3,"q"\n' * 5
     (tmp_path / "x.csv").write_bytes(text)
-    chunks = [bytes(chunk) for chunk in iter_chunks(Source(str(tmp_path / "x.csv")), quoted=True, size=size)]
-    assert b"".join(chunks) == text
-    assert all(chunk.endswith(b"\n") and chunk.count(b'"') % 2 == 0 for chunk in chunks)
+    source = Source(str(tmp_path / "x.csv"))
+    pieces = list(iter_separated(source, lambda head, whole: guess_dialect(head, "x", Wishes(header=False)), size=size))
+    assert b"".join(piece.data for piece in pieces) == text
+    assert all(piece.data.endswith(b"\n") and piece.data.count(b'"') % 2 == 0 for piece in pieces)
+    assert [int(line) for piece in pieces for line in piece.lines] == [
+        6 * k + j for k in range(5) for j in (0, 1, 4, 5)
+    ]
 
 
-def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.data.chunks.LONGEST_LINE", 1000)
-    (tmp_path / "x").write_bytes(b"1" * 5000)
-    with pytest.raises(DataError, match="has a line longer than"):
-        list(iter_chunks(Source(str(tmp_path / "x")), size=100))
+@pytest.mark.parametrize("format", ["svmlight", "csv", "jsonl", "json"])
+def test_a_line_without_end_is_refused(tmp_path, format):
+    (tmp_path / "x").write_bytes({"csv": b"a,b\n1,", "json": b'[{"a":'}.get(format, b"") + b"1" * 5000)
+    with pytest.raises(DataError, match="longer than 1000 bytes"):
+        list(scan(tmp_path / "x", format=format, limits=Limits(line=1000)))
 
 
 def test_standard_input_is_copied_where_it_is_needed_twice():

@@ -181,8 +181,10 @@ def test_a_cache_of_other_data_is_not_used(tmp_path):
 def test_a_broken_cache_is_refused(tmp_path):
     path = write_rows(tmp_path / "x")
     begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
-    blocks = tmp_path / "cache" / "blocks.bin"
-    blocks.write_bytes(b"\xff" * blocks.stat().st_size)
+    (blocks,) = (tmp_path / "cache").iterdir()
+    data = bytearray(blocks.read_bytes())
+    data[100] ^= 1
+    blocks.write_bytes(data)
     with pytest.raises(DataError, match="the cache is broken"):
         begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -206,3 +207,156 @@ def test_what_cannot_be_exported(tmp_path):
         to_json(voted)
     with pytest.raises(ModelError, match="cannot begin the names of C functions"):
         to_c(model, "no name")
+
+
+ODD_LABELS = [
+    'a"b', "a\\", "a\nb", "a\rb", "??/", "??/n", "??'", "*/", "/*", "*??/\n/", "%s%n", "\\x41", "\\101", "a\u2028b", "é", "😀",
+    "//", "\x7f", "\x1b[2J", '";int x=1;"', '*/ __attribute__((constructor)) void f(void){} /*', "#include <x>", "a\tb", " ",
+]  # fmt: skip
+DIALECTS = [
+    ["-x", "c", "-std=c89"],
+    ["-x", "c", "-std=c99"],
+    ["-x", "c", "-std=c17"],
+    ["-x", "c", "-std=gnu17", "-trigraphs"],
+    ["-x", "c", "-std=c89", "-trigraphs"],
+    ["-x", "c++", "-std=c++11", "-trigraphs"],
+    ["-x", "c++", "-std=c++20"],
+]
+SAY_CLASSES = """
+int main(void) {
+  size_t k;
+  for (k = 0; k < sizeof(model_classes) / sizeof(*model_classes); ++k) {
+    const unsigned char *c = (const unsigned char *)model_classes[k];
+    for (; *c; ++c) printf("%02x", *c);
+    puts("");
+  }
+  return 0;
+}
+"""
+
+
+def compiled_as(tmp_path, header, body, flags):
+    if CC is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "model.h").write_text(header)
+    (tmp_path / "main.c").write_text('#include <stdio.h>\n#include "model.h"\n' + body)
+    program = tmp_path / "main"
+    words = [CC, *flags, "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-ffp-contract=off", "-O1"]
+    done = subprocess.run([*words, "-o", program, tmp_path / "main.c", "-lm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.parametrize("flags", DIALECTS, ids=" ".join)
+def test_no_label_becomes_code(tmp_path, flags):
+    learner = rosenblatt.Perceptron().fit(np.eye(len(ODD_LABELS)), ODD_LABELS)
+    model = model_of(learner)
+    header = to_c(replace(model, learner="*/ int broken; /*"))
+    program = compiled_as(tmp_path, header, SAY_CLASSES, flags)
+    out = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [bytes.fromhex(line).decode() for line in out] == model.classes.tolist()
+    assert not any(label in header for label in ODD_LABELS if len(label) > 3)
+
+
+TEXTS = ["Win MONEY now, win!", "see you at noon", "", "  ", "é été “quoted” naïve", "x", "_a1 b2 a1 a1", "ß" * 40]
+SAY_TEXTS = """
+int main(void) {
+  char line[4096];
+  double scores[MODEL_ROWS];
+  size_t k, length;
+  while (fgets(line, sizeof line, stdin)) {
+    length = strcspn(line, "\\n");
+    if (!model_scores_text(line, length, scores)) return 1;
+    printf("%d", model_predict_text(line, length));
+    for (k = 0; k < MODEL_ROWS; ++k) printf(" %.17g", scores[k]);
+    puts("");
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("grams", ["words", "pairs", "characters"])
+@pytest.mark.parametrize("flags", [DIALECTS[0], DIALECTS[-1]], ids=" ".join)
+def test_c_takes_texts(tmp_path, grams, flags):
+    lines = [f"{'abc'[k % 3]}\t{text} {k}" for k, text in enumerate(TEXTS * 6)]
+    (tmp_path / "texts").write_text("\n".join(lines) + "\n")
+    reader = scan(tmp_path / "texts", format="tabbed", bits=12, grams=grams)
+    run = FileRun.begin(reader, Options("averaged", max_iter=2))
+    run.run()
+    model = run.model()
+    program = compiled_as(tmp_path, to_c(model), SAY_TEXTS, flags)
+    out = subprocess.run([program], input="\n".join(TEXTS) + "\n", capture_output=True, text=True, check=True).stdout
+    (tmp_path / "new").write_text("".join(f"a\t{text}\n" for text in TEXTS))
+    rows = read(tmp_path / "new", encoder=reader.encoder)
+    said = [[float(word) for word in line.split()[1:]] for line in out.splitlines()]
+    assert said == model.batch_scores(rows).tolist()
+    places = [int(line.split()[0]) for line in out.splitlines()]
+    assert model.classes[places].tolist() == model.predict(rows.matrix(model.features)).tolist()
+
+
+SAY_NAMES = """
+int main(void) {
+  const char *spaces[] = {"a", "a", "", "b", "a"}, *names[] = {"x", "12", "y", "", "x"};
+  const double values[] = {1, 0.5, -2, 3, 0.25};
+  double scores[MODEL_ROWS];
+  if (!model_scores_names(spaces, names, values, 5, scores)) return 1;
+  printf("%d %.17g\\n", model_predict_names(spaces, names, values, 5), scores[0]);
+  return 0;
+}
+"""
+
+
+def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
+    (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3\n-1 |b r s\n" * 4)
+    reader = scan(tmp_path / "x.vw", bits=10)
+    run = FileRun.begin(reader, Options("averaged", max_iter=2))
+    run.run()
+    model = run.model()
+    (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")
+    rows = read(tmp_path / "new.vw", encoder=reader.encoder)
+    out = subprocess.run(
+        [compiled_as(tmp_path, to_c(model), SAY_NAMES, DIALECTS[0])], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert float(out[1]) == model.batch_scores(rows)[0, 0]
+    assert model.classes[int(out[0])] == model.predict(rows.matrix(model.features))[0]
+
+
+def test_c_takes_rows_of_a_table_with_categories_and_texts(tmp_path):
+    lines = [
+        f"{k % 7},{['red', 'green, light', ''][k % 3]},some words here {k % 5} and more,{k % 4 / 2},{'ab'[k % 3 == 0]}"
+        for k in range(60)
+    ]
+    import csv as tables
+
+    with open(tmp_path / "x.csv", "w", newline="") as file:
+        writer = tables.writer(file)
+        writer.writerow(["size", "colour", "note", "share", "kind"])
+        for line in lines:
+            size, rest = line.split(",", 1)
+            colour, note, share, kind = rest.rsplit(",", 3)
+            writer.writerow([size, colour, note, share, kind])
+    reader = scan(tmp_path / "x.csv", label="kind", bits=10)
+    run = FileRun.begin(reader, Options("averaged", max_iter=2))
+    run.run()
+    model = run.model()
+    body = """
+int main(void) {
+  const double numbers[] = {3, 0.0 / ZERO}, plain[] = {4, 1.5};
+  const char *cells[] = {"green, light", "some WORDS here"}, *none[] = {0, 0};
+  double scores[MODEL_ROWS];
+  model_scores_row(numbers, cells, scores);
+  printf("%d %.17g\\n", model_predict_row(numbers, cells), scores[0]);
+  model_scores_row(plain, none, scores);
+  printf("%d %.17g\\n", model_predict_row(plain, none), scores[0]);
+  return 0;
+}
+""".replace("{3, 0.0 / ZERO}", "{3, NAN}")
+    program = compiled_as(tmp_path, to_c(model), body, DIALECTS[1])
+    out = [
+        line.split()
+        for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    ]
+    (tmp_path / "new.csv").write_text('size,colour,note,share\n3,"green, light",some WORDS here,\n4,,,1.5\n')
+    rows = read(tmp_path / "new.csv", encoder=reader.encoder, require_label=False)
+    assert [float(words[1]) for words in out] == model.batch_scores(rows)[:, 0].tolist()

@@ -1,5 +1,6 @@
 """The model file: whole or refused."""
 
+import hashlib
 import json
 import os
 import warnings
@@ -12,6 +13,7 @@ from sklearn.datasets import load_iris, make_circles
 
 import rosenblatt
 from rosenblatt import load, save
+from rosenblatt.models.container import read_container, write_container
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models import container
 
@@ -285,7 +287,7 @@ def test_what_cannot_be_saved(tmp_path):
         save(rosenblatt.Perceptron(), tmp_path / "m")
     with pytest.raises(ModelError, match="is not a learner of rosenblatt"):
         save(object(), tmp_path / "m")
-    with pytest.raises(ModelError, match="cannot be written: No such file or directory"):
+    with pytest.raises(ModelError, match="cannot be written: there is no folder"):
         save(fitted(rosenblatt.Perceptron(max_iter=1)), tmp_path / "no" / "folder")
 
 
@@ -302,3 +304,114 @@ def test_the_header_is_plain_json(tmp_path):
     header = json.loads(envelope["header"])
     assert header["library"] == rosenblatt.__version__
     assert header["classes"] == {"kind": "i", "values": [0, 1, 2]}
+
+
+def resealed(path, change):
+    """The file with its header or its tensors changed, under a right checksum."""
+    header, tensors = read_container(path, "model")
+    change(header, tensors)
+    write_container(path, "model", header, tensors)
+
+
+def put_extra_part(header, tensors):
+    header["parts"].append(
+        {"kind": "voted kernel", "kernel": {"name": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3}, "K": 0}
+        | {"support": {"storage": "none", "rows": 0}, "survived_last": [], "fit_intercept": True}
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (put_extra_part, "its weight rows do not fit its classes"),
+        (lambda header, _: header.update(features=2**31), "features and 3 classes, more than can be learned"),
+        (lambda header, _: header.update(learner=["x"]), "what it says of its training cannot be read"),
+        (lambda header, _: header["history"].update(mistakes=["<b>"]), "what it says of its training cannot be read"),
+        (lambda header, _: header.update(history=[]), "is not a sound model"),
+        (lambda header, _: header.update(probabilities=[[None, [], []]]), "its probabilities cannot be read"),
+        (lambda header, _: header.update(probabilities=[[[1.0, 0.0], [0, 1], [1, 0]]]), "do not rise with the score"),
+        (lambda header, _: header.update(probabilities=[]), "its probabilities do not fit its classes"),
+        (lambda header, _: header.update(probabilities=5), "is not a sound model"),
+    ],
+)
+def test_what_a_sealed_file_claims_is_checked(tmp_path, change, why):
+    path = tmp_path / "m"
+    save(fitted(rosenblatt.Perceptron(max_iter=1)), path)
+    resealed(path, change)
+    with pytest.raises(ModelError, match=why) as error:
+        load(path)
+    assert "\n" not in str(error.value)
+
+
+def sealed_with(path, header):
+    """A model file around any text as its header."""
+    from safetensors.numpy import save as pack
+
+    text = f"model\0{1}\0{header}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    envelope = {"kind": "model", "version": 1, "sha256": digest, "header": header}
+    path.write_bytes(pack({"x": np.zeros(1)}, {"rosenblatt": json.dumps(envelope)}))
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["[" * 100_000 + "]" * 100_000, '{"a": "\\ud800"}', "\ud800", "5", "[]", "{", '"' + "x" * 100, "{" * 50_000],
+    ids=["deep", "half a pair", "half a pair, raw", "number", "list", "cut", "open", "open deep"],
+)
+def test_headers_that_are_hard_to_read(tmp_path, header):
+    sealed_with(tmp_path / "m", header)
+    with pytest.raises(ModelError) as error:
+        load(tmp_path / "m")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+def test_metadata_that_is_nested_deeply_is_refused(tmp_path):
+    for inner in ("[" * 100_000 + "]" * 100_000, '{"__metadata__": {"rosenblatt": ' + "[" * 9999 + "]" * 9999 + "}}"):
+        raw = inner.encode()
+        (tmp_path / "m").write_bytes(len(raw).to_bytes(8, "little") + raw)
+        with pytest.raises(ModelError, match="is not a rosenblatt model"):
+            load(tmp_path / "m")
+    for size in (2**63, 2**64 - 1, 2**40, 9):
+        (tmp_path / "m").write_bytes(size.to_bytes(8, "little") + b"{}")
+        with pytest.raises(ModelError, match="is not a rosenblatt model, or it is truncated"):
+            load(tmp_path / "m")
+
+
+def test_a_label_that_is_no_text_is_not_saved(tmp_path):
+    learner = rosenblatt.Perceptron().fit([[0.0], [1.0]], ["\ud800", "b"])
+    with pytest.raises(ModelError, match="a label or a name is no text that can be encoded"):
+        save(learner, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_file_that_is_cut_while_it_is_used_does_no_harm(tmp_path):
+    """It is read, not mapped: the model stays whole in memory."""
+    path = tmp_path / "m"
+    learner = fitted(rosenblatt.Perceptron(max_iter=1))
+    save(learner, path)
+    model = load(path)
+    os.truncate(path, 10)
+    assert model.predict(np.zeros((1, model.features))).shape == (1,)
+    with pytest.raises(ModelError, match="truncated"):
+        load(path)
+
+
+def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
+    (tmp_path / "x").write_text("a\tred\nb\tblue\n" * 5)
+    from rosenblatt.data import scan
+    from rosenblatt.learners.files import FileRun, Options
+
+    run = FileRun.begin(scan(tmp_path / "x", bits=22), Options("perceptron", max_iter=2))
+    run.run()
+    model = run.model()
+    sorted_sizes = []
+    original = np.argsort
+
+    def counted(values, **options):
+        sorted_sizes.append(len(values))
+        return original(values, **options)
+
+    monkeypatch.setattr(np, "argsort", counted)
+    assert {name for tops in model.top_features().values() for name, _ in tops} == {"red", "blue"}
+    assert max(sorted_sizes) <= 2

@@ -17,9 +17,9 @@ HELP = "decide whether data are linearly separable, and prove it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.table import add_data_arguments
+    from rosenblatt.cli.table import add_table_arguments
 
-    add_data_arguments(parser)
+    add_table_arguments(parser)
     parser.add_argument("--no-intercept", action="store_true", help="only hyperplanes through the origin")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="give up after this long (60)")
     parser.add_argument("--check", metavar="FILE", help="check a saved certificate against the data instead")
@@ -33,11 +33,13 @@ def run(args: argparse.Namespace) -> int:
     import json
     from pathlib import Path
 
+    from rosenblatt.cli.picture import check_picture, save_picture
     from rosenblatt.cli.table import read_table
     from rosenblatt.errors import DataError
     from rosenblatt.theory import NotSeparable, Separable, certify, from_dict
 
-    X, y, names = read_table(args.data, args.label)
+    check_picture(args.plot)
+    X, y, names = read_table(args)
     if args.check:
         certificate = from_dict(_read_json(Path(args.check)))
         if not isinstance(certificate, Separable | NotSeparable):
@@ -51,12 +53,12 @@ def run(args: argparse.Namespace) -> int:
             raise DataError(f"--plot draws a separating line, and the rows are {certificate.kind}")
         from rosenblatt.plot import boundary
 
-        boundary(X, y, certificate.w.astype(float), float(certificate.b)).savefig(args.plot)
+        save_picture(boundary(X, y, certificate.w.astype(float), float(certificate.b)), args.plot)
     text = _tell(certificate, y, names)
     if args.html:
         from rosenblatt.cli.page import write_page
 
-        write_page(args.html, f"{args.data}: {certificate.kind}", text)
+        write_page(args.html, f"{', '.join(args.data)}: {certificate.kind}", text)
     print(json.dumps(certificate.as_dict(), ensure_ascii=False) if args.json else text)
     return int(certificate.kind == "unknown")
 
@@ -75,18 +77,18 @@ def _read_json(path: Any) -> dict[str, Any]:
     return values
 
 
-def _tell(certificate: Any, y: list[str], names: list[str]) -> str:
+def _tell(certificate: Any, y: Any, names: list[str]) -> str:
     """The certificate in words, with the columns and labels of the file."""
     from rosenblatt.theory import NotSeparable, Separable
 
     lines = [str(certificate)]
     if isinstance(certificate, NotSeparable):
         lines = [lines[0].partition("\n")[0]]
-        classes = sorted(set(y))
+        classes = sorted(set(y.tolist()))
         for place, (row, weight) in enumerate(zip(certificate.rows, certificate.fractions, strict=True)):
             against = "" if certificate.wrong is None else f" against {classes[certificate.wrong[place]]}"
             exact = str(weight) if weight.denominator < 10**12 else f"{float(weight):.6g}"
-            lines.append(f"  {exact} of row {row} ({y[row]}{against})")
+            lines.append(f"  {exact} of row {row + 1} ({y[row]}{against})")
         if any(weight.denominator >= 10**12 for weight in certificate.fractions):
             lines.append("the weights are rounded here; --json has them exactly")
     elif isinstance(certificate, Separable) and certificate.wrong is None:

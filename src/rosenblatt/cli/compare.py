@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     X, y = read_labelled(args)
     found = compare(X, y, folds=args.folds, random_state=args.seed)
     if args.html:
-        from rosenblatt.models.container import write_whole
+        from rosenblatt.data.output import write_whole
         from rosenblatt.report import render_comparison
 
         write_whole(args.html, render_comparison(f"{', '.join(args.data)}: classifiers compared", found).encode())

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     result = evaluate_batches(model, reader)
     say_bad(reader)
     if args.report:
-        from rosenblatt.models.container import write_whole
+        from rosenblatt.data.output import write_whole
 
         title = f"{', '.join(args.data)} by {args.model}"
         write_whole(args.report, render_html(title, result, model).encode())

@@ -7,7 +7,6 @@ rosenblatt export sensor.model --to c -o model.h
 from __future__ import annotations
 
 import argparse
-import sys
 
 HELP = "write a model as ONNX, JSON or a C header"
 
@@ -19,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from rosenblatt.data.output import write_whole
     from rosenblatt.models.export import to_json, to_onnx
     from rosenblatt.models.export_c import to_c
     from rosenblatt.models.file import load
@@ -28,10 +28,5 @@ def run(args: argparse.Namespace) -> int:
         content = to_onnx(model)
     else:
         content = (to_json(model) if args.to == "json" else to_c(model)).encode()
-    if args.output:
-        from rosenblatt.models.container import write_whole
-
-        write_whole(args.output, content)
-    else:
-        sys.stdout.buffer.write(content)
+    write_whole(args.output or "-", content)
     return 0

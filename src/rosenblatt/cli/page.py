@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from pathlib import Path
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -22,4 +21,6 @@ _PAGE = """<!doctype html>
 
 def write_page(path: str, title: str, text: str) -> None:
     """Write a page with a heading and preformatted text."""
-    Path(path).write_text(_PAGE.format(title=html.escape(title), text=html.escape(text)), encoding="utf-8")
+    from rosenblatt.data.output import write_whole
+
+    write_whole(path, _PAGE.format(title=html.escape(title), text=html.escape(text)).encode("utf-8", "replace"))

@@ -1,47 +1,78 @@
-"""Predict the label of every row: a line out for a row in, as the rows come.
+"""Predict the label of every row: a line out for a line in, as the lines come.
 
-rosenblatt predict spam.model new.tsv
-tail -f messages | rosenblatt predict spam.model --scores
+A line that is blank, or that --skip-bad passes over, has an empty answer, so that answers and lines keep step.
+
+    rosenblatt predict spam.model new.tsv
+    rosenblatt predict spam.model new.csv -o answers.csv --probabilities --pass id
+    tail -f messages | rosenblatt predict spam.model --scores
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import sys
-from typing import IO, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.cli.answers import Columns
 
 HELP = "predict the label of every row of a file or a pipe"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.reading import add_data_arguments
+    from rosenblatt.cli.answers import KINDS
+    from rosenblatt.cli.reading import DATA, add_data_arguments
 
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
+    parser.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{DATA} (default)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the answers go (default: standard output)")
+    parser.add_argument("--to", choices=KINDS, help="the form of the answers; found out by FILE's ending, else text")
+    parser.add_argument("--json", action="store_const", const="json", dest="to", help="the same as --to json --scores")
+    parser.add_argument("--scores", action="store_true", help="the scores too")
+    parser.add_argument("--probabilities", action="store_true", help="the probability of each class too")
+    parser.add_argument("--top", type=_count, metavar="K", help="the K likeliest classes instead of one")
     parser.add_argument(
-        "data", metavar="DATA", nargs="*", default=["-"], help="files, globs, folders; - is a pipe (default)"
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="two classes: the larger one from this score (with --probabilities: probability) on; more: no answer below",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="where the labels go (default: standard output)")
-    parser.add_argument("--scores", action="store_true", help="the scores too, behind a tab each")
-    parser.add_argument("--json", action="store_true", help="an object a line: the label and the scores")
+    parser.add_argument(
+        "--pass",
+        action="append",
+        default=[],
+        dest="passing",
+        metavar="COLUMN",
+        help="put a column of the data before the answer; * is all of them, or the whole line; may be repeated",
+    )
     add_data_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from rosenblatt.cli.reading import open_data, say_bad
+    from rosenblatt.cli.answers import kind_of, open_writer, with_gaps
+    from rosenblatt.cli.reading import open_data, say_bad, say_strange
+    from rosenblatt.data.output import writing
+    from rosenblatt.errors import ModelError, ParameterError
     from rosenblatt.models.file import load
 
     model = load(args.model)
-    reader = open_data(args, encoder=encoder_of(model, args), require_label=False)
-    with contextlib.ExitStack() as stack:
-        out: IO[str] = sys.stdout
-        if args.output:
-            out = stack.enter_context(open(args.output, "w"))
+    if args.probabilities:
+        if model.calibrator is None:
+            raise ModelError(f"{args.model} has scores but no probabilities: use --scores")
+        if args.threshold is not None and not 0 <= args.threshold <= 1:
+            raise ParameterError(f"--threshold {args.threshold:g}: a probability lies between 0 and 1")
+    reader = open_data(args, encoder=encoder_of(model, args), require_label=False, in_order=True)
+    reader.gaps, reader.passing = True, tuple(args.passing)
+    names = iter(reader.documents or ())
+    kind = kind_of(args.output, args.to)
+    with writing(args.output or "-") as out:
+        writer = open_writer(kind, out)
         for batch in reader:
-            out.write(_lines(model, batch, args))
-            out.flush()
+            columns = with_gaps(_answers(model, batch, args, kind), batch.gaps)
+            writer.write(_with_names(columns, names) if reader.documents else columns)
+        writer.close()
     say_bad(reader)
+    say_strange(reader)
     return 0
 
 
@@ -49,13 +80,13 @@ def encoder_of(model: Any, args: argparse.Namespace, label: str | None = None) -
     """The model's encoder; for one that was trained on plain rows, the columns of their names or svmlight's."""
     if model.encoder is not None:
         return model.encoder
+    from rosenblatt.data.finding import find_sources
     from rosenblatt.data.formats import LINE_FORMATS
     from rosenblatt.data.lines import LineEncoder
     from rosenblatt.data.readers import format_of
-    from rosenblatt.data.sources import find_sources
     from rosenblatt.errors import ModelError
 
-    form = args.format or format_of(find_sources(args.data)[0])
+    form = args.format or format_of(find_sources(args.data)[0], args.encoding)
     if form in LINE_FORMATS:
         return LineEncoder(form)
     from rosenblatt.data.columns import Column, ColumnEncoder
@@ -66,21 +97,51 @@ def encoder_of(model: Any, args: argparse.Namespace, label: str | None = None) -
     return ColumnEncoder(tuple(Column(str(name), "number") for name in names), label, complete=True)
 
 
-def _lines(model: Any, batch: Any, args: argparse.Namespace) -> str:
+def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Columns:
+    """The columns of the answers, one cell for each row."""
+    import numpy as np
+
     from rosenblatt.models.linear import predict_codes
 
     scores = model.batch_scores(batch)
-    labels = model.classes[predict_codes(scores)].tolist()
-    if args.json:
-        names = [str(label) for label in model.classes.tolist()][-scores.shape[1] :]
-        objects = (
-            {"label": label, "scores": dict(zip(names, row, strict=True))}
-            for label, row in zip(labels, scores.tolist(), strict=True)
-        )
-        return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
-    if args.scores:
-        rows = scores.tolist()
-        return "".join(
-            f"{label}\t" + "\t".join(f"{s!r}" for s in row) + "\n" for label, row in zip(labels, rows, strict=True)
-        )
-    return "".join(f"{label}\n" for label in labels)
+    classes = model.classes.tolist()
+    columns: Columns = dict(batch.passed or {})
+    if not len(batch):
+        columns = {name: [] for name in columns}
+    both = np.column_stack([-scores[:, 0], scores[:, 0]]) if len(classes) == 2 else scores
+    P = model.probabilities(scores) if args.probabilities else None
+    measure, name = (both, "score") if P is None else (P, "probability")
+    if args.top is not None:
+        order = np.argsort(-measure, axis=1, kind="stable")[:, : args.top]
+        for place in range(order.shape[1]):
+            codes = order[:, place]
+            columns[f"label {place + 1}"] = [classes[code] for code in codes]
+            columns[f"{name} {place + 1}"] = measure[np.arange(len(codes)), codes].tolist()
+        return columns
+    codes = predict_codes(scores)
+    silent = np.zeros(len(codes), bool)
+    if args.threshold is not None:
+        if len(classes) == 2:
+            codes = (measure[:, 1] >= args.threshold).astype(int)
+        else:
+            silent = measure.max(axis=1) < args.threshold
+    columns["label"] = [None if quiet else classes[code] for code, quiet in zip(codes, silent, strict=True)]
+    if args.scores or (kind == "json" and P is None):
+        # Text has one score for two classes: that of the larger, as long as there has been text.
+        shown = scores if kind == "text" else both
+        columns |= {f"score of {label}": shown[:, k].tolist() for k, label in enumerate(classes[-shown.shape[1] :])}
+    if P is not None:
+        columns |= {f"probability of {label}": P[:, k].tolist() for k, label in enumerate(classes)}
+    return columns
+
+
+def _with_names(columns: Columns, names: Iterator[str]) -> Columns:
+    """With the name of each document."""
+    count = len(next(iter(columns.values())))
+    return {"document": [next(names) for _ in range(count)], **columns}
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 1 or more")
+    return int(text)

@@ -8,44 +8,79 @@ from typing import Any
 
 # As in rosenblatt.data.formats and .lines, which take too long to load for --help; tests/cli/test_files.py compares
 # them.
-FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "parquet", "feather")
+FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "json", "parquet", "feather")
 GRAMS = ("words", "pairs", "characters")
 BITS = 20
+DATA = "files, globs, folders, addresses; - is a pipe"
+_TEXT = ("delimiter", "decimal", "missing", "encoding", "header")
+_COLUMNS = ("label", "drop", "text", "category", "number", "bits", "grams")
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Format, bad lines and threads."""
+    """Format, how text is written, bad lines, limits and threads."""
     parser.add_argument("--format", choices=FORMATS, help="what the data is; found out by default")
     parser.add_argument("--skip-bad", action="store_true", help="count bad lines and go on, instead of stopping")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="threads that parse (default 2)")
+    parser.add_argument(
+        "--limit", action="append", default=[], metavar="NAME=SIZE", help="refuse only what is larger: line=1G, …"
+    )
+    group = parser.add_argument_group("how text is written; found out by default")
+    group.add_argument("--delimiter", metavar="CHARACTER", help="what stands between cells: , ; | or tab")
+    group.add_argument("--decimal", choices=(".", ","), help="what stands before decimals")
+    group.add_argument(
+        "--missing", action="append", metavar="WORD", help="a cell without a value says this; may be repeated"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="utf-8, latin-1, cp1252, utf-16, …")
+    group.add_argument(
+        "--header", action=argparse.BooleanOptionalAction, default=None, help="the first line names the columns, or not"
+    )
 
 
-def add_column_arguments(parser: argparse.ArgumentParser) -> None:
+def add_column_arguments(parser: argparse.ArgumentParser, *, hashing: bool = True) -> None:
     """What columns and words become."""
-    group = parser.add_argument_group("columns and text")
+    group = parser.add_argument_group("columns and text" if hashing else "columns")
     group.add_argument("--label", metavar="COLUMN", help="the column of the labels, by name or number (from 1)")
-    for kind, what in (("drop", "leave out"), ("text", "take as text"), ("category", "take as a category")):
+    kinds = [("drop", "leave out"), ("number", "take as a number")]
+    kinds += [("text", "take as text"), ("category", "take as a category")] if hashing else []
+    for kind, what in kinds:
         group.add_argument(f"--{kind}", action="append", default=[], metavar="COLUMN", help=f"{what}; may be repeated")
-    group.add_argument("--bits", type=int, default=BITS, metavar="N", help=f"hash to 2^N columns (default {BITS})")
-    group.add_argument("--grams", choices=GRAMS, default="pairs", help="what a text is made of (default pairs)")
+    if hashing:
+        group.add_argument("--bits", type=int, default=BITS, metavar="N", help=f"hash to 2^N columns (default {BITS})")
+        group.add_argument("--grams", choices=GRAMS, default="pairs", help="what a text is made of (default pairs)")
 
 
 def open_data(args: argparse.Namespace, **options: Any) -> Any:
     """The reader of the data that the arguments name."""
+    from rosenblatt.data.limits import Limits
     from rosenblatt.data.readers import scan
+    from rosenblatt.errors import ParameterError
 
-    return scan(args.data, format=args.format, skip_bad=args.skip_bad, jobs=args.jobs, **options)
+    if args.jobs < 1:
+        raise ParameterError(f"--jobs {args.jobs}: must be at least 1")
+    text = {name: getattr(args, name) for name in _TEXT}
+    return scan(
+        args.data,
+        format=args.format,
+        skip_bad=args.skip_bad,
+        jobs=args.jobs,
+        limits=Limits.of(args.limit),
+        **text,
+        **options,
+    )
 
 
 def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:
     """The reader of data to learn from; says what it takes the data for."""
     from rosenblatt.cli.bar import waiting
 
-    columns = {name: getattr(args, name) for name in ("label", "drop", "text", "category", "bits", "grams")}
+    columns = {name: getattr(args, name) for name in _COLUMNS if hasattr(args, name)}
     with waiting("looking at the data", visible=not quiet):
         reader = open_data(args, **columns)
     if not quiet:
-        print(f"rosenblatt: {reader.format}; {reader.encoder.describe()}", file=sys.stderr)
+        how = f" with {reader.notes[0]}" if reader.notes and reader.format in ("csv", "tsv") else ""
+        print(f"rosenblatt: {reader.format}{how}; {reader.encoder.describe()}", file=sys.stderr)
+        for note in reader.notes[1 if how else 0 :]:
+            print(f"rosenblatt: {note}", file=sys.stderr)
     return reader
 
 
@@ -55,3 +90,11 @@ def say_bad(reader: Any) -> None:
         print(f"rosenblatt: skipped {reader.tally.bad:,} bad lines, the first of them:", file=sys.stderr)
         for sentence in reader.tally.first_bad[:3]:
             print(f"  {sentence}", file=sys.stderr)
+
+
+def say_strange(reader: Any) -> None:
+    """Report the cells that were taken as missing because they are not what their column is."""
+    for name, words in reader.tally.strange.items():
+        shown = ", ".join(repr(word[:40]) for word in list(words)[:3]) + (", …" if len(words) > 3 else "")
+        count = sum(words.values())
+        print(f"rosenblatt: {name}: {count:,} cells were taken as missing: {shown}", file=sys.stderr)

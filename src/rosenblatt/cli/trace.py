@@ -22,9 +22,9 @@ HELP = "follow the perceptron step by step"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.table import add_data_arguments
+    from rosenblatt.cli.table import add_table_arguments
 
-    add_data_arguments(parser)
+    add_table_arguments(parser)
     parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="epochs at most (1000)")
     parser.add_argument("--no-intercept", action="store_true", help="through the origin")
     parser.add_argument("--shuffle", action="store_true", help="another order each epoch, instead of the file's")
@@ -39,11 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, whether the run converged or not."""
+    from rosenblatt.cli.picture import check_picture, save_picture
     from rosenblatt.cli.table import read_table
     from rosenblatt.learners import Perceptron
     from rosenblatt.theory import ledger, trace
 
-    X, y, _ = read_table(args.data, args.label)
+    check_picture(args.plot, also=() if args.ledger else ("gif",))
+    X, y, _ = read_table(args)
+    title = ", ".join(args.data)
     learner = Perceptron(
         fit_intercept=not args.no_intercept,
         shuffle=args.shuffle,
@@ -56,13 +59,13 @@ def run(args: argparse.Namespace) -> int:
         if args.plot:
             from rosenblatt.plot import ledger as draw_ledger
 
-            draw_ledger(book).savefig(args.plot)
+            save_picture(draw_ledger(book), args.plot)
         lines = str(book).splitlines()
         table, verdict = book.render_table(args.most), lines[-1]
         if args.html:
             from rosenblatt.cli.page import write_page
 
-            write_page(args.html, f"{args.data}: the mistake bound's proof", f"{table}\n{verdict}")
+            write_page(args.html, f"{title}: the mistake bound's proof", f"{table}\n{verdict}")
         print(f"{table}\n{verdict}")
         return 0
     steps = trace(X, y, learner)
@@ -70,14 +73,14 @@ def run(args: argparse.Namespace) -> int:
     end = "the last without a mistake" if counts[-1] == 0 else "the last one still with mistakes"
     text = f"{steps.render_table(args.most)}\n{sum(counts)} mistakes in {len(counts)} epochs, {end}"
     if args.html:
-        _write_page(args.html, args.data, steps, text)
+        _write_page(args.html, title, steps, text)
     if args.plot:
         from rosenblatt.plot import animate, mistakes
 
         if Path(args.plot).suffix.lower() == ".gif":
             animate(steps, args.plot)
         else:
-            mistakes(steps).savefig(args.plot)
+            save_picture(mistakes(steps), args.plot)
     if args.json:
         print(steps.render_jsonl(), end="")
     elif args.csv:
@@ -90,9 +93,10 @@ def run(args: argparse.Namespace) -> int:
 def _write_page(path: str, data: str, steps: Trace, text: str) -> None:
     """With a slider where there is a plane to show, else the steps as text."""
     if len(steps.X[0]) == 2 and len(steps.classes) == 2:
+        from rosenblatt.data.output import write_whole
         from rosenblatt.plot.animation import render_html
 
-        Path(path).write_text(render_html(steps, steps.steps, 0.7), encoding="utf-8")
+        write_whole(path, render_html(steps, steps.steps, 0.7).encode())
     else:
         from rosenblatt.cli.page import write_page
 

@@ -1,214 +1,169 @@
-"""CSV, TSV, JSON lines, Parquet, Feather and any Arrow stream, as Arrow tables a piece at a time."""
+"""Parquet, Feather (Arrow IPC) and any Arrow stream, as pieces.
+
+Invariant: nothing that a file claims is believed before it is checked: every batch of a file is validated whole, values
+included, before its first row is used, and what a few bytes can grow to is bounded.
+"""
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.feather
+import pyarrow.compute as pc
 import pyarrow.ipc
-import pyarrow.json
-import pyarrow.parquet
 
-from rosenblatt.data.batches import join_batches
-from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.columns import ColumnEncoder
-from rosenblatt.data.lines import Encoded
+from rosenblatt.data.limits import Limits, shown
+from rosenblatt.data.pieces import Rows, find_columns
 from rosenblatt.data.sources import Source, Spooled
+from rosenblatt.data.vectors import is_text
 from rosenblatt.errors import DataError
 
-MISSING = ["", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"]
 _ROWS = 65_536
-# What an error says of the place within a piece; the line in the file is said instead.
-_ROW = re.compile(r"^row 0: | in row 0\b|Row #\d+: |CSV parse error: |JSON parse error: ")
+_AT_ONCE = 1024  # rows that a Parquet file is asked for: a short file may hold long strings many times
+_BYTES = 32 << 20  # of a piece
+_FREE = 1 << 30  # bytes that any file may grow to
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A part of a source: bytes with the way to read them, or an Arrow table."""
+@dataclass
+class TablePiece:
+    """A record batch or a table."""
 
-    data: Any
-    names: tuple[str, ...] | None = None  # of a CSV file
-    format: str = ""
+    table: Any
+    first: int  # rows before it
+    unit: str = "row"
 
     @property
-    def is_table(self) -> bool:
-        return isinstance(self.data, (pa.Table, pa.RecordBatch))
+    def size(self) -> int:
+        return int(self.table.nbytes)
 
-    def table(self, encoder: ColumnEncoder | None = None) -> Any:
-        """The piece as an Arrow table, in the encoder's types where there is one."""
-        return self.data if self.is_table else self.read(self.data, encoder)
+    def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
+        return Rows(self.table, np.arange(self.first, self.first + self.table.num_rows, dtype=np.int64))
 
-    def read(self, data: Any, encoder: ColumnEncoder | None) -> Any:
-        try:
-            return self._read(data, encoder)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(str(error).splitlines()[0]) from None
-
-    def _read(self, data: Any, encoder: ColumnEncoder | None) -> Any:
-        if self.format == "jsonl":
-            if not bytes(data).strip():
-                return pa.table({})
-            options = pa.json.ReadOptions(use_threads=False, block_size=max(len(data) + 1, 1024))
-            return pa.json.read_json(io.BytesIO(data), read_options=options)
-        types = {} if encoder is None else encoder.types()
-        return pa.csv.read_csv(
-            pa.py_buffer(data),
-            read_options=pa.csv.ReadOptions(
-                column_names=self.names, use_threads=False, block_size=max(len(data) + 1, 1024)
-            ),
-            parse_options=pa.csv.ParseOptions(delimiter="\t" if self.format == "tsv" else ",", newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
-                column_types={name: types[name] for name in self.names or () if name in types},
-                include_columns=[name for name in self.names or () if encoder is None or name in types],
-                null_values=MISSING,
-                strings_can_be_null=True,
-            ),
-        )
+    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        wanted = find_columns(names, self.table.schema.names)
+        return {name: self.table.column(name).to_pylist() for name in wanted}
 
 
-def iter_pieces(source: Source, format: str, *, size: int = CHUNK) -> Iterator[tuple[int, Piece]]:
-    """The pieces of a file, each with the number of lines that stood before the first of them (a header)."""
-    if format == "parquet":
-        with _open_seekable(source) as stream:
-            try:
-                for batch in pa.parquet.ParquetFile(stream).iter_batches(batch_size=_ROWS, use_threads=False):
-                    yield 0, Piece(batch)
-            except pa.ArrowInvalid as error:
-                raise DataError(f"{source.name} is not a Parquet file: {error}") from None
-    elif format == "feather":
-        with _open_seekable(source) as stream:
-            try:
-                reader = pa.ipc.open_file(stream)
-            except pa.ArrowInvalid:
-                raise DataError(f"{source.name} is not a Feather (Arrow IPC) file") from None
-            for k in range(reader.num_record_batches):
-                yield 0, Piece(reader.get_batch(k))
-    elif format == "jsonl":
-        for chunk in iter_chunks(source, size=size):
-            yield 0, Piece(chunk, format=format)
-    else:
-        names, header = None, 0
-        for chunk in iter_chunks(source, quoted=True, size=size):
-            if names is None:
-                names, behind = _header_of(bytes(chunk), format, source)
-                header = 1 if behind else 0
-                chunk = chunk[behind:]
-            if len(chunk):
-                yield header, Piece(chunk, names, format)
-                header = 0
+def iter_parquet(source: Source) -> Iterator[TablePiece]:
+    """The pieces of a Parquet file."""
+
+    with _open_seekable(source) as stream, _sound(source, "Parquet"):
+        file = pa.parquet.ParquetFile(stream)
+        schema = file.schema_arrow
+        _check_width(source, schema)
+        texts = [field.name for field in schema if is_text(field.type)]
+        stream.seek(0)
+        file = pa.parquet.ParquetFile(stream, read_dictionary=texts)
+        waiting: list[Any] = []
+        first = size = total = 0
+        for batch in file.iter_batches(batch_size=_AT_ONCE, use_threads=False):
+            batch.validate(full=True)
+            for part in _parts(batch):
+                waiting.append(part)
+                size += part.nbytes
+                total += part.nbytes
+                _check_growth(source, total)
+                if size >= _BYTES or len(waiting) * _AT_ONCE >= _ROWS:
+                    yield TablePiece(pa.Table.from_batches(waiting).combine_chunks(), first)
+                    first += sum(each.num_rows for each in waiting)
+                    waiting, size = [], 0
+        if waiting:
+            yield TablePiece(pa.Table.from_batches(waiting).combine_chunks(), first)
 
 
-def iter_stream(stream: Any) -> Iterator[tuple[int, Piece]]:
+def iter_feather(source: Source) -> Iterator[TablePiece]:
+    """The pieces of a Feather (Arrow IPC) file, or of an IPC stream in a file."""
+    with _open_seekable(source) as stream, _sound(source, "Feather (Arrow IPC)"):
+        is_file = stream.read(6) == b"ARROW1"
+        stream.seek(0)
+        reader = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
+        _check_width(source, reader.schema)
+        batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
+        first = total = 0
+        for batch in batches:
+            batch.validate(full=True)
+            total += batch.nbytes
+            _check_growth(source, total)
+            for begin in range(0, batch.num_rows, _ROWS):
+                for part in _parts(batch.slice(begin, _ROWS)):
+                    yield TablePiece(part, first)
+                    first += part.num_rows
+
+
+def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
     """The record batches of an object with ``__arrow_c_stream__``: pandas, Polars, DuckDB, pyarrow."""
+    first = 0
     for batch in pa.RecordBatchReader.from_stream(stream):
         for begin in range(0, batch.num_rows, _ROWS):
-            yield 0, Piece(batch.slice(begin, _ROWS))
+            part = batch.slice(begin, _ROWS)
+            yield TablePiece(part, first)
+            first += part.num_rows
 
 
-def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool, skip_bad: bool) -> Encoded:
-    """The rows of a piece; where it cannot be read as a whole, halves of it are tried, down to the bad lines."""
-    if piece.is_table:
-        return Encoded(encoder.encode(piece.data, require_label=require_label), piece.data.num_rows, [])
-
-    try:
-        batch = encoder.encode(piece.table(encoder), require_label=require_label)
-        return Encoded(batch, bytes(piece.data).count(b"\n"), [])
-    except DataError:
-        batches, bad = read_apart(
-            piece,
-            lambda data: encoder.encode(piece.read(data, encoder), require_label=require_label),
-            skip_bad=skip_bad,
-        )
-        return Encoded(join_batches(batches), bytes(piece.data).count(b"\n"), bad)
-
-
-def read_apart(
-    piece: Piece, read: Callable[[bytes], Any], *, skip_bad: bool
-) -> tuple[list[Any], list[tuple[int, str]]]:
-    """What `read` gives for the lines that it can read, and the bad ones: only the first, unless they are skipped."""
-    records = split_records(bytes(piece.data), quoted=piece.format != "jsonl")
-    results, bad = [], []
-    todo = [(0, len(records))]
+def _parts(batch: Any) -> Iterator[Any]:
+    """A batch without dictionaries, cut so that no part is much larger than a piece should be."""
+    todo = [batch]
     while todo:
-        begin, end = todo.pop()
-        try:
-            results.append(read(b"".join(records[begin:end])))
-        except DataError as error:
-            if end - begin == 1:
-                bad.append((b"".join(records[:begin]).count(b"\n"), _ROW.sub("", str(error))))
-                if not skip_bad:
-                    break
-                continue
-            middle = (begin + end) // 2
-            todo += [(middle, end), (begin, middle)]
-    return results, bad
+        part = todo.pop()
+        if part.num_rows > 1 and _decoded_size(part) > _BYTES:
+            half = part.num_rows // 2
+            todo += [part.slice(half), part.slice(0, half)]
+            continue
+        columns = [column.dictionary_decode() if _is_dictionary(column) else column for column in part.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=part.schema.names)
 
 
-def sample_of(piece: Piece, *, skip_bad: bool, rows: int = 10_000) -> tuple[Any, list[tuple[int, str]]]:
-    """Enough of a piece to guess what its columns are, and the first bad line if there is one."""
-    if piece.is_table:
-        return piece.data.slice(0, rows), []
-    records = split_records(bytes(piece.data), quoted=piece.format != "jsonl")[:rows]
-    part = Piece(b"".join(records), piece.names, piece.format)
+def _decoded_size(batch: Any) -> int:
+    size = 0
+    for column in batch.columns:
+        if _is_dictionary(column) and is_text(column.type.value_type) and len(column.dictionary):
+            lengths = pc.binary_length(pc.cast(column.dictionary, pa.large_string()))
+            size += pc.sum(lengths.take(column.indices)).as_py() or 0
+    return size
+
+
+def _is_dictionary(column: Any) -> bool:
+    return bool(pa.types.is_dictionary(column.type))
+
+
+def _check_width(source: Source, schema: Any) -> None:
+    if len(schema) > source.limits.columns:
+        raise DataError(
+            f"{source.name} has {len(schema):,} columns, and the limit is {source.limits.columns:,}: --limit columns=N"
+        )
+
+
+def _check_growth(source: Source, size: int) -> None:
+    """Raise where a short file has become a large one."""
+    if size > max(_FREE, source.limits.expansion * source.size):
+        raise DataError(
+            f"{source.name} has {shown(source.size)} and grows to more than {source.limits.expansion:,} times as much: "
+            "--limit expansion=N"
+        )
+
+
+@contextmanager
+def _sound(source: Source, kind: str) -> Iterator[None]:
+    """Say in one line what is wrong with a file."""
     try:
-        return part.table(), []
+        yield
     except DataError:
-        tables, bad = read_apart(part, lambda data: part.read(data, None), skip_bad=skip_bad)
-        return (pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})), bad
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        why = (str(error).strip().splitlines() or ["it cannot be read"])[0][:200]
+        raise DataError(f"{source.name} is not a sound {kind} file: {why}") from None
 
 
 def _open_seekable(source: Source) -> Any:
-    return open(Spooled.copy(source).path if source.live else source.path, "rb")
-
-
-def _header_of(chunk: bytes, format: str, source: Source) -> tuple[tuple[str, ...], int]:
-    """The names of the columns, and how many bytes they took: 0 if there is no header."""
-    import csv
-
-    first = split_records(chunk[: 1 << 20], quoted=True)
-    record = next((r for r in first if r.strip()), b"")
-    text = record.decode("utf-8", "replace").strip("\r\n")
+    """The decompressed bytes as a file on disk."""
+    if source.live or source.packed:
+        source = Spooled.copy(source)
     try:
-        cells = next(csv.reader([text], delimiter="\t" if format == "tsv" else ","), [])
-    except csv.Error:
-        raise DataError(
-            f"{source.name}, line 1 is not {format}: it has a stray carriage return, a NUL or a field that never ends"
-        ) from None
-    if not cells:
-        raise DataError(f"{source.name} is empty")
-    cells = [cell.strip() for cell in cells]
-    if any(_is_number(cell) or not cell for cell in cells) or len(set(cells)) < len(cells):
-        return tuple(str(j + 1) for j in range(len(cells))), 0
-    return tuple(cells), chunk.index(record) + len(record)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def split_records(data: bytes, *, quoted: bool) -> list[bytes]:
-    """Lines with their ends; lines within quotes stay together."""
-    lines = data.splitlines(keepends=True) if b"\n" not in data else [line + b"\n" for line in data.split(b"\n")]
-    if b"\n" in data:
-        lines[-1] = lines[-1][:-1]
-    if not lines[-1]:
-        lines.pop()
-    if not quoted or b'"' not in data:
-        return lines
-    records, open_parts = [], []
-    for line in lines:
-        open_parts.append(line)
-        if sum(part.count(b'"') for part in open_parts) % 2 == 0:
-            records.append(b"".join(open_parts))
-            open_parts = []
-    return [*records, b"".join(open_parts)] if open_parts else records
+        return open(source.path, "rb")
+    except OSError as error:
+        raise DataError(f"{source.name} cannot be read: {error.strerror}") from None

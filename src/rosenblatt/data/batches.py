@@ -31,6 +31,8 @@ class Batch:
     codes: NDArray[np.int32]
     labels: Sequence[bytes]
     weights: NDArray[np.float64] | None = None
+    gaps: tuple[int, ...] = ()  # for each line of the data that gave no row, the rows of this batch before it
+    passed: dict[str, list[Any]] | None = None  # cells of columns that were asked for as they are
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -51,7 +53,7 @@ class Batch:
         classes = Classes.of(self.labels)
         codes = classes.codes(self)
         if (codes < 0).any():
-            raise LabelError(f"row {int(np.flatnonzero(codes < 0)[0])} has no label")
+            raise LabelError(f"row {int(np.flatnonzero(codes < 0)[0]) + 1} has no label")
         return classes.values[codes]
 
     @property

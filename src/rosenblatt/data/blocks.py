@@ -6,21 +6,19 @@ values, and ends before the row that does not fit.
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes, join_batches
-from rosenblatt.errors import DataError, LabelError
+from rosenblatt.data.blockfile import BlockFile
+from rosenblatt.errors import LabelError
 
 GROUP = 32  # blocks that are shuffled together
 ROWS = 1 << 12
@@ -129,20 +127,6 @@ def iter_groups(blocks: Iterable[Batch], size: int = GROUP) -> Iterator[Group]:
         yield Group.of(waiting, room)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a block lies on disk."""
-
-    offset: int
-    rows: int
-    values: int
-    weighted: bool
-
-    @property
-    def bytes(self) -> int:
-        return 4 * (self.rows + 1) + 4 * self.values + 8 * self.values + 4 * self.rows + 8 * self.rows * self.weighted
-
-
 class BlockStore:
     """Blocks to be read again: the first of them in memory, the others in a file.
 
@@ -156,77 +140,43 @@ class BlockStore:
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, *, memory: int = MEMORY) -> None:
-        self._folder = None if folder is None else Path(folder)
         self._memory = memory if folder is None else 0
         self._held: list[Batch] = []
-        self._places: list[_Place] = []
-        self._file: IO[bytes] | None = None
-        self._end = 0
+        self._file = BlockFile(None if folder is None else Path(folder))
         self._writer = ThreadPoolExecutor(1)  # so that learning goes on meanwhile
         self._writing: Future[None] | None = None
-        self.checked = True
+        self._written = 0
 
     def __len__(self) -> int:
-        return len(self._held) + len(self._places)
+        return len(self._held) + max(self._written, len(self._file))
 
     def __enter__(self) -> BlockStore:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._writer.shutdown()
-        if self._file is not None:
-            self._file.close()
+        self._file.close()
 
     def add(self, block: Batch) -> None:
         """Store one more block."""
-        place = _Place(self._end, len(block), len(block.values), block.weights is not None)
-        if not self._places and place.bytes <= self._memory:
-            self._memory -= place.bytes
+        size = 4 * (len(block) + 1) + 12 * len(block.values) + 4 * len(block)
+        size += 0 if block.weights is None else 8 * len(block)
+        if not self._written and size <= self._memory:
+            self._memory -= size
             self._held.append(_apart(block))
             return
-        if self._file is None:
-            self._file = self._new_file()
         self._wait()
-        self._writing = self._writer.submit(_write, self._file, block)
-        self._places.append(place)
-        self._end += place.bytes
+        self._writing = self._writer.submit(self._file.add, block)
+        self._written += 1
 
     def read(self, k: int) -> Batch:
         """The k-th block."""
-        if k < len(self._held):
-            return self._held[k]
-        place = self._places[k - len(self._held)]
-        assert self._file is not None
-        data = engine.make_buffer(place.bytes)
-        if os.preadv(self._file.fileno(), [data.data], place.offset) < place.bytes:
-            raise DataError("the cache is broken: it is shorter than what was written")
-        sizes = [
-            4 * (place.rows + 1),
-            4 * place.values,
-            8 * place.values,
-            4 * place.rows,
-            8 * place.rows * place.weighted,
-        ]
-        ends = np.cumsum(sizes)
-        kinds: list[Any] = [np.int32, np.int32, np.float64, np.int32, np.float64]
-        # Copies where 8-byte values do not lie on a multiple of 8.
-        parts = [
-            np.require(data[end - size : end].view(np.uint8), requirements="C").view(kind)
-            if (end - size) % np.dtype(kind).itemsize == 0
-            else data[end - size : end].copy().view(kind)
-            for end, size, kind in zip(ends, sizes, kinds, strict=True)
-        ]
-        starts, indices, values, codes, weights = parts
-        block = Batch(starts, indices, values, codes, (), weights if place.weighted else None)
-        if not self.checked:
-            _check_block(block)
-        return block
+        return self._held[k] if k < len(self._held) else self._file.read(k - len(self._held))
 
     def flush(self) -> None:
         """Make sure that all blocks can be read."""
         self._wait()
-        if self._file is not None:
-            self._file.flush()
+        self._file.flush()
 
     def _wait(self) -> None:
         if self._writing is not None:
@@ -251,43 +201,19 @@ class BlockStore:
         return Group.of([(k, self.read(k)) for k in numbers], room)
 
     def keep(self, fingerprint: str) -> None:
-        """Note that the file is whole, and what it was made of."""
-        if self._folder is None or self._file is None:
-            return
+        """Put the file in place for later runs, with what it was made of."""
         self.flush()
-        os.fsync(self._file.fileno())
-        index = {"fingerprint": fingerprint, "places": [list(vars(place).values()) for place in self._places]}
-        partial = self._folder / "blocks.json.part"
-        partial.write_text(json.dumps(index))
-        os.replace(partial, self._folder / "blocks.json")
+        self._file.keep(fingerprint)
 
     @classmethod
     def find(cls, folder: str | os.PathLike[str], fingerprint: str) -> BlockStore | None:
         """The store that an earlier run left in a folder, if it was made of the same data in the same way."""
+        found = BlockFile.find(Path(folder), fingerprint)
+        if found is None:
+            return None
         store = cls(folder)
-        try:
-            index = json.loads((Path(folder) / "blocks.json").read_text())
-            if index["fingerprint"] != fingerprint:
-                return None
-            store._places = [_Place(int(p[0]), int(p[1]), int(p[2]), bool(p[3])) for p in index["places"]]
-            store._file = open(Path(folder) / "blocks.bin", "rb")  # noqa: SIM115
-        except (OSError, ValueError, TypeError, KeyError):
-            return None
-        store._end = sum(place.bytes for place in store._places)
-        if os.path.getsize(store._file.name) != store._end:
-            return None
-        store.checked = False
+        store._file = found
         return store
-
-    def _new_file(self) -> IO[bytes]:
-        if self._folder is None:
-            return tempfile.TemporaryFile(prefix="rosenblatt-")
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / "blocks.json").unlink(missing_ok=True)
-            return open(self._folder / "blocks.bin", "w+b")
-        except OSError as error:
-            raise DataError(f"the cache cannot be written to {self._folder}: {error.strerror}") from None
 
 
 def _apart(block: Batch) -> Batch:
@@ -301,21 +227,3 @@ def _apart(block: Batch) -> Batch:
         codes=block.codes.copy(),
         weights=weights,
     )
-
-
-def _write(file: IO[bytes], block: Batch) -> None:
-    try:
-        for array in (block.starts, block.indices, block.values, block.codes, block.weights):
-            if array is not None:
-                file.write(np.ascontiguousarray(array).view(np.uint8).data)
-    except OSError as error:
-        raise DataError(
-            f"the cache cannot be written: {error.strerror} (TMPDIR or --cache name another folder)"
-        ) from None
-
-
-def _check_block(block: Batch) -> None:
-    """A block from a file that others could have changed: the engine must not be led outside of its arrays."""
-    rows = block.table(max(block.features, 1)).rows
-    if engine.structure(rows, len(block.values)) != "sound" or engine.find_unusable(rows) != (-1, -1):
-        raise DataError("the cache is broken: remove its folder")

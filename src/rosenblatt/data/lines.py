@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +25,8 @@ class Encoded:
     batch: Batch
     lines: int
     bad: list[tuple[int, str]]
+    gaps: tuple[int, ...] = ()  # the rows before each line that gave none
+    strange: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that are not what their column is
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class LineEncoder:
     format: str
     bits: int = BITS
     grams: Grams = "pairs"
+    documents: bool = False  # a file is a document, not a document a line
 
     def __post_init__(self) -> None:
         check_hashing(self.bits, self.grams)
@@ -59,10 +62,10 @@ class LineEncoder:
 
     def encode(self, chunk: Any, *, require_label: bool) -> Encoded:
         """The rows of a chunk of whole lines."""
-        starts, indices, values, codes, weights, labels, bad, lines, _ = engine.parse(
+        starts, indices, values, codes, weights, labels, bad, lines, _, gaps = engine.parse(
             np.frombuffer(chunk, np.uint8), self.format, require_label=require_label, bits=self.bits, grams=self.grams
         )
-        return Encoded(Batch(starts, indices, values, codes, labels, weights), lines, bad)
+        return Encoded(Batch(starts, indices, values, codes, labels, weights), lines, bad, tuple(gaps.tolist()))
 
     def find_names(self, chunks: Iterable[Any], wanted: NDArray[np.uint8]) -> dict[int, str]:
         """Names of the columns marked in `wanted`, as far as the chunks hold them."""
@@ -84,19 +87,21 @@ class LineEncoder:
             return "svmlight: a column a feature"
         if self.format == "vw":
             return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns"
+        what = "documents" if self.documents else "labelled text"
         how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[
             self.grams
         ]
-        return f"labelled text: {how} hashed to 2^{self.bits} columns, length 1"
+        return f"{what}: {how} hashed to 2^{self.bits} columns, length 1"
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
+        header = {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
+        return header | ({"documents": True} if self.documents else {})
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> LineEncoder:
         if header["format"] not in ("svmlight", "vw", "fasttext", "tabbed"):
             raise DataError(f"the encoder has an unknown format {header['format']!r}")
-        return cls(header["format"], header["bits"], header["grams"])
+        return cls(header["format"], header["bits"], header["grams"], header.get("documents", False) is True)
 
 
 def check_hashing(bits: Any, grams: Any) -> None:

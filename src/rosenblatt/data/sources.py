@@ -1,4 +1,4 @@
-"""Where bytes come from: files, globs, folders, compressed or not, and standard input.
+"""Where bytes come from: files, compressed or not, standard input, and addresses.
 
 Invariant: a source is opened as often as needed and gives the same decompressed bytes each time; standard input, which
 comes once, says so by `live`.
@@ -6,44 +6,42 @@ comes once, says so by `live`.
 
 from __future__ import annotations
 
-import glob
+import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import os
-import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from rosenblatt.errors import DataError
+from rosenblatt.data.limits import USUAL, Limits, shown
+from rosenblatt.errors import DataError, MissingExtraError
 
-TABLE_ENDINGS = (
-    "csv",
-    "tsv",
-    "parquet",
-    "feather",
-    "arrow",
-    "ipc",
-    "jsonl",
-    "ndjson",
-    "json",
-    "svm",
-    "svmlight",
-    "libsvm",
-)
-_MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst"}
+_PACKED = ("gz", "xz", "zst", "bz2", "zip")
+_MAGIC = {
+    b"\x1f\x8b": "gz",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zst",
+    b"BZh": "bz2",
+    b"PK\x03\x04": "zip",
+}
+_FREE = 1 << 30  # bytes that any file may grow to
+_digests: dict[tuple[int, ...], str] = {}
 
 
 @dataclass
 class Source:
-    """One file, or standard input for ``-``."""
+    """One file."""
 
     name: str
+    limits: Limits = field(default=USUAL, repr=False, compare=False)
 
     live = False
 
@@ -51,7 +49,7 @@ class Source:
     def ending(self) -> str:
         """The ending of the name, in lower case, without that of a compression."""
         parts = Path(self.name).name.lower().split(".")
-        while len(parts) > 1 and parts[-1] in ("gz", "xz", "zst"):
+        while len(parts) > 1 and parts[-1] in _PACKED:
             parts.pop()
         return parts[-1] if len(parts) > 1 else ""
 
@@ -67,29 +65,55 @@ class Source:
 
     @property
     def stamp(self) -> list[Any]:
-        """What changes when the file does."""
-        status = os.stat(self.path)
-        return [os.path.abspath(self.path), status.st_size, status.st_mtime_ns]
+        """What changes when the content does: the name, the size and a hash of all bytes."""
+        return [os.path.abspath(self.path), self.size, digest_of(self.path)]
+
+    @property
+    def moment(self) -> Any:
+        """What changes when somebody writes to the file."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns, status.st_ino
+
+    @property
+    def packed(self) -> str:
+        """How the bytes are compressed, as they say themselves; nothing if they are not."""
+        with self._raw() as raw:
+            return self._kind_of(raw)
 
     def open(self) -> BinaryIO:
         """The decompressed bytes, from the beginning."""
+        raw = self._raw()
+        kind = self._kind_of(raw)
+        raw.seek(0)
+        if not kind:
+            return cast(BinaryIO, raw)
+        if kind == "zip":
+            try:
+                return _bounded(_open_zip(raw, self.name), self)
+            except BaseException:
+                raw.close()
+                raise
+        if kind == "zst":
+            import pyarrow as pa
+
+            raw.close()
+            return _bounded(pa.CompressedInputStream(pa.OSFile(self.path), "zstd"), self)
+        openers: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
+        return _bounded(_Held(openers[kind](raw, "rb"), raw), self)
+
+    def _raw(self) -> io.FileIO:
         try:
-            raw = open(self.path, "rb", buffering=0)  # noqa: SIM115
+            return open(self.path, "rb", buffering=0)
         except OSError as error:
             raise DataError(f"{self.name} cannot be read: {error.strerror}") from None
-        magic = raw.read(6)
-        kind = next((kind for start, kind in _MAGIC.items() if magic.startswith(start)), "")
-        if not kind:
-            raw.seek(0)
-            return cast(BinaryIO, raw)
-        raw.close()
-        if kind == "gz":
-            return cast(BinaryIO, gzip.open(self.path, "rb"))
-        if kind == "xz":
-            return cast(BinaryIO, lzma.open(self.path, "rb"))
-        import pyarrow as pa
 
-        return cast(BinaryIO, pa.CompressedInputStream(pa.OSFile(self.path), "zstd"))
+    @staticmethod
+    def _kind_of(raw: io.FileIO) -> str:
+        magic = raw.read(6) or b""
+        return next((kind for start, kind in _MAGIC.items() if magic.startswith(start)), "")
 
 
 @dataclass
@@ -113,6 +137,14 @@ class StandardInput(Source):
     def stamp(self) -> list[Any]:
         return ["-"]
 
+    @property
+    def moment(self) -> Any:
+        return None
+
+    @property
+    def packed(self) -> str:
+        return ""
+
     def peek(self) -> bytes:
         """What has come so far, at least something, without taking it."""
         self._head = self._head or os.read(sys.stdin.fileno(), 1 << 16)
@@ -120,23 +152,53 @@ class StandardInput(Source):
 
     def open(self) -> BinaryIO:
         raw = os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
-        return cast(BinaryIO, _Joined(chain([self._head], iter(lambda: raw.read(1 << 20), b""))))
+        return cast(BinaryIO, Joined(chain([self._head], iter(lambda: raw.read(1 << 20), b""))))
 
 
 @dataclass
 class Spooled(Source):
-    """A copy of standard input in a temporary file, to be read more than once."""
+    """A copy in a temporary file, to be read more than once."""
 
     name: str = "standard input"
     file: Any = None
 
     @classmethod
     def copy(cls, source: Source) -> Spooled:
-        file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        """A copy of what a source gives, decompressed."""
         with source.open() as stream:
-            shutil.copyfileobj(stream, file, 1 << 20)
-        file.flush()
-        return cls(file=file)
+            return cls._of(stream, source.name, source.limits)
+
+    @classmethod
+    def download(cls, address: str, limits: Limits = USUAL) -> Spooled:
+        """A copy of what is at an address: s3://, gs://, https://, hdfs://, …"""
+        try:
+            import fsspec
+        except ImportError:
+            raise MissingExtraError("fsspec", "remote") from None
+        try:
+            with fsspec.open(address, "rb") as stream:
+                return cls._of(stream, address, limits)
+        except DataError:
+            raise
+        except ImportError as error:
+            raise DataError(f"{address} cannot be read: {_first_line(error)}") from None
+        except Exception as error:  # what a remote file system may raise is its own affair
+            raise DataError(f"{address} cannot be read: {_first_line(error)}") from None
+
+    @classmethod
+    def _of(cls, stream: Any, name: str, limits: Limits) -> Spooled:
+        file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        size = 0
+        try:
+            while piece := stream.read(1 << 20):
+                size += len(piece)
+                if size > limits.spool:
+                    raise DataError(f"{name} is longer than {shown(limits.spool)}: --limit spool=SIZE")
+                file.write(piece)
+            file.flush()
+        except OSError as error:
+            raise DataError(f"{name} cannot be kept in {tempfile.gettempdir()}: {error.strerror}") from None
+        return cls(name, limits, file)
 
     @property
     def path(self) -> str:
@@ -144,47 +206,83 @@ class Spooled(Source):
 
     @property
     def ending(self) -> str:
-        return ""
+        return super().ending if "://" in self.name else ""
 
 
-@dataclass
-class Documents(Source):
-    """A folder with a subfolder a class and a document a file, read as lines ``label TAB text``.
-
-    The classes take turns, so that no long run of rows has the same label.
-    """
-
-    @property
-    def ending(self) -> str:
-        return "documents"
-
-    @property
-    def size(self) -> int:
-        return sum(path.stat().st_size for _, path in self._files())
-
-    @property
-    def stamp(self) -> list[Any]:
-        return [os.path.abspath(self.name), [[str(path), path.stat().st_mtime_ns] for _, path in self._files()]]
-
-    def open(self) -> BinaryIO:
-        return cast(BinaryIO, io.BufferedReader(_Joined(self._lines()), 1 << 20))
-
-    def _files(self) -> list[tuple[str, Path]]:
-        turns = []
-        for folder in sorted(p for p in Path(self.name).iterdir() if p.is_dir() and not p.name.startswith(".")):
-            files = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
-            turns += [(turn / len(files), folder.name, path) for turn, path in enumerate(files)]
-        return [(label, path) for _, label, path in sorted(turns)]
-
-    def _lines(self) -> Iterator[bytes]:
-        for label, path in self._files():
-            text = path.read_bytes()
-            for space in (b"\n", b"\r"):
-                text = text.replace(space, b" ")
-            yield label.replace("\t", " ").encode() + b"\t" + text + b"\n"
+def digest_of(path: str) -> str:
+    """A hash of a file's bytes; it is taken again only if the file has changed."""
+    status = os.stat(path)
+    key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if key not in _digests:
+        with open(path, "rb") as file:
+            _digests[key] = hashlib.file_digest(file, "sha256").hexdigest()
+    return _digests[key]
 
 
-class _Joined(io.RawIOBase):
+def _open_zip(raw: io.FileIO, name: str) -> Any:
+    """The one file of an archive."""
+    archive = zipfile.ZipFile(raw)
+    members = [member for member in archive.infolist() if not member.is_dir() and "__MACOSX" not in member.filename]
+    if any(member.filename == "[Content_Types].xml" for member in members):
+        raise DataError(f"{name} is a workbook or a document of an office program: save the sheet as CSV")
+    if len(members) != 1:
+        raise DataError(f"{name} holds {len(members)} files: unpack it and name the one to be read")
+    if members[0].flag_bits & 1:
+        raise DataError(f"{name} is encrypted")
+    return _Held(archive.open(members[0]), raw)
+
+
+class _Held(io.RawIOBase):
+    """A decompressing stream and the file that it reads: both are closed together."""
+
+    def __init__(self, stream: Any, raw: Any) -> None:
+        self._stream, self._held = stream, raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._stream.readinto(buffer)
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+            self._held.close()
+        super().close()
+
+
+class _Bounded(io.RawIOBase):
+    """A decompressed stream that may grow only so far."""
+
+    def __init__(self, stream: Any, source: Source) -> None:
+        self._stream, self._source, self._total = stream, source, 0
+        self._most = max(_FREE, source.limits.expansion * source.size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._stream.readinto(buffer)
+        self._total += count
+        if self._total > self._most:
+            raise DataError(
+                f"{self._source.name} has {shown(self._source.size)} and grows to more than "
+                f"{self._source.limits.expansion:,} times as much: --limit expansion=N"
+            )
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+def _bounded(stream: Any, source: Source) -> BinaryIO:
+    return cast(BinaryIO, _Bounded(stream, source))
+
+
+class Joined(io.RawIOBase):
     """Pieces of bytes as one stream."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
@@ -204,45 +302,5 @@ class _Joined(io.RawIOBase):
         return count
 
 
-def find_sources(data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Source]:
-    """The sources that a path, a glob, a folder, ``-`` or a list of these names.
-
-    Examples
-    --------
-    >>> find_sources("-")
-    [StandardInput(name='standard input')]
-    >>> find_sources("no/such/file")
-    Traceback (most recent call last):
-        ...
-    rosenblatt.errors.DataError: no/such/file: there is no such file
-    """
-    if not isinstance(data, (str, os.PathLike)):
-        found = [source for each in data for source in find_sources(each)]
-        if not found:
-            raise DataError("no file was named")
-        return found
-    name = os.fspath(data)
-    if name == "-":
-        return [StandardInput()]
-    if os.path.isdir(name):
-        return _in_folder(name)
-    if os.path.exists(name):
-        return [Source(name)]
-    matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else []
-    if not matches:
-        raise DataError(f"{name}: there is no such file")
-    return [source for match in matches for source in find_sources(match)]
-
-
-def _in_folder(name: str) -> list[Source]:
-    entries = sorted(p for p in Path(name).iterdir() if not p.name.startswith("."))
-    files = [Source(str(p)) for p in entries if p.is_file()]
-    if files:
-        return files
-    inside = [p for folder in entries for p in sorted(folder.rglob("*")) if p.is_file() and not p.name.startswith(".")]
-    if not inside:
-        raise DataError(f"{name}: the folder is empty")
-    tables = [Source(str(p)) for p in inside]
-    if any(source.ending in TABLE_ENDINGS for source in tables):
-        return tables
-    return [Documents(name)]
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

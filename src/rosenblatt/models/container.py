@@ -7,15 +7,16 @@ whatever is truncated, altered or foreign.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.output import check_writable as check_writable
+from rosenblatt.data.output import write_whole as write_whole
 from rosenblatt.errors import ModelError
 
 VERSION = 1
@@ -29,6 +30,12 @@ def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, A
     from safetensors.numpy import save
 
     text = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    try:
+        parse_json(text)
+    except ValueError:
+        raise ModelError(
+            f"{os.fspath(path)} cannot be written: a label or a name is no text that can be encoded"
+        ) from None
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(tensors.items())}
     envelope = {"kind": kind, "version": VERSION, "sha256": _checksum(kind, text, arrays), "header": text}
     # One entry only: safetensors writes several in an order that changes from run to run.
@@ -36,87 +43,87 @@ def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, A
     write_whole(path, save(arrays, metadata))
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise if a file could not be written here: better before an hour of learning than after it."""
-    target = Path(path)
-    folder = target.parent
-    if target.is_dir():
-        raise ModelError(f"{target} cannot be written: it is a folder")
-    if not folder.is_dir():
-        raise ModelError(f"{target} cannot be written: there is no folder {folder}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ModelError(f"{target} cannot be written: the folder {folder} is not yours to write in")
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write bytes to a file beside it, make sure they are on disk, and put it in place."""
-    target = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or ".")
-    except OSError as error:
-        raise ModelError(f"{target} cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException as error:
-        os.unlink(name)
-        if isinstance(error, OSError):
-            raise ModelError(f"{target} cannot be written: {error.strerror}") from None
-        raise
-
-
 def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Tensors]:
-    """The header and the tensors of a file of this kind."""
-    from safetensors import SafetensorError, safe_open
+    """The header and the tensors of a file of this kind.
+
+    The file is read, not mapped into memory: one that is cut off meanwhile is refused, and does not end the process.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
 
     name = os.fspath(path)
     if os.path.isdir(name):
         raise ModelError(f"{name} is a folder, not a rosenblatt {kind}")
-    if not os.path.isfile(name):
-        raise ModelError(f"{name}: there is no such file")
-    if not os.access(name, os.R_OK):
-        raise ModelError(f"{name} cannot be read: Permission denied")
     try:
-        with safe_open(name, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    except (SafetensorError, TypeError, ValueError, OSError):
+        with open(name, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        raise ModelError(f"{name}: there is no such file") from None
+    except OSError as error:
+        raise ModelError(f"{name} cannot be read: {error.strerror}") from None
+    metadata = _metadata(data, name, kind)
+    try:
+        tensors = load(data)
+    except (SafetensorError, TypeError, ValueError, KeyError, OverflowError):
         raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated") from None
-    if "rosenblatt" not in metadata:
-        raise ModelError(f"{name} is a safetensors file, but not a rosenblatt {kind}")
-    if len(metadata["rosenblatt"]) > MOST_HEADER:
-        raise ModelError(f"{name} has a header longer than {MOST_HEADER >> 20} MB")
     try:
-        envelope = json.loads(metadata["rosenblatt"])
+        envelope = parse_json(metadata["rosenblatt"])
         found, version, digest, text = (envelope[key] for key in ("kind", "version", "sha256", "header"))
+        sound = isinstance(text, str) and isinstance(digest, str)
+        fits = sound and hmac.compare_digest(digest.encode(), _checksum(kind, text, tensors).encode())
     except (ValueError, KeyError, TypeError):
         raise ModelError(f"{name} was altered: its header cannot be read") from None
     if version != VERSION:
         raise ModelError(
-            f"{name} has the file version {version}, and this rosenblatt reads version {VERSION}: "
+            f"{name} has the file version {str(version)[:20]}, and this rosenblatt reads version {VERSION}: "
             "use the release that wrote it, or a newer one"
         )
     if found != kind:
-        raise ModelError(f"{name} is a rosenblatt {found}, not a {kind}")
-    if digest != _checksum(kind, str(text), dict(sorted(tensors.items()))):
+        raise ModelError(f"{name} is a rosenblatt {str(found)[:20]}, not a {kind}")
+    if not fits:
         raise ModelError(f"{name} was altered: its content does not fit its checksum")
-    header: dict[str, Any] = json.loads(text)
+    try:
+        header = parse_json(text)
+    except ValueError:
+        raise ModelError(f"{name} was altered: its header cannot be read") from None
+    if not isinstance(header, dict):
+        raise ModelError(f"{name} is not a sound {kind}: its header is no object")
     return header, tensors
+
+
+def _metadata(data: bytes, name: str, kind: str) -> dict[str, Any]:
+    """What stands beside the tensors, by the file's own length."""
+    size = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or size > len(data) - 8:
+        raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated")
+    if size > MOST_HEADER:
+        raise ModelError(f"{name} has a header longer than {MOST_HEADER >> 20} MB")
+    try:
+        header = parse_json(data[8 : 8 + size].decode())
+        metadata = header.get("__metadata__", {})
+    except (ValueError, AttributeError):
+        raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated") from None
+    if not isinstance(metadata, dict) or "rosenblatt" not in metadata:
+        raise ModelError(f"{name} is a safetensors file, but not a rosenblatt {kind}")
+    return metadata
+
+
+def parse_json(text: Any) -> Any:
+    """JSON of bounded depth, in which every string is text that can be written again."""
+    if not isinstance(text, str):
+        raise ValueError("it is no text")
+    try:
+        found = json.loads(text)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair cannot be encoded
+    except (RecursionError, UnicodeEncodeError):
+        raise ValueError("it cannot be read") from None
+    return found
 
 
 def _checksum(kind: str, text: str, tensors: Tensors) -> str:
     digest = hashlib.sha256(f"{kind}\0{VERSION}\0{text}".encode())
-    for name, array in tensors.items():
+    for name, array in sorted(tensors.items()):
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -6,7 +6,6 @@ multiplications and additions.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -15,15 +14,18 @@ from numpy.typing import NDArray
 
 from rosenblatt.errors import ModelError
 from rosenblatt.models.export import only_numbers
+from rosenblatt.models.export_names import c_names, c_string
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import FARTHEST_VALUE, Products, count_terms
 
 
 def to_c(model: Model, name: str = "model") -> str:
-    """One C99 header without dependencies beyond the C library's types.
+    """One header for C (from C89 on, with ``stdint.h``) and C++, without dependencies beyond the C library.
 
     ``<name>_predict(row)`` takes the raw numbers of a row (NaN where one is missing), if the model reads numbers;
-    ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. Both return a place in
+    ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. A model that hashes has the hash too:
+    ``<name>_predict_text(text, length)`` for labelled text, ``<name>_predict_names(spaces, names, values, count)`` for
+    Vowpal Wabbit's, ``<name>_predict_row(numbers, cells)`` for a table with categories. All return a place in
     ``<name>_classes``.
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
@@ -34,9 +36,10 @@ def to_c(model: Model, name: str = "model") -> str:
     scalar = "float" if linear.weights.dtype == np.float32 else "double"
     weights = linear.weights[:, columns].T if products is None else linear.weights
     stored = weights.astype(np.float64).ravel()
-    classes = ", ".join(json.dumps(str(label)) for label in model.classes.tolist())
+    classes = ", ".join(c_string(label) for label in model.classes.tolist())
     parts = [
-        f"/* {model.learner}: {len(model.classes)} classes, {model.features} features. Written by rosenblatt. */",
+        # No text of the model goes into a comment: what ends one would become code.
+        f"/* A model of {len(model.classes)} classes and {model.features} features, written by rosenblatt. */",
         f"#ifndef {name.upper()}_H\n#define {name.upper()}_H",
         "#include <stddef.h>\n#include <stdint.h>",
         f"#define {name.upper()}_ROWS {K}\n#define {name.upper()}_COLUMNS {len(columns)}",
@@ -50,6 +53,7 @@ def to_c(model: Model, name: str = "model") -> str:
     ]
     if model.encoder is None or only_numbers(model):
         parts.append(_c_rows(model, name))
+    parts.append(c_names(model, name))
     return "\n".join([*parts, "#endif\n"])
 
 
@@ -154,7 +158,7 @@ static int NAME_decide(const double *scores) {
     if (scores[k] > scores[best]) best = k;
   return best;
 }
-static inline int NAME_predict_sparse(const uint32_t *index, const NAME_scalar *value, size_t count) {
+static int NAME_predict_sparse(const uint32_t *index, const NAME_scalar *value, size_t count) {
   double scores[ROWS_OF];
   NAME_scores_sparse(index, value, count, scores);
   return NAME_decide(scores);
@@ -190,7 +194,7 @@ def _c_rows(model: Model, name: str) -> str:
         f"  uint32_t index[{upper}_NUMBERS], j;\n  {name}_scalar value[{upper}_NUMBERS];\n  size_t count = 0;\n"
         f"  for (j = 0; j < {upper}_NUMBERS; ++j) {{ {put} }}\n{missing}"
         f"  {name}_scores_sparse(index, value, count, scores);\n}}\n"
-        f"static inline int {name}_predict(const double *row) {{\n"
+        f"static int {name}_predict(const double *row) {{\n"
         f"  double scores[{upper}_ROWS];\n  {name}_scores(row, scores);\n  return {name}_decide(scores);\n}}"
     )
 

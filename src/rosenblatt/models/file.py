@@ -20,10 +20,12 @@ from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.models.voted import Voted
 
 MOST_FEATURES = 2**31
+MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
 ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
 _KINDS = {"i": int, "U": str, "b": bool, "f": float, "u": int}
 
@@ -60,8 +62,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     header, tensors = read_container(path, "model")
     try:
         return from_parts(header, tensors)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(f"{os.fspath(path)} is not a sound model: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
+        raise ModelError(f"{os.fspath(path)} is not a sound model: {why}") from None
+    except MemoryError:
+        raise ModelError(f"{os.fspath(path)} needs more memory than there is") from None
 
 
 def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
@@ -79,6 +84,8 @@ def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
         "names": [[column, name] for column, name in sorted(model.names.items())],
         "history": model.history,
     }
+    if model.calibrator is not None:
+        header["probabilities"] = model.calibrator.to_json()
     return header, tensors
 
 
@@ -89,8 +96,12 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         raise ModelError(f"it has {features!r} features")
     classes = _classes_from(header["classes"])
     rows = 1 if len(classes) <= 2 else len(classes)
+    if rows * features > MOST_WEIGHTS:
+        raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")
+    _check_facts(header)
     parts = tuple(_answer_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
-    if sum(part.width for part in parts) != rows:
+    widths = [part.width for part in parts]
+    if sum(widths) != rows or min(widths) < 1:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
         header["learner"],
@@ -101,6 +112,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         encoder_from(header["encoder"]),
         {int(column): str(name) for column, name in header["names"]},
         header["history"],
+        None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
     )
 
 
@@ -108,6 +120,20 @@ def _answer_from(header: dict[str, Any], prefix: str, tensors: Tensors, features
     if header["kind"] not in ANSWERS:
         raise ModelError(f"it has a part of the unknown kind {header['kind']!r}")
     return ANSWERS[header["kind"]].from_tensors(header, prefix, tensors, features)
+
+
+def _check_facts(header: dict[str, Any]) -> None:
+    """Raise unless what is only shown is what it should be."""
+    history = header["history"]
+    counts = [count for name in ("mistakes", "updates") for count in history.get(name, [])]
+    if (
+        not isinstance(header["learner"], str)
+        or not isinstance(header["parameters"], dict)
+        or not all(isinstance(count, int) and count >= 0 for count in counts)
+        or not isinstance(history.get("stop_reason", ""), str | None)
+        or not isinstance(history.get("choice", ""), str | None)
+    ):
+        raise ModelError("what it says of its training cannot be read")
 
 
 def encoder_from(header: dict[str, Any] | None) -> Any:

@@ -13,6 +13,7 @@ from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
 
 
@@ -38,6 +39,8 @@ class Model:
         Names of columns, as far as they are known.
     history : dict
         Mistakes and updates an epoch, and why it stopped.
+    calibrator : Calibrator or None
+        From scores to probabilities, if the learner had them.
     """
 
     learner: str
@@ -48,6 +51,7 @@ class Model:
     encoder: Any = None
     names: dict[int, str] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
+    calibrator: Calibrator | None = None
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
@@ -57,6 +61,18 @@ class Model:
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         return self.classes[predict_codes(self.scores(as_table(X)))]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
+        return self.probabilities(self.scores(as_table(X)))
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities for scores of shape (rows, K)."""
+        if self.calibrator is None:
+            raise ModelError(
+                "the model has scores but no probabilities: save a Calibrated or an AutoPerceptron for them"
+            )
+        return self.calibrator.probabilities(scores)
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
@@ -114,8 +130,10 @@ class Model:
         if len(weights) == 1:
             weights = np.vstack([-weights, weights])
         tops = {}
+        # Most hashed columns have no weight: sorting them too would take memory and time for nothing.
+        used = linear.columns()
         for label, row in zip(self.classes.tolist(), weights, strict=True):
-            best = np.argsort(-row, kind="stable")[:count]
+            best = used[np.argsort(-row[used], kind="stable")[:count]]
             tops[str(label)] = [
                 (terms[j] if terms else self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0
             ]
@@ -150,6 +168,7 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
         encoder,
         names or {},
         history,
+        calibrator_of(learner),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rosenblatt.data.output import write_whole, writing
 from rosenblatt.errors import DataError, MissingExtraError, ParameterError
 from rosenblatt.plot.boundary import draw_rows, draw_weights, limits, plane
 from rosenblatt.plot.figure import INK, MISTAKE, new_figure
@@ -48,7 +49,7 @@ def animate(
         return figure
     suffix = Path(path).suffix.lower()
     if suffix == ".html":
-        Path(path).write_text(render_html(trace, frames, seconds), encoding="utf-8")
+        write_whole(path, render_html(trace, frames, seconds).encode())
     elif suffix == ".gif":
         _write_gif(trace, frames, Path(path), seconds)
     else:
@@ -132,4 +133,5 @@ def _write_gif(trace: Trace, frames: list[Step], path: Path, seconds: float) -> 
             artist.remove()
     # The last step stays three times as long, before the film begins again.
     durations = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
-    images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0, disposal=1)
+    with writing(path) as file:
+        images[0].save(file, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, disposal=1)

@@ -1,0 +1,321 @@
+"""How a text table is written: what separates its cells, how it writes decimals, whether it has a header.
+
+Invariant: a guess is made from many rows, is said in words, and gives way to what the user says. Where the columns are known
+(from a model, or from the first of several files), a header is a line of their names and nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from rosenblatt import engine
+from rosenblatt.data.limits import USUAL, Limits
+from rosenblatt.errors import DataError, ParameterError
+
+DELIMITERS = (",", ";", "\t", "|")
+NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
+_SHOWN = {"\t": "a tab", " ": "a space"}
+SAMPLE = 1000  # records that are looked at
+
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+_LABELS = ("label", "class", "target", "y", "category")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user said of the text; None: to be found out."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    missing: tuple[str, ...] | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def __post_init__(self) -> None:
+        from rosenblatt.data.encoding import check_encoding
+
+        if self.delimiter is not None:
+            one = NAMES.get(self.delimiter.lower(), self.delimiter)
+            if len(one.encode()) != 1 or one in '"\n\r\0':
+                raise ParameterError(f"delimiter={self.delimiter!r}: must be one character, or tab")
+            object.__setattr__(self, "delimiter", one)
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(f"decimal={self.decimal!r}: must be . or ,")
+        if self.decimal is not None and self.decimal == self.delimiter:
+            raise ParameterError(f"decimal and delimiter cannot both be {self.decimal!r}")
+        check_encoding(self.encoding)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How to read the records of a text table."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    names: tuple[str, ...] = ()
+    skip: int = 0  # bytes of the header
+    header: bool = True
+    escape: str = ""
+    spaced: bool = False  # spaces between a delimiter and a quote
+    missing: tuple[str, ...] | None = None
+    unnamed: bool = False  # the header lacks a name for the first column
+    slow: set[str] = field(default_factory=set, compare=False)  # number columns with cells that are not plain numbers
+
+    def describe(self) -> str:
+        """In words, as far as it is worth saying."""
+        parts = [] if self.delimiter in (",", "\t") else [f"{_SHOWN.get(self.delimiter, self.delimiter)} between cells"]
+        if self.decimal == ",":
+            parts.append("decimal commas")
+        parts.append("a header" if self.header else f"no header: the columns are called {self._called()}")
+        return ", ".join(parts)
+
+    def _called(self) -> str:
+        return f"{self.names[0]} to {self.names[-1]}" if len(self.names) > 1 else self.names[0]
+
+
+def guess_dialect(
+    head: bytes,
+    name: str,
+    wishes: Wishes = Wishes(),
+    *,
+    tabs: bool = False,
+    known: Sequence[str] | None = None,
+    label: str | None = None,
+    whole: bool = False,
+    limits: Limits = USUAL,
+) -> Dialect:
+    """The dialect of a table whose text begins with `head`.
+
+    Parameters
+    ----------
+    name : for errors
+    tabs : is it called a table of tab separated values?
+    known : the columns in the order of an earlier file or of the training data; with them nothing else counts as a header
+    label : the one of them that a file may lack
+    whole : is `head` all there is?
+    """
+    delimiter = wishes.delimiter or _guess_delimiter(head, tabs)
+    escape = "\\" if _escapes(head, delimiter) else ""
+    spaced = _spaced(delimiter).search(head) is not None
+    if spaced:
+        head = join_quotes(head, delimiter)
+    records = _sample(head, delimiter, escape, whole)
+    if not records:
+        raise DataError(f"{name} is empty")
+    first = records[0][0]
+    if len(first) > limits.columns:
+        raise DataError(f"{name} has {len(first):,} columns, and the limit is {limits.columns:,}: --limit columns=N")
+    rows = [cells for cells, _ in records[1:] if cells]
+    decimal = wishes.decimal or _guess_decimal([first, *rows], delimiter)
+    unnamed = wishes.header is not False and len(rows) > 0 and all(len(row) == len(first) + 1 for row in rows)
+    names, header = _names(first, rows, name, wishes.header, known, label, decimal, unnamed)
+    if wishes.missing is not None and "" not in wishes.missing:
+        wishes = replace(wishes, missing=("", *wishes.missing))
+    return Dialect(
+        delimiter, decimal, names, records[0][1] if header else 0, header, escape, spaced, wishes.missing, unnamed
+    )
+
+
+def join_quotes(text: bytes, delimiter: str) -> bytes:
+    """Without the spaces before a quote at the beginning of a cell."""
+    return _spaced(delimiter).sub(rb'\1"', text)
+
+
+def _spaced(delimiter: str) -> re.Pattern[bytes]:
+    """Spaces, and a quote that opens a cell: within a cell it would be doubled, or end it."""
+    mark = re.escape(delimiter.encode())
+    return re.compile(rb'(^|[\n%s]) +"(?=[^"\r\n%s])' % (mark, mark))
+
+
+def _sample(head: bytes, delimiter: str, escape: str, whole: bool) -> list[tuple[list[str], int]]:
+    """The first records as cells, each with where it ends; without the last, which may be cut."""
+    data = np.frombuffer(head, np.uint8) if head else np.empty(0, np.uint8)
+    ends, counts, *_ = engine.split_records(data, delimiter=delimiter, escape=escape, last=True, hopeless=True)
+    records: list[tuple[list[str], int]] = []
+    begin = 0
+    for k, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
+        cut = not whole and end == len(head) and not head.endswith((b"\n", b"\r")) and k > 0
+        if count != 0 and not cut:
+            text = head[begin:end].decode("utf-8", "replace").rstrip("\r\n")
+            records.append((_cells(text, delimiter, escape) if count > 0 else [], end))
+        begin = end
+        if len(records) > SAMPLE:
+            break
+    while records and not records[0][0]:
+        records.pop(0)
+    return records
+
+
+def _cells(text: str, delimiter: str, escape: str) -> list[str]:
+    csv.field_size_limit(1 << 30)
+    try:
+        reader = csv.reader(
+            [text.replace("\0", " ")], delimiter=delimiter, escapechar=escape or None, doublequote=not escape
+        )
+        return [cell.strip() for cell in next(reader, [])]
+    except csv.Error:
+        return [cell.strip() for cell in text.split(delimiter)]
+
+
+def _guess_delimiter(head: bytes, tabs: bool) -> str:
+    """The one that cuts most records into the same number of cells, more than one."""
+    best, score = "\t" if tabs else ",", 0.0
+    order = ("\t", ",", ";", "|") if tabs else DELIMITERS
+    data = np.frombuffer(head[: 1 << 18], np.uint8) if head else np.empty(0, np.uint8)
+    for delimiter in order:
+        _, counts, *_ = engine.split_records(data, delimiter=delimiter, escape="", last=False, hopeless=True)
+        if not len(counts):
+            _, counts, *_ = engine.split_records(data, delimiter=delimiter, escape="", last=True, hopeless=True)
+        counts = counts[counts != 0][: SAMPLE + 1]
+        widths, numbers = np.unique(counts[counts > 1], return_counts=True)
+        if not len(widths):
+            continue
+        share = numbers.max() / len(counts)
+        if share > score + 0.1 or (share > score - 1e-9 and score < 1 and share > score):
+            best, score = delimiter, float(share)
+    return best
+
+
+def _escapes(head: bytes, delimiter: str) -> bool:
+    """Are quotes inside of cells written with a backslash?"""
+    if b'\\"' not in head:
+        return False
+    inside = re.search(rb'[^"%s\n]\\"[^%s\r\n"]' % (re.escape(delimiter.encode()), re.escape(delimiter.encode())), head)
+    return inside is not None and b'""' not in head.replace(b',""', b"")
+
+
+def _guess_decimal(rows: list[list[str]], delimiter: str) -> str:
+    if delimiter == ",":
+        return "."
+    commas = sum(_DECIMAL_COMMA.fullmatch(cell) is not None for row in rows for cell in row)
+    points = sum(_DECIMAL_POINT.fullmatch(cell) is not None for row in rows for cell in row)
+    return "," if commas > points else "."
+
+
+def _names(
+    first: list[str],
+    rows: list[list[str]],
+    name: str,
+    header: bool | None,
+    known: Sequence[str] | None,
+    label: str | None,
+    decimal: str,
+    unnamed: bool,
+) -> tuple[tuple[str, ...], bool]:
+    """The names of the columns, and whether the first line says them."""
+    cells = ["", *first] if unnamed else first
+    if header is None:
+        if known is not None:
+            header = unnamed or _says(first, known) or _says_others(first, rows, decimal)
+        else:
+            header = unnamed or is_header(first, rows, decimal)
+    if header:
+        return _distinct(cells), True
+    if known is None:
+        return tuple(str(j + 1) for j in range(len(first))), False
+    for order in (tuple(known), tuple(each for each in known if each != label)):
+        if len(order) == len(first):
+            return order, False
+    raise DataError(f"{name} has no header and {len(first)} columns, but there are {len(known)} to be read")
+
+
+def _says(first: list[str], known: Sequence[str]) -> bool:
+    """Does a line say the names of these columns? Names that are numbers do not count unless all of them are there."""
+    from rosenblatt.data.cells import read_number
+
+    words = {name for name in known if read_number(name) is None}
+    found = sum(cell in words for cell in first)
+    if words:
+        return found > 0 and 2 * found >= sum(bool(cell) and read_number(cell) is None for cell in first)
+    return len(first) >= len(known) - 1 and first == [name for name in known if name in first]
+
+
+def _says_others(first: list[str], rows: list[list[str]], decimal: str) -> bool:
+    """Is it clearly a header, though not with the names that are known?"""
+    from rosenblatt.data.cells import read_number
+
+    return bool(rows) and all(read_number(cell) is None for cell in first) and is_header(first, rows, decimal)
+
+
+def _distinct(cells: list[str]) -> tuple[str, ...]:
+    """Names as pandas would make them: no name twice, and none empty."""
+    names: list[str] = []
+    taken = set(cells)
+    for j, cell in enumerate(cells):
+        own = cell or f"Unnamed: {j}"
+        k = 0
+        while own in names or (k and own in taken):
+            k += 1
+            own = f"{cell or f'Unnamed: {j}'}.{k}"
+        names.append(own)
+    return tuple(names)
+
+
+def is_header(first: list[str], rows: list[list[str]], decimal: str = ".") -> bool:
+    """Is the first line a header? It is where the columns below are of another kind.
+
+    Examples
+    --------
+    >>> is_header(["", "0", "1"], [["0", "5.1", "a"], ["1", "4.9", "b"]])
+    True
+    >>> is_header(["5.1", "3.5", "a"], [["4.9", "3.0", "a"]])
+    False
+    """
+    from rosenblatt.data.cells import MISSING, read_number
+
+    def number(cell: str) -> float | None:
+        return read_number(cell, decimal)
+
+    if not any(first):
+        return False
+    values = [number(cell) for cell in first]
+    if any(value is not None and value != int(value) for value in values if value is not None and abs(value) < 1e15):
+        return False
+    if not rows:
+        return all(value is None for value in values) and all(first)
+    columns = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
+    told, against = False, False
+    for cell, value, column in zip(first, values, columns, strict=True):
+        there = [each for each in column if each not in MISSING]
+        numeric = sum(number(each) is not None for each in there)
+        if not there:
+            continue
+        if numeric >= 0.8 * len(there):
+            told |= value is None and cell not in MISSING and not _is_missing(cell)
+        elif value is None and cell in set(there):
+            against = True
+        elif value is None and cell and (cell.lower() in _LABELS or len(set(there)) <= len(there) / 2):
+            told = True
+    if told and not against:
+        return True
+    if against:
+        return False
+    whole = [int(value) for value in values if value is not None]
+    counting = len(whole) >= (2 if first[0] == "" else 3) and whole in (
+        list(range(len(whole))),
+        list(range(1, len(whole) + 1)),
+    )
+    if counting and len(whole) >= len(first) - 1:
+        # 0, 1, 2, …: names, where the first of them is left empty or what follows are no whole numbers.
+        below = [number(cell) for column in columns for cell in column]
+        return first[0] == "" or any(value is None or value != int(value) for value in below if value != float("inf"))
+    return all(value is None for value in values) and all(first) and len(set(first)) == len(first)
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in ("", "-", "--", ".", "unknown", "unk", "missing", "n.a.", "na", "n/a", "null", "none", "nan")
+
+
+def wishes_of(options: dict[str, Any]) -> Wishes:
+    """The wishes among the options of `scan`, which are taken out."""
+    given = {name: options.pop(name, None) for name in ("delimiter", "decimal", "missing", "encoding", "header")}
+    if given["missing"] is not None:
+        given["missing"] = tuple(given["missing"])
+    return Wishes(**given)

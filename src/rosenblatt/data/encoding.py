@@ -1,0 +1,172 @@
+"""Text in any encoding as UTF-8.
+
+Invariant: what becomes of a line depends on the line alone, not on how the text is cut. A line that is UTF-8 stays as it is;
+another is read as Windows-1252, which has Latin-1 in it, unless an encoding was named.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from rosenblatt.errors import DataError, ParameterError
+
+FALLBACK = "cp1252"
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def check_encoding(name: str | None) -> None:
+    """Raise if Python knows no encoding of this name for text."""
+    if name is None:
+        return
+    try:
+        if "x".encode(name).decode(name) == "x":
+            return
+    except (LookupError, UnicodeError, TypeError, ValueError):
+        pass
+    raise ParameterError(f"encoding={name!r}: there is no such encoding; write utf-8, latin-1, cp1252, utf-16, …")
+
+
+def mark_of(head: bytes) -> tuple[bytes, str]:
+    """The byte order mark at the beginning, and the encoding that it stands for; nothing where there is none."""
+    return next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", ""))
+
+
+def as_utf8(stream: BinaryIO, name: str, encoding: str | None) -> BinaryIO:
+    """A stream of bytes as one of UTF-8, without a byte order mark; `name` is for errors."""
+    head = _read(stream, 4)
+    mark, marked = mark_of(head)
+    found = encoding or marked or "utf-8"
+    if marked and not encoding:
+        head = head[len(mark) :]
+    rest = _Rest(head, stream)
+    if codecs.lookup(found).name == "utf-8":
+        # By default a line that is not UTF-8 is looked after later; named, the encoding is taken at its word.
+        return cast(BinaryIO, rest if encoding is None else _Decoded(rest, name, "utf-8-sig"))
+    return cast(BinaryIO, _Decoded(rest, name, found))
+
+
+def head_as_utf8(head: bytes, encoding: str | None) -> bytes:
+    """The same for the first bytes of a text, of which the last character may be cut."""
+    mark, marked = mark_of(head)
+    found = encoding or marked or "utf-8"
+    if marked and not encoding:
+        head = head[len(mark) :]
+    if codecs.lookup(found).name == "utf-8":
+        return repaired(head.removeprefix(codecs.BOM_UTF8)) if b"\n" in head else head
+    text = codecs.getincrementaldecoder(found)("replace").decode(head)
+    return text.removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def is_utf8(data: Any) -> bool:
+    """Is it UTF-8?"""
+    if not len(data) or not (np.frombuffer(data, np.uint8) & 0x80).any():
+        return True
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def repaired(data: Any) -> bytes:
+    """Lines with those that are not UTF-8 read as Windows-1252 instead."""
+    whole = bytes(data)
+    if is_utf8(whole):
+        return whole
+    return b"\n".join(line if is_utf8(line) else _from_fallback(line) for line in whole.split(b"\n"))
+
+
+def _from_fallback(line: bytes) -> bytes:
+    # Five bytes mean nothing in Windows-1252; they are control characters in Latin-1.
+    text = "".join(
+        part.decode(FALLBACK) if not unknown else part.decode("latin-1") for part, unknown in _by_meaning(line)
+    )
+    return text.encode()
+
+
+_MEANINGLESS = bytes((0x81, 0x8D, 0x8F, 0x90, 0x9D))
+
+
+def _by_meaning(line: bytes) -> list[tuple[bytes, bool]]:
+    if not any(byte in line for byte in _MEANINGLESS):
+        return [(line, False)]
+    return [(bytes((byte,)), byte in _MEANINGLESS) for byte in line]
+
+
+def _read(stream: Any, size: int) -> bytes:
+    """So many bytes, or what there is."""
+    head = b""
+    while len(head) < size:
+        more = stream.read(size - len(head))
+        if not more:
+            break
+        head += more
+        if b"\n" in head:  # a live stream may have no more for now
+            break
+    return head
+
+
+class _Rest(io.RawIOBase):
+    """Bytes that were read already, and the stream that they came from."""
+
+    def __init__(self, head: bytes, stream: Any) -> None:
+        self._head, self._stream = head, stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._head:
+            count = min(len(buffer), len(self._head))
+            buffer[:count], self._head = self._head[:count], self._head[count:]
+            return count
+        count = self._stream.readinto(buffer)
+        return count or 0
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+class _Decoded(io.RawIOBase):
+    """A stream in another encoding as UTF-8."""
+
+    def __init__(self, stream: Any, name: str, encoding: str) -> None:
+        self._stream, self._name, self._encoding = stream, name, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
+        self._left, self._done = b"", False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left and not self._done:
+            piece = self._stream.read(1 << 18)
+            self._done = not piece
+            try:
+                text = self._decoder.decode(piece or b"", self._done)
+            except UnicodeDecodeError as error:
+                shown = error.object[error.start : error.start + 1].hex() if isinstance(error.object, bytes) else ""
+                raise DataError(
+                    f"{self._name}: the byte 0x{shown} is not {self._encoding}: --encoding names another"
+                ) from None
+            self._left = text.encode("utf-8", "replace")
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()

@@ -1,0 +1,133 @@
+"""What the columns of a table are, by the look of many rows.
+
+Invariant: what is guessed can be said in one line for each column, and gives way to what the user says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rosenblatt.data.cells import MISSING, Strange, dates_of, mostly, numbers_of
+from rosenblatt.data.columns import Column, ColumnEncoder
+from rosenblatt.data.lines import BITS, Grams
+from rosenblatt.data.vectors import as_strings, doubles_of, is_text, one_array, present
+from rosenblatt.errors import DataError, ParameterError
+
+LABEL_NAMES = ("label", "class", "target", "y", "category")
+FEW = 100  # rows that are too few to say that every value is different
+
+
+def guess_columns(
+    sample: Any,
+    *,
+    label: str | None = None,
+    drop: Sequence[str] = (),
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
+    number: Sequence[str] = (),
+    bits: int = BITS,
+    grams: Grams = "pairs",
+    decimal: str = ".",
+    missing: Sequence[str] = MISSING,
+) -> ColumnEncoder:
+    """An encoder for columns like those of an Arrow sample; what is named overrides what is guessed."""
+    names = list(sample.schema.names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the column name {twice!r} stands twice")
+    if not names:
+        raise DataError("there is no column to learn from")
+    chosen = choose_label(names, label)
+    told: dict[str, Any] = {}
+    for kind, option in (("drop", drop), ("text", text), ("category", category), ("number", number)):
+        for given in option:
+            name = _find(names, given)
+            if name is None:
+                raise ParameterError(f"{kind}: there is no column {given!r}; there are {', '.join(names[:20])}")
+            if name == chosen:
+                raise ParameterError(f"{kind}: {given!r} is the column of the labels; --label names another")
+            told[name] = kind
+    columns = [
+        Column(name, told[name])
+        if name in told
+        else _guess_column(name, one_array(sample.column(name)), decimal, missing)
+        for name in names
+        if name != chosen
+    ]
+    if all(column.kind == "drop" for column in columns):
+        why = next((f": {column.name} is left out, {column.why}" for column in columns if column.why), "")
+        raise DataError(f"there is no column to learn from besides the label{why}")
+    return ColumnEncoder(tuple(columns), chosen, bits, grams, order=tuple(names))
+
+
+def choose_label(names: Sequence[str], label: str | None) -> str:
+    """The column of the labels: the one that is named, else one with a telling name, else the last."""
+    if label is None:
+        lower = {name.lower(): name for name in names}
+        return next((lower[known] for known in LABEL_NAMES if known in lower), names[-1])
+    found = _find(names, label)
+    if found is not None:
+        return found
+    shown = names if len(names) <= 20 else [*names[:10], "…", *names[-5:]]
+    raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {', '.join(shown)}")
+
+
+def _find(names: Sequence[str], given: str) -> str | None:
+    """A column by its name or its number, from 1."""
+    if given in names:
+        return given
+    return names[int(given) - 1] if given.isdecimal() and 1 <= int(given) <= len(names) else None
+
+
+def _guess_column(name: str, array: Any, decimal: str, missing: Sequence[str]) -> Column:
+    kind = array.type
+    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    if any(check(kind) for check in numeric):
+        if _counts_rows(name, array):
+            return Column(name, "drop", why="it counts the rows")
+        return Column(name, "number")
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return Column(name, "date")
+    if not is_text(kind) and not pa.types.is_null(kind):
+        return Column(name, "drop", why=f"its type is {kind}")
+    strings = as_strings(array)
+    numbers, strange = numbers_of(strings, decimal, missing)
+    there = int((~np.isnan(doubles_of(numbers))).sum())
+    if mostly(there, strange):
+        if _counts_rows(name, numbers):
+            return Column(name, "drop", why="it counts the rows")
+        return Column(name, "number")
+    dates, odd = dates_of(strings, missing)
+    if mostly(int(present(dates).sum()), odd):
+        return Column(name, "date")
+    return _guess_words(name, strings, there, strange)
+
+
+def _guess_words(name: str, strings: Any, numbers: int, strange: Strange) -> Column:
+    there = strings.drop_null()
+    count = len(there)
+    if not count:
+        return Column(name, "category", why="it has no value")
+    if pc.sum(pc.count_substring(there, " ")).as_py() >= 2 * count:
+        return Column(name, "text")
+    if count >= FEW and pc.count_distinct(there).as_py() == count:
+        return Column(name, "drop", why="every value is different")
+    if numbers >= count / 2:
+        example = next(iter(strange))
+        return Column(
+            name, "category", why=f"{numbers:,} of {count:,} cells are numbers, but not {example!r}: --number {name}?"
+        )
+    return Column(name, "category")
+
+
+def _counts_rows(name: str, array: Any) -> bool:
+    """Is it an index that a frame was written with: without a name, 0, 1, 2, … or 1, 2, 3, …?"""
+    if not (name == "" or name.startswith("Unnamed: ")):
+        return False
+    values = doubles_of(pc.cast(array, pa.float64(), safe=False))
+    return len(values) > 1 and bool((np.diff(values) == 1).all()) and values[0] in (0.0, 1.0)

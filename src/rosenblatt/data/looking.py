@@ -1,0 +1,96 @@
+"""A look at a whole table before learning: what its columns are, their means and scales, the classes.
+
+Invariant: only rows that can be read count, and a column that is not what its first rows promised is an error that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.data.batches import Classes
+from rosenblatt.data.cells import MISSING, mostly
+from rosenblatt.data.columns import ColumnEncoder, labels_of
+from rosenblatt.data.guess import guess_columns
+from rosenblatt.data.moments import Moments
+from rosenblatt.data.vectors import places_from
+from rosenblatt.errors import DataError
+
+if TYPE_CHECKING:
+    from rosenblatt.data.reader import Reader
+
+SAMPLE = 50_000  # rows that a guess is made from
+
+
+def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Reader:
+    """The reader with an encoder for its columns."""
+    decimal, missing = _guess(reader, number, columns)
+    encoder: ColumnEncoder = reader.encoder
+    moments, labels, counts = Moments.of(encoder), dict[bytes, None](), 0
+    for name, size, piece in reader._pieces():
+        reader.total += size
+        try:
+            rows = piece.rows(encoder)
+            faults = encoder.faults(rows.table, require_label=True)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        bad = sorted([*rows.bad, *((int(rows.places[row]), why) for row, why in faults.items())])
+        if bad and not reader.skip_bad:
+            raise DataError(f"{name}, {piece.unit} {bad[0][0] + 1}: {bad[0][1]}")
+        table = rows.table
+        if faults:
+            table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
+        reader.tally.add_strange(rows.strange)
+        moments.add(encoder, table)
+        reader._add_labels(labels, labels_of(encoder, table))
+        counts += table.num_rows
+    if not counts:
+        raise DataError(f"{reader.sources[0].name if reader.sources else 'the data'} has no rows")
+    _settle(reader, number, counts)
+    reader.encoder = moments.put_into(encoder)
+    reader.classes = Classes.of(list(labels))
+    return reader
+
+
+def _guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> tuple[str, Sequence[str]]:
+    """Put an encoder into the reader, by the look of its first piece."""
+    first = next(((name, piece) for name, _, piece in reader._pieces()), None)
+    empty = f"{reader.sources[0].name if reader.sources else 'the data'} is empty"
+    if first is None:
+        raise DataError(empty)
+    name, piece = first
+    try:
+        rows = piece.rows()
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    if rows.bad and not reader.skip_bad:
+        raise DataError(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
+    if not rows.table.num_rows:
+        raise DataError(empty)
+    dialect = getattr(piece, "dialect", None)
+    decimal = "." if dialect is None else dialect.decimal
+    missing = MISSING if dialect is None or dialect.missing is None else dialect.missing
+    reader.encoder = guess_columns(
+        rows.table.slice(0, SAMPLE), number=number, decimal=decimal, missing=missing, **columns
+    )
+    return decimal, missing
+
+
+def _settle(reader: Reader, number: Sequence[str], count: int) -> None:
+    """Say which cells were not what their column is; too many of them are an error, unless the user said what it is."""
+    for name, strange in reader.tally.strange.items():
+        kind = next(column.kind for column in reader.encoder.columns if column.name == name)
+        wrong, example = sum(strange.values()), max(strange, key=lambda word: strange[word])
+        if name not in number and not mostly(count - wrong, strange):
+            raise DataError(
+                f"the column {name!r} looked like {kind}s at first, but {wrong:,} of {count:,} cells are none, such as "
+                f"{example!r}: say --{kind} {name}, --category {name} or --drop {name}"
+                if kind == "number"
+                else f"the column {name!r} looked like dates at first, but {wrong:,} of {count:,} cells are none, such as "
+                f"{example!r}: say --category {name} or --drop {name}"
+            )
+        words = sorted(strange, key=lambda word: -strange[word])
+        shown = ", ".join(repr(word[:40]) for word in words[:3]) + (", …" if len(words) > 3 else "")
+        reader.notes.append(f"{name}: a {kind}; {wrong:,} of {count:,} cells were not, taken as missing: {shown}")

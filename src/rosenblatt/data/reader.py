@@ -1,0 +1,272 @@
+"""The reader: data, the way to read it, and its batches.
+
+Invariant: batches come in the order of the data, whatever the number of threads; joined, they do not depend on where
+the data was cut.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rosenblatt import engine
+from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.chunks import CHUNK, iter_chunks
+from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect
+from rosenblatt.data.finding import Documents
+from rosenblatt.data.formats import LINE_FORMATS
+from rosenblatt.data.limits import USUAL, Limits
+from rosenblatt.data.lines import Encoded, LineEncoder
+from rosenblatt.data.sources import Source
+from rosenblatt.errors import DataError, LabelError
+
+
+@dataclass
+class Tally:
+    """What a reader has met so far."""
+
+    bytes: int = 0
+    lines: int = 0
+    bad: int = 0
+    first_bad: list[str] = field(default_factory=list)
+    strange: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that are not what their column is
+
+    def add_strange(self, found: dict[str, dict[str, int]]) -> None:
+        from rosenblatt.data.cells import merge_strange
+
+        for name, words in found.items():
+            merge_strange(self.strange.setdefault(name, {}), words)
+
+
+@dataclass
+class Reader:
+    """Data and the way to read it; iterating over it gives its batches, as often as wished.
+
+    Parameters
+    ----------
+    data : path, list of paths, or object with ``__arrow_c_stream__``
+        A path may be a file, a glob, a folder, an address or ``-``.
+    format : str
+        One of `rosenblatt.data.formats.FORMATS`, or "arrow".
+    encoder : LineEncoder or ColumnEncoder
+        From lines or columns to rows.
+    require_label : bool, default=True
+        Is a row without a label bad?
+    skip_bad : bool, default=False
+        Count bad lines in `tally` instead of raising.
+    jobs : int, default=2
+        Threads that parse.
+    gaps : bool, default=False
+        Say in `Batch.gaps` where lines gave no row, so that answers can line up with the lines.
+    """
+
+    data: Any
+    format: str
+    encoder: Any
+    sources: list[Source]
+    require_label: bool = True
+    skip_bad: bool = False
+    jobs: int = 2
+    chunk: int = CHUNK
+    tally: Tally = field(default_factory=Tally)
+    classes: Classes | None = None  # those that a pass over the data has found
+    total: int = 0  # bytes of that pass
+    wishes: Wishes = Wishes()
+    limits: Limits = USUAL
+    gaps: bool = False
+    passing: tuple[str, ...] = ()  # columns whose cells go into `Batch.passed`; ``*``: all, or the whole lines
+    notes: list[str] = field(default_factory=list)  # what was decided about the data, a sentence each
+    order: tuple[str, ...] | None = None  # the columns of the first file
+    dialects: dict[str, Dialect] = field(default_factory=dict)  # of the files read so far
+
+    def __iter__(self) -> Iterator[Batch]:
+        self.tally = Tally()
+        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+            waiting: deque[tuple[str, int, Any, Future[Encoded]]] = deque()
+            self._name, self._lines = "", 0
+            for name, size, piece in self._pieces():
+                waiting.append((name, size, piece, pool.submit(self._encode, piece)))
+                # A live stream answers what has come before it asks for more.
+                while len(waiting) > (0 if self._live else self.jobs + 1):
+                    yield from self._take(waiting.popleft())
+            while waiting:
+                yield from self._take(waiting.popleft())
+
+    @property
+    def _live(self) -> bool:
+        return any(source.live for source in self.sources)
+
+    @property
+    def size(self) -> int:
+        """Bytes that a pass over the data reads; before the first, those on disk; 0 if unknown."""
+        return self.total or sum(source.size for source in self.sources)
+
+    @property
+    def documents(self) -> list[str] | None:
+        """The names of the documents, one for each line; None if the lines are no documents."""
+        if not all(isinstance(source, Documents) for source in self.sources):
+            return None
+        return [path for source in self.sources if isinstance(source, Documents) for _, path in source.files]
+
+    def scan_classes(self) -> Classes:
+        """The classes of the labels, by a look at the labels only where that is enough."""
+        if self.classes is not None:
+            return self.classes
+        labels: dict[bytes, None] = {}
+        if isinstance(self.encoder, LineEncoder) and not self.skip_bad:
+            with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+                waiting: deque[Future[list[bytes]]] = deque()
+                for _, size, chunk in self._pieces():
+                    self.total += size
+                    waiting.append(pool.submit(engine.scan_labels, np.frombuffer(chunk, np.uint8), self.format))
+                    while len(waiting) > self.jobs + 1:
+                        self._add_labels(labels, waiting.popleft().result())
+                for future in waiting:
+                    self._add_labels(labels, future.result())
+        else:
+            for batch in self:
+                self._add_labels(labels, batch.labels)
+            self.total = self.tally.bytes
+        self.classes = Classes.of(list(labels))
+        return self.classes
+
+    def _add_labels(self, labels: dict[bytes, None], found: Sequence[bytes]) -> None:
+        labels.update(dict.fromkeys(found))
+        if len(labels) > self.limits.classes:
+            raise LabelError(
+                f"there are more than {self.limits.classes:,} different labels, such as "
+                f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --limit classes=N allows more"
+            )
+
+    def find_names(self, columns: Any, *, limit: int = 64 << 20) -> dict[int, str]:
+        """The names of these columns, as far as the first `limit` bytes of the data hold those that are hashed."""
+        plain = {} if isinstance(self.encoder, LineEncoder) else self.encoder.plain_names()
+        names = {int(column): plain[int(column)] for column in columns if int(column) in plain}
+        if not self.encoder.hashed:
+            return names
+        base = 0 if isinstance(self.encoder, LineEncoder) else self.encoder.base
+        wanted = np.zeros(1 << self.encoder.bits, np.uint8)
+        wanted[np.asarray(columns)[np.asarray(columns) >= base] - base] = 1
+
+        def pieces() -> Iterator[Any]:
+            seen = 0
+            for _, size, piece in self._pieces():
+                yield piece if isinstance(self.encoder, LineEncoder) else piece.rows(self.encoder).table
+                seen += size
+                if seen > limit:
+                    return
+
+        names.update(self.encoder.find_names(pieces(), wanted))
+        return names
+
+    def _pieces(self) -> Iterator[tuple[str, int, Any]]:
+        """Name of the source, bytes, and the piece: a chunk of lines, or a `Piece` of a table."""
+        if self.format == "arrow":
+            from rosenblatt.data.arrow import iter_stream
+
+            for piece in iter_stream(self.data, self.limits):
+                yield "the data", piece.size, piece
+            return
+        hints: dict[str, Any] = {}
+        for source in self.sources:
+            before = source.moment
+            if self.format in LINE_FORMATS:
+                for chunk in iter_chunks(source, encoding=self.wishes.encoding, size=self.chunk):
+                    yield source.name, len(chunk), chunk
+            else:
+                for piece in self._table_pieces(source, hints):
+                    yield source.name, piece.size, piece
+            # What is learned in several passes, or kept, must be the same in all of them.
+            if self.require_label and source.moment != before:
+                raise DataError(f"{source.name} changed while it was read")
+
+    def _table_pieces(self, source: Source, hints: dict[str, Any]) -> Iterator[Any]:
+        if self.format == "parquet":
+            from rosenblatt.data.arrow import iter_parquet
+
+            yield from iter_parquet(source)
+        elif self.format == "feather":
+            from rosenblatt.data.arrow import iter_feather
+
+            yield from iter_feather(source)
+        elif self.format in ("jsonl", "json"):
+            from rosenblatt.data.objects import iter_objects
+
+            yield from iter_objects(source, self.format, hints, encoding=self.wishes.encoding, size=self.chunk)
+        else:
+            from rosenblatt.data.separated import iter_separated
+
+            find = partial(self._find_dialect, source)
+            yield from iter_separated(source, find, encoding=self.wishes.encoding, size=self.chunk)
+
+    def _find_dialect(self, source: Source, head: bytes, whole: bool) -> Dialect:
+        if source.name in self.dialects:
+            return self.dialects[source.name]
+        known, label = self.order, None
+        if known is None and self.encoder is not None:
+            known = self.encoder.known()
+        if self.encoder is not None:
+            label = self.encoder.label
+        tabs = self.format == "tsv"
+        dialect = guess_dialect(
+            head, source.name, self.wishes, tabs=tabs, known=known, label=label, whole=whole, limits=self.limits
+        )
+        if self.order is None:
+            self.order = dialect.names
+            self.notes.append(dialect.describe())
+        self.dialects[source.name] = dialect
+        return dialect
+
+    def _encode(self, piece: Any) -> Encoded:
+        if isinstance(self.encoder, LineEncoder):
+            encoded = self.encoder.encode(piece, require_label=self.require_label)
+            return _with_lines(encoded, bytes(piece)) if self.passing else encoded
+        from rosenblatt.data.pieces import encode_piece
+
+        return encode_piece(piece, self.encoder, require_label=self.require_label, passing=self.passing)
+
+    def _take(self, item: tuple[str, int, Any, Future[Encoded]]) -> Iterator[Batch]:
+        name, size, piece, future = item
+        if name != self._name:
+            self._name, self._lines = name, 0
+        try:
+            encoded = future.result()
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        lines = isinstance(self.encoder, LineEncoder)
+        unit, before = ("line", self._lines) if lines else (piece.unit, 0)
+        for line, why in encoded.bad:
+            sentence = f"{name}, {unit} {before + line + 1}: {why}"
+            if not self.skip_bad:
+                raise DataError(sentence)
+            self.tally.bad += 1
+            if len(self.tally.first_bad) < 10:
+                self.tally.first_bad.append(sentence)
+        self._lines += encoded.lines
+        self.tally.lines += encoded.lines
+        self.tally.bytes += size
+        self.tally.add_strange(encoded.strange)
+        if self.gaps and encoded.gaps:
+            yield replace(encoded.batch, gaps=encoded.gaps)
+        elif len(encoded.batch):
+            yield encoded.batch
+
+
+def _with_lines(encoded: Encoded, chunk: bytes) -> Encoded:
+    """With the line that each row came from."""
+    lines = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in chunk.split(b"\n")]
+    rows: list[str] = []
+    gaps = iter([*encoded.gaps, -1])
+    gap = next(gaps)
+    for line in lines[: encoded.lines]:
+        if len(rows) == gap:
+            gap = next(gaps)
+        else:
+            rows.append(line)
+    return replace(encoded, batch=replace(encoded.batch, passed={"line": rows}))

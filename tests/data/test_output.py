@@ -1,0 +1,184 @@
+"""Every file is written by one writer: whole and in place, or not at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rosenblatt.data import output
+from rosenblatt.data.output import check_outputs, check_writable, write_whole, writing
+from rosenblatt.errors import ModelError, ParameterError
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+def test_a_new_file_has_the_mode_of_new_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "x", b"new")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "x").read_bytes() == b"new"
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o640
+    assert left_in(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664])
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "x").write_bytes(b"old")
+    (tmp_path / "x").chmod(mode)
+    write_whole(tmp_path / "x", b"new")
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_file_that_is_replaced_keeps_its_owner(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"old")
+    os.chown(tmp_path / "x", 1234, 2345)
+    write_whole(tmp_path / "x", b"new")
+    assert ((tmp_path / "x").stat().st_uid, (tmp_path / "x").stat().st_gid) == (1234, 2345)
+
+
+def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"old")
+    with pytest.raises(KeyError), writing(tmp_path / "x") as file:  # noqa: PT012
+        file.write(b"n" * 100_000)
+        raise KeyError
+    assert (tmp_path / "x").read_bytes() == b"old"
+    assert left_in(tmp_path) == ["x"]
+
+
+def test_an_error_of_the_writer_is_not_taken_for_one_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), writing(tmp_path / "x"):
+        (tmp_path / "missing").read_bytes()
+    with pytest.raises(OSError, match="from elsewhere"), writing(tmp_path / "x"):
+        raise OSError("from elsewhere")
+
+
+def test_symbolic_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "x").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("there/x")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "x").read_bytes() == b"new"
+    (tmp_path / "dangling").symlink_to("there/y")
+    write_whole(tmp_path / "dangling", b"new")
+    assert (tmp_path / "there" / "y").read_bytes() == b"new"
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(ModelError, match="its symbolic links lead in a circle"):
+        write_whole(tmp_path / "a", b"new")
+
+
+def test_a_named_pipe_is_written_through(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    write_whole(tmp_path / "pipe", b"through")
+    reader.join()
+    assert got == [b"through"]
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+@pytest.mark.parametrize("into", ["pipe", "file"])
+def test_standard_output_by_any_name(tmp_path: Path, name: str, into: str) -> None:
+    """Also where it is a regular file, with something in it already: replacing or truncating that would lose it."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    code = f"from rosenblatt.data.output import write_whole; print('a'); write_whole({name!r}, b'b\\n'); print('c')"
+    command = [sys.executable, "-c", code]
+    if into == "pipe":
+        found = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout
+    else:
+        with open(tmp_path / "out", "wb") as out:
+            subprocess.run(command, cwd=tmp_path, stdout=out, check=True)
+        found = (tmp_path / "out").read_bytes()
+    assert found == b"a\nb\nc\n"
+    assert not (tmp_path / "-").exists()
+    assert Path("/dev/stdout").is_symlink()
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for path, why in [
+        (tmp_path, "it is a folder"),
+        (tmp_path / "no" / "x", "there is no folder"),
+        (tmp_path / "file" / "x", "there is no folder"),
+        (tmp_path / ("x" * 250), "its name is too long"),
+        ("/dev/full", "No space left on device"),
+    ]:
+        with pytest.raises(ModelError, match=f"cannot be written: {why}"):
+            write_whole(path, b"x")
+    check_writable("-")
+    check_writable(tmp_path / "new")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "x").write_bytes(b"old")
+    code = (
+        "import time\nfrom rosenblatt.data.output import writing\n"
+        "with writing('x') as file:\n file.write(b'n' * 100_000)\n print('now', flush=True)\n time.sleep(60)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"now\n"
+    assert len(left_in(tmp_path)) == 2
+    process.send_signal(number)
+    assert process.wait() != 0
+    process.stdout.close()
+    assert left_in(tmp_path) == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"old"
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import time\nfrom rosenblatt.data.output import writing\n"
+        "with writing('x') as file:\n print('now', flush=True)\n time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"now\n"
+    monkeypatch.setattr(output, "_STALE_AFTER", -1.0)
+    write_whole(tmp_path / "x", b"new")
+    assert len(left_in(tmp_path)) == 2  # it is being written: nobody's to remove
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    time.sleep(0)
+    write_whole(tmp_path / "x", b"newer")
+    assert left_in(tmp_path) == ["x"]
+    (tmp_path / ".y.rosenblatt-0011").write_bytes(b"of another target")
+    write_whole(tmp_path / "x", b"newest")
+    assert left_in(tmp_path) == [".y.rosenblatt-0011", "x"]
+
+
+def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"")
+    (tmp_path / "soft").symlink_to("x")
+    os.link(tmp_path / "x", tmp_path / "hard")
+    (tmp_path / "folder").symlink_to(".")
+    data = [str(tmp_path / "x")]
+    for name in ("x", "soft", "hard", "folder/x", "folder/../" + tmp_path.name + "/x"):
+        with pytest.raises(ParameterError, match=r"-o .* is one of the files to be read: it would be overwritten"):
+            check_outputs({"-o": str(tmp_path / name)}, data)
+        with pytest.raises(ParameterError, match=r"--report .* and -o are one file: name two"):
+            check_outputs({"-o": str(tmp_path / "x"), "--report": str(tmp_path / name)}, [])
+    check_outputs({"-o": str(tmp_path / "new"), "--report": None}, data)
+    check_outputs({"-o": "/dev/null", "--report": "/dev/null"}, ["/dev/null"])
+    with pytest.raises(ParameterError):  # neither is there yet
+        check_outputs({"-o": str(tmp_path / "new"), "--report": str(tmp_path / "folder" / "new")}, [])
