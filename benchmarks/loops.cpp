@@ -87,7 +87,7 @@ struct Work {
 };
 
 const Perceptron perceptron{Numbers{}};
-const PassiveAggressive pa_one{PassiveAggressive::Variant::PA_I, 1.0};
+const PassiveAggressive pa_one{{}, PassiveAggressive::Variant::PA_I, 1.0};
 
 struct Loop {
   const char* name;

@@ -77,32 +77,26 @@ template <class Rows, class Task, class Keep>
 struct FirstOrder {
   using T = typename Rows::Value;
   const Rows& rows;
-  T* weights;
-  double* intercept;
-  std::int64_t K;
-  bool fit_intercept;
+  const State<T>& state;
   Keep& keep;
-
-  FirstOrder(const Rows& rows_, const State<T>& s, Keep& keep_)
-      : rows(rows_), weights(s.weights), intercept(s.intercept), K(s.K), fit_intercept(s.fit_intercept), keep(keep_) {}
 
   // ‖x‖² + 1 with an intercept; rules that ignore it only need to know whether it is 0.
   template <class Rule>
   ALWAYS_INLINE double q(const Rule&, std::int64_t i, const Verdict&) const {
     if constexpr (Rule::needs_norm)
-      return Task::norms * (static_cast<double>(rows.squared_norm(i)) + (fit_intercept ? 1.0 : 0.0));
+      return Task::norms * (static_cast<double>(rows.squared_norm(i)) + (state.fit_intercept ? 1.0 : 0.0));
     else
-      return fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
+      return state.fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
   }
 
   template <class Rule>
   ALWAYS_INLINE void move(const Rule&, std::int64_t i, double step, Basis, const Verdict& verdict, const Counters& c) {
     keep.before_update(rows, i, step, verdict.gain, verdict.lose, c);
-    rows.add_to(i, static_cast<T>(step), weights, verdict.gain, Task::one_row ? 1 : K);
-    if constexpr (!Task::one_row) rows.add_to(i, static_cast<T>(-step), weights, verdict.lose, K);
-    if (!fit_intercept) return;
-    intercept[verdict.gain] += step;
-    if constexpr (!Task::one_row) intercept[verdict.lose] -= step;
+    rows.add_to(i, static_cast<T>(step), state.weights, verdict.gain, Task::one_row ? 1 : state.K);
+    if constexpr (!Task::one_row) rows.add_to(i, static_cast<T>(-step), state.weights, verdict.lose, state.K);
+    if (!state.fit_intercept) return;
+    state.intercept[verdict.gain] += step;
+    if constexpr (!Task::one_row) state.intercept[verdict.lose] -= step;
   }
 };
 
@@ -113,7 +107,7 @@ void learn(const Rows& rows, const Task& given, Order order, Part part, const St
   using Space = std::conditional_t<Rule::second_order, SecondOrder<Rows, Keep>, FirstOrder<Rows, Task, Keep>>;
   const Task task = given;  // in registers, as the counters until the end
   Counters c = *state.counters;
-  Space space(rows, state, keep);
+  Space space{rows, state, keep};
   const double reach = rule.reach();
   const auto check = [&](double limit) { return count_mistakes(rows, given, order, Linear<Rows>(state), limit, poll); };
   for_each_score<Task::one_row>(

@@ -54,9 +54,4 @@ ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, Part part, std::i
   }
 }
 
-template <class Rows, class Visit>
-ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, std::int64_t K, Poll& poll, Visit&& visit) {
-  for_each_row(rows, order, Part{0, order.count}, K, poll, visit);
-}
-
 }  // namespace rosenblatt

@@ -35,15 +35,19 @@ struct Perceptron {
   double step(double, double, double weight) const { return weight * eta0; }
 };
 
+// Wants a margin of 1.
+struct MarginRule {
+  static constexpr bool needs_norm = true;
+  double reach() const { return 1.0; }
+  bool wants(double margin, bool) const { return margin < 1.0; }
+};
+
 // l/q (PA), min(sC, l/q) (PA-I), l/(q + 1/(2sC)) (PA-II).
-struct PassiveAggressive {
-  static constexpr bool needs_norm = true, second_order = false;
+struct PassiveAggressive : MarginRule {
+  static constexpr bool second_order = false;
   enum class Variant { PA, PA_I, PA_II };
   Variant variant;
   double C;
-
-  double reach() const { return 1.0; }
-  bool wants(double margin, bool) const { return margin < 1.0; }
 
   double step(double loss, double q, double weight) const {
     const double tau = variant == Variant::PA     ? loss / q
@@ -54,12 +58,10 @@ struct PassiveAggressive {
 };
 
 // l beta with beta = 1/(v + r/s): see second_order.hpp.
-struct Arow {
-  static constexpr bool needs_norm = true, second_order = true;
+struct Arow : MarginRule {
+  static constexpr bool second_order = true;
   double r;
 
-  double reach() const { return 1.0; }
-  bool wants(double margin, bool) const { return margin < 1.0; }
   double confidence(double v, double weight) const { return 1.0 / (v + r / weight); }
   double step(double loss, double v, double weight) const { return loss * confidence(v, weight); }
 };
@@ -70,10 +72,10 @@ using AnyRule = std::variant<Perceptron, PassiveAggressive, Arow>;
 inline AnyRule make_rule(std::string_view name, const Numbers& numbers) {
   using Variant = PassiveAggressive::Variant;
   if (name == "perceptron") return Perceptron(numbers);
-  if (name == "PA") return PassiveAggressive{Variant::PA, numbers.C};
-  if (name == "PA-I") return PassiveAggressive{Variant::PA_I, numbers.C};
-  if (name == "PA-II") return PassiveAggressive{Variant::PA_II, numbers.C};
-  if (name == "AROW") return Arow{numbers.r};
+  if (name == "PA") return PassiveAggressive{{}, Variant::PA, numbers.C};
+  if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, numbers.C};
+  if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, numbers.C};
+  if (name == "AROW") return Arow{{}, numbers.r};
   throw std::invalid_argument("rule='" + std::string(name) + "': must be perceptron, PA, PA-I, PA-II or AROW");
 }
 

@@ -111,8 +111,6 @@ struct SecondOrder {
   const State<T>& state;
   Keep& keep;
 
-  SecondOrder(const Rows& rows_, const State<T>& state_, Keep& keep_) : rows(rows_), state(state_), keep(keep_) {}
-
   // v, over both rows of weights if two would move.
   double q(const Confident<T>& rule, std::int64_t i, const Verdict& verdict) const {
     const double v = variance(rule, i, verdict.gain);

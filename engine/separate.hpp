@@ -83,13 +83,14 @@ Separation separate(const Rows& rows, const std::int8_t* signs, typename Rows::V
   bool hopeless = false;  // a row of zeros without an intercept stays at a score of 0
   while (!hopeless && found.updates < max_updates) {
     const std::int64_t before = found.updates;
-    for_each_row(rows, {nullptr, rows.count}, 1, poll, [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
-      if (!corrected(rows, i, signs[i]) || gathered[i]) return;
-      hopeless = hopeless || (!fit_intercept && rows.is_zero(i));
-      gathered[i] = true;
-      mistaken.add(rows, i);
-      mistaken_signs.push_back(signs[i]);
-    });
+    for_each_row(rows, {nullptr, rows.count}, {0, rows.count}, 1, poll,
+                 [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
+                   if (!corrected(rows, i, signs[i]) || gathered[i]) return;
+                   hopeless = hopeless || (!fit_intercept && rows.is_zero(i));
+                   gathered[i] = true;
+                   mistaken.add(rows, i);
+                   mistaken_signs.push_back(signs[i]);
+                 });
     found.visits += rows.count;
     ++found.passes;
     if (poll.stopped) break;

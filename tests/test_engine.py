@@ -501,7 +501,7 @@ def test_threads_predict_while_one_learns() -> None:
         try:
             for _ in range(5):
                 assert made.predict({Slow(f"f{n}"): 1.0 for n in range(20)}) in ("yes", "no")
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             failures.append(error)
 
     threads = [threading.Thread(target=predict) for _ in range(4)]

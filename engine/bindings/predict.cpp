@@ -30,7 +30,8 @@ Matrix<double> scores(const Rows& rows, const FloatsIn& weights, Input<double> i
 
 Matrix<double> votes(const Rows& rows, const Rows& support, const UpdateArrays& updates, std::int64_t survived_last,
                      const std::tuple<FloatsIn, Input<double>>& start, bool fit_intercept) {
-  const auto& [weights, intercept] = start;
+  const FloatsIn& weights = std::get<0>(start);
+  const Input<double>& intercept = std::get<1>(start);
   const std::int64_t K = static_cast<std::int64_t>(intercept.size());
   if (K < 1) throw nb::value_error("start: there must be an intercept per row of weights");
   if (support.features() != rows.features()) throw nb::value_error("support: its features do not fit the rows");
