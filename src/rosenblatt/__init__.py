@@ -12,21 +12,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt import errors, textbook
+from rosenblatt import errors, learners, textbook
 
 if TYPE_CHECKING:
     from rosenblatt.data import read
-    from rosenblatt.learners import (
-        AROW,
-        AveragedPerceptron,
-        History,
-        KernelPerceptron,
-        PassiveAggressive,
-        PassiveAggressiveClassifier,
-        Perceptron,
-        PocketPerceptron,
-        VotedPerceptron,
-    )
+    from rosenblatt.learners import *  # noqa: F403
     from rosenblatt.models import load, save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
     from rosenblatt.training.trained import train
@@ -34,18 +24,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AROW": "learners",
+    **dict.fromkeys(learners.__all__, "learners"),
     "AutoPerceptron": "select",
-    "AveragedPerceptron": "learners",
     "Calibrated": "select",
-    "History": "learners",
-    "KernelPerceptron": "learners",
-    "PassiveAggressive": "learners",
-    "PassiveAggressiveClassifier": "learners",
-    "Perceptron": "learners",
-    "PocketPerceptron": "learners",
     "Sweep": "select",
-    "VotedPerceptron": "learners",
     "compare": "select",
     "cross_validate": "select",
     "load": "models",
@@ -56,18 +38,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "AROW",
+    *learners.__all__,
     "AutoPerceptron",
-    "AveragedPerceptron",
     "Calibrated",
-    "History",
-    "KernelPerceptron",
-    "PassiveAggressive",
-    "PassiveAggressiveClassifier",
-    "Perceptron",
-    "PocketPerceptron",
     "Sweep",
-    "VotedPerceptron",
     "__version__",
     "compare",
     "cross_validate",

@@ -248,7 +248,7 @@ def test_options_that_mean_nothing():
         make_recipe("averaged", eta0=-1)
     with pytest.raises(ParameterError, match="keep='vote': AROW keeps 'last' or 'average'"):
         make_recipe("arow", keep="vote")
-    with pytest.raises(ParameterError, match="keep='vote' holds weight vectors, and a penalty changes them"):
+    with pytest.raises(ParameterError, match="keep='vote' needs weights that change by updates alone"):
         make_recipe("voted", penalty="l1")
 
 

@@ -159,8 +159,8 @@ def test_l2_has_the_direction_of_a_gradient_step() -> None:
         (Perceptron(penalty="l3"), "penalty='l3': must be None, 'l2', 'l1' or 'elasticnet'"),
         (Perceptron(penalty="l2", alpha=-1.0), "alpha=-1.0: must be at least 0"),
         (PassiveAggressive(penalty="elasticnet", l1_ratio=1.5), "l1_ratio=1.5: must be at least 0 and at most 1"),
-        (Perceptron(penalty="l2", keep="pocket"), "keep='pocket' holds weight vectors"),
-        (VotedPerceptron(penalty="l1"), "keep='vote' holds weight vectors"),
+        (Perceptron(penalty="l2", keep="pocket"), "keep='pocket' needs weights that change by updates alone"),
+        (VotedPerceptron(penalty="l1"), "keep='vote' needs weights that change by updates alone"),
     ],
     ids=repr,
 )

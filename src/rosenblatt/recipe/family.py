@@ -13,7 +13,7 @@ from rosenblatt.recipe.keeps import NAMES, KeepName
 from rosenblatt.recipe.parameters import About, about, choice, count, number, value
 from rosenblatt.recipe.penalty import PenaltyName, penalty_of
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
-from rosenblatt.recipe.rules import Rule, RuleName
+from rosenblatt.recipe.rules import FIRST_ORDER, Rule, RuleName
 
 Policy = Literal["forget-oldest", "forgetron", "projectron"]
 
@@ -123,7 +123,7 @@ class KernelPerceptronRecipe(Recipe):
     gamma: Any = value("auto", "of the kernel")
     degree: int = count(3, "of the kernel poly")
     coef0: float = number(0.0, "of the kernels poly and sigmoid", least=-math.inf)
-    rule: RuleName = choice("perceptron", ("perceptron", "PA", "PA-I", "PA-II"), "of the kernel learner")
+    rule: RuleName = choice("perceptron", FIRST_ORDER, "of the kernel learner")
     C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
     keep: KeepName = choice("last", NAMES, "which weights are the answer")
     budget: int | None = count(None, "the most support rows of the kernel learner", optional=True)

@@ -15,7 +15,7 @@ KeepName = Literal["last", "average", "vote", "pocket"]
 class Traits:
     """What the rest of the library needs to know of a keep."""
 
-    holds_vectors: bool = False  # weight vectors that lived for some examples, each changed by updates alone
+    needs_updates_alone: bool = False  # weights may change by updates along rows, and by nothing else
     votes: bool = False  # the answer is a vote, which has no single weight vector
     checks_all_rows: bool = False  # it has to see all rows at once
 
@@ -23,20 +23,20 @@ class Traits:
 KEEPS: dict[str, Traits] = {
     "last": Traits(),
     "average": Traits(),
-    "vote": Traits(holds_vectors=True, votes=True),
-    "pocket": Traits(holds_vectors=True, checks_all_rows=True),
+    "vote": Traits(needs_updates_alone=True, votes=True),
+    "pocket": Traits(needs_updates_alone=True, checks_all_rows=True),
 }
 NAMES = tuple(KEEPS)
-OF_SECOND_ORDER = tuple(name for name, traits in KEEPS.items() if not traits.holds_vectors)
+OF_SECOND_ORDER = tuple(name for name, traits in KEEPS.items() if not traits.needs_updates_alone)
 
 
 def check_keep(keep: str, rule: Rule) -> None:
     """Refuse a keep that has no meaning with the rule."""
-    if not KEEPS[keep].holds_vectors:
+    if not KEEPS[keep].needs_updates_alone:
         return
     if rule.shrinks:
         raise ParameterError(
-            f"keep={keep!r} holds weight vectors, and a penalty changes them after every row: "
+            f"keep={keep!r} needs weights that change by updates alone, and a penalty changes them after every row: "
             "use keep='last' or keep='average' with it"
         )
     if rule.traits.second_order:

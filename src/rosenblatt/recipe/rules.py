@@ -33,6 +33,7 @@ RULES: dict[str, Traits] = {
     "PA-II": Traits(),
     "AROW": Traits(second_order=True),
 }
+FIRST_ORDER = tuple(name for name, traits in RULES.items() if not traits.second_order)
 
 
 @dataclass(frozen=True)

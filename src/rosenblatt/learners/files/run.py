@@ -96,7 +96,7 @@ class FileRun:
         _check_room(rows, known)
         weights: NDArray[Any] = np.zeros((rows, known), order="F")
         if products is not None:
-            if KEEPS[recipe.used_keep].holds_vectors:
+            if KEEPS[recipe.used_keep].votes or KEEPS[recipe.used_keep].checks_all_rows:
                 raise ParameterError(
                     f"keep={recipe.used_keep!r}: products of columns are learned with 'last' or 'average'"
                 )

@@ -19,6 +19,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import Arrays
+from rosenblatt.learners.state.keeps import KEEPS
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
@@ -152,9 +153,7 @@ class DualState(Tallied):
         log, steps = self.log, self.log.steps
         if self.keep == "pocket":
             log, steps = log.first(self.pocket), steps[: self.pocket]
-        elif self.keep == "average":
-            seen = max(self.counter("seen"), 1)
-            steps = steps * ((seen - np.cumsum(log.survived)) / seen)
+        steps = steps * KEEPS[self.keep].shares(np.cumsum(log.survived), self.counter("seen"))
         size = len(self.support) * self.K
         total = np.bincount(log.which * self.K + log.gains, steps, minlength=size).astype(np.float64)
         loses = log.loses >= 0

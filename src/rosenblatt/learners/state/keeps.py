@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.learners.state.arrays import Array
 from rosenblatt.models.linear import Linear
@@ -26,6 +27,10 @@ class Keep:
     def answer(self, state: State) -> Linear | Voted:
         """The answer of a state whose weights are up to date."""
         raise NotImplementedError
+
+    def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64] | float:
+        """How much of each update is in the answer, by the examples before it, after `seen` examples."""
+        return 1.0
 
     def begin_epochs(self, state: State, mistakes: Callable[[], float]) -> None:
         """Epochs over rows are about to begin, of which the raw weights get so many wrong."""
@@ -58,6 +63,9 @@ class Average(Keep):
         share = state.arrays["sums"] / max(seen, 1)
         mean = share if state.penalty != NO_PENALTY and seen else state.weights.astype(np.float64) - share
         return Linear(mean, state.intercept - state.arrays["intercept_sums"] / max(seen, 1))
+
+    def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64]:
+        return (seen - before) / max(seen, 1)
 
 
 class Vote(Keep):
