@@ -35,6 +35,19 @@ struct Perceptron {
   double step(double, double, double weight) const { return weight * eta0; }
 };
 
+// tau = s eta0 / q on a mistake: the step is 1/‖x‖ long, whatever the length of the row.
+struct Normalised {
+  static constexpr bool needs_norm = true, second_order = false;
+  double eta0;
+
+  double reach() const { return 0.0; }
+  bool wants(double, bool mistake) const { return mistake; }
+  double step(double, double q, double weight) const {
+    const double tau = weight * eta0 / q;
+    return tau <= std::numeric_limits<double>::max() ? tau : 0.0;  // a row too short to step along
+  }
+};
+
 // Wants a margin of 1.
 struct MarginRule {
   static constexpr bool needs_norm = true;
@@ -66,17 +79,18 @@ struct Arow : MarginRule {
   double step(double loss, double v, double weight) const { return loss * confidence(v, weight); }
 };
 
-using AnyRule = std::variant<Perceptron, PassiveAggressive, Arow>;
+using AnyRule = std::variant<Perceptron, Normalised, PassiveAggressive, Arow>;
 
 // The one place that knows the names of the rules.
 inline AnyRule make_rule(std::string_view name, const Numbers& numbers) {
   using Variant = PassiveAggressive::Variant;
   if (name == "perceptron") return Perceptron(numbers);
+  if (name == "normalised") return Normalised{numbers.eta0};
   if (name == "PA") return PassiveAggressive{{}, Variant::PA, numbers.C};
   if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, numbers.C};
   if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, numbers.C};
   if (name == "AROW") return Arow{{}, numbers.r};
-  throw std::invalid_argument("rule='" + std::string(name) + "': must be perceptron, PA, PA-I, PA-II or AROW");
+  throw std::invalid_argument("rule='" + std::string(name) + "': must be perceptron, normalised, PA, PA-I, PA-II or AROW");
 }
 
 }  // namespace rosenblatt

@@ -191,14 +191,14 @@ def is_decided(step: textbook.Step, rounding: float) -> bool:
 @settings(max_examples=250)
 @given(
     cases(),
-    st.sampled_from(["PA", "PA-I", "PA-II"]),
+    st.sampled_from(["PA", "PA-I", "PA-II", "normalised"]),
     st.sampled_from([0.25, 1.0, 3.0]),
     st.sampled_from(["last", "average"]),
     st.sampled_from(LAYOUTS),
     st.sampled_from(["float32", "float64"]),
 )
-def test_passive_aggressive(case: Case, name: Any, C: float, keep: Any, layout: str, dtype: str) -> None:
-    rule = Rule(name, C=C)
+def test_rules_that_divide_by_the_norm(case: Case, name: Any, C: float, keep: Any, layout: str, dtype: str) -> None:
+    rule = Rule(name, C=C, eta0=C)
     trace = run_textbook(case, rule)
     assume(all(is_decided(s, 1e-9 if dtype == "float64" else 1e-3) for s in trace))
     state, mistakes = run_engine(case, rule, keep, layout, dtype)

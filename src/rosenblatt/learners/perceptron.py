@@ -8,6 +8,7 @@ from __future__ import annotations
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.recipe.family import (
     AveragedPerceptronRecipe,
+    NormalisedPerceptronRecipe,
     PerceptronRecipe,
     PocketPerceptronRecipe,
     VotedPerceptronRecipe,
@@ -207,4 +208,44 @@ class PocketPerceptron(PocketPerceptronRecipe, LinearLearner):
     >>> learner = PocketPerceptron(max_iter=50).fit(X, y)
     >>> learner.stop_reason_, learner.predict(X).tolist()
     ('no_change', ['+', '+', '-', '-', '+'])
+    """
+
+
+class NormalisedPerceptron(NormalisedPerceptronRecipe, LinearLearner):
+    """The perceptron with steps of ``1/‖x‖²``: long rows count no more than short ones.
+
+    Choose it where rows differ much in length, such as documents of some words and of thousands, and cannot be scaled
+    beforehand. It takes the directions of the rows: scaling a row changes no decision.
+
+    Update::
+
+        on a mistake, y (w·x + b) <= 0:   w += eta0 y x / q,   b += eta0 y / q,   q = ‖x‖² (+ 1 with an intercept)
+        more classes: the right row gains, the highest wrong row loses, with 2q for q
+
+    Parameters
+    ----------
+    eta0 : float, default=1.0
+        Scales the steps. From zero weights it changes no prediction.
+    keep : {"last", "average", "vote", "pocket"}, default="last"
+        Which weights are the answer.
+    fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
+validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
+        As for `Perceptron`.
+
+    Notes
+    -----
+    Without an intercept it is `Perceptron` on rows of length 1 whose mistakes weigh ``1/‖x‖``. If a unit vector u has
+    a margin of gamma on the rows of length 1, and no row is longer than R nor shorter than r, at most
+    ``(R/r)²/gamma²`` mistakes are made.
+
+    References
+    ----------
+    The fixed-increment rule; S. Agmon (1954), The relaxation method for linear inequalities, divides by ``‖x‖²`` too.
+
+    Examples
+    --------
+    >>> from rosenblatt import NormalisedPerceptron
+    >>> learner = NormalisedPerceptron(fit_intercept=False).partial_fit([[2.0, 0.0]], ["yes"], classes=["no", "yes"])
+    >>> learner.coef_
+    array([[0.5, 0. ]])
     """

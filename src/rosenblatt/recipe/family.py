@@ -77,6 +77,24 @@ class PocketPerceptronRecipe(KeptPerceptronRecipe):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class NormalisedPerceptronRecipe(LinearRecipe):
+    """The perceptron with steps that do not depend on the length of the row."""
+
+    learner: ClassVar[str] = "NormalisedPerceptron"
+
+    eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
+    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+
+    @property
+    def used_rule(self) -> Rule:
+        return Rule("normalised", eta0=self.eta0)
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveRecipe(PenalisedRecipe):
     """The smallest step that gives a row a margin of 1, limited by C."""
 
@@ -179,6 +197,7 @@ FAMILY: dict[str, Callable[..., Recipe]] = {
     "averaged": AveragedPerceptronRecipe,
     "voted": VotedPerceptronRecipe,
     "pocket": PocketPerceptronRecipe,
+    "normalised": NormalisedPerceptronRecipe,
     "pa": partial(PassiveAggressiveRecipe, variant="PA"),
     "pa1": partial(PassiveAggressiveRecipe, variant="PA-I"),
     "pa2": partial(PassiveAggressiveRecipe, variant="PA-II"),

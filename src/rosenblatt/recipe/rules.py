@@ -12,7 +12,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.recipe.parameters import check_number
 from rosenblatt.recipe.penalty import NO_PENALTY, Penalty
 
-RuleName = Literal["perceptron", "PA", "PA-I", "PA-II", "AROW"]
+RuleName = Literal["perceptron", "normalised", "PA", "PA-I", "PA-II", "AROW"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Traits:
 
 RULES: dict[str, Traits] = {
     "perceptron": Traits(moves_without_mistake=False, joint_share=1.0),
+    "normalised": Traits(moves_without_mistake=False),
     "PA": Traits(),
     "PA-I": Traits(),
     "PA-II": Traits(),
@@ -41,6 +42,7 @@ class Rule:
     """The step ``tau(margin, q)`` of an update ``w += tau y x``.
 
     ``perceptron``: ``eta0`` where the margin is ``<= 0`` (``<= beta`` for the margin perceptron).
+    ``normalised``: ``eta0/q`` where the margin is ``<= 0``.
     ``PA``, ``PA-I``, ``PA-II``, with ``l = max(0, 1 - margin)``: ``l/q``, ``min(C, l/q)``, ``l/(q + 1/(2C))``.
     ``AROW`` steps by the variance of each feature, ``r`` against noise.
     A `penalty` shrinks all weights after every row.
