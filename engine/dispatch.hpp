@@ -18,9 +18,10 @@ template <class T, class F>
 void visit_keep(std::string_view keep, F&& f) {
   if (keep == Last::name) return f(std::type_identity<Last>{});
   if (keep == Average::name) return f(std::type_identity<Average>{});
+  if (keep == Tail::name) return f(std::type_identity<Tail>{});
   if (keep == Vote::name) return f(std::type_identity<Vote>{});
   if (keep == Pocket<T>::name) return f(std::type_identity<Pocket<T>>{});
-  throw std::invalid_argument("keep='" + std::string(keep) + "': must be last, average, vote or pocket");
+  throw std::invalid_argument("keep='" + std::string(keep) + "': must be last, average, tail, vote or pocket");
 }
 
 // Calls f(rule) for a rule that needs no variances.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -75,6 +76,67 @@ struct Average : Last {
 
  private:
   static double examples(const Counters& c) { return static_cast<double>(std::max<std::int64_t>(1, c.seen)); }
+};
+
+// The mean over the latest examples: those after `from`, which is half of the last power of two and so leaves out the
+// first quarter to half of them. As for the average, but the sums count examples from there; `later` holds those that
+// count from the last power of two, where `from` will be next.
+struct Tail : Last {
+  static constexpr std::string_view name = "tail";
+  static constexpr bool is_raw = false, second_order = false;
+  double *recent, *intercept_recent, *later, *intercept_later;
+  std::int64_t K, size;
+  bool fit_intercept;
+
+  template <class T>
+  static Tail of(const State<T>& s) {
+    const std::int64_t size = s.K * s.features;
+    const auto get = [&](const char* array, std::int64_t length) {
+      return s.arrays.template get<double>(array, length);
+    };
+    return {{},  get("recent_sums", size), get("intercept_recent_sums", s.K), get("later_sums", size),
+            get("intercept_later_sums", s.K), s.K, size, s.fit_intercept};
+  }
+  template <class Rows>
+  void before_update(const Rows& rows, std::int64_t i, double step, std::int64_t gain, std::int64_t lose,
+                     const Counters& c) {
+    add(rows, i, static_cast<double>(c.seen - from(c.seen)) * step, gain, lose, recent, intercept_recent);
+    if (c.seen > last_power(c.seen))
+      add(rows, i, static_cast<double>(c.seen - last_power(c.seen)) * step, gain, lose, later, intercept_later);
+  }
+  template <class Check>
+  void after(Counters& c, bool, bool, Check&&) {
+    if (c.seen < 2 || last_power(c.seen) != c.seen) return;
+    std::copy_n(later, size, recent);
+    std::copy_n(intercept_later, K, intercept_recent);
+    std::fill_n(later, size, 0.0);
+    std::fill_n(intercept_later, K, 0.0);
+  }
+  template <class T>
+  double kept(const T* weights, std::int64_t at, const Counters& c) const {
+    return static_cast<double>(weights[at]) - recent[at] / examples(c);
+  }
+  double kept_intercept(const double* intercept, std::int64_t k, const Counters& c) const {
+    return intercept[k] - intercept_recent[k] / examples(c);
+  }
+
+ private:
+  static std::int64_t last_power(std::int64_t seen) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, seen))));
+  }
+  static std::int64_t from(std::int64_t seen) { return last_power(seen) / 2; }
+  static double examples(const Counters& c) {
+    return static_cast<double>(std::max<std::int64_t>(1, c.seen - from(c.seen)));
+  }
+  template <class Rows>
+  void add(const Rows& rows, std::int64_t i, double change, std::int64_t gain, std::int64_t lose, double* sums,
+           double* intercept_sums) const {
+    rows.template add_to<double>(i, change, sums, gain, K);
+    if (fit_intercept) intercept_sums[gain] += change;
+    if (lose < 0) return;
+    rows.template add_to<double>(i, -change, sums, lose, K);
+    if (fit_intercept) intercept_sums[lose] -= change;
+  }
 };
 
 // The list of updates: every weight vector that lived.

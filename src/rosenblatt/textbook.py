@@ -16,6 +16,7 @@ Contents::
     step_perceptron            labels 0/1, step function, learning rate
     averaged_perceptron        the mean of all weight vectors
     averaged_perceptron_train  the same direction from cached weights, w - u/c
+    tail_average               the mean of the latest weight vectors
     voted_perceptron           every vector votes                        Freund & Schapire 1999
     pocket_perceptron          the best vector so far                    Gallant 1990
     multiclass_perceptron      one weight row a class
@@ -407,6 +408,20 @@ def kernel_score(
         if alpha_i:
             total += alpha_i * y_i * kernel(x_i, x)
     return total
+
+
+def tail_average(weights_after: Sequence[Vector]) -> Vector:
+    """The mean of the latest weight vectors: with N of them and 2^k <= N < 2^(k+1), those from 2^(k-1) + 1 on.
+
+    It leaves out the first quarter to half, where the weights were still far from their place.
+
+    >>> tail_average([[8.0], [4.0], [2.0], [1.0], [3.0]])
+    [2.0]
+    """
+    N = len(weights_after)
+    first = 2 ** (N.bit_length() - 1) // 2
+    latest = weights_after[first:]
+    return [sum(column) / len(latest) for column in zip(*latest, strict=True)]
 
 
 # ---------------------------------------------------------------------------------------------------

@@ -132,6 +132,8 @@ def kept_by_textbook(case: Case, trace: list[textbook.Step], keep: str) -> Any:
     W = case.start if case.start is not None else [[0.0] * (d + 1)] * rows
     if keep == "average" and trace:
         return np.mean([s.after for s in trace], axis=0)
+    if keep == "tail" and trace:
+        return np.array([textbook.tail_average([s.after[k] for s in trace]) for k in range(rows)])
     return np.array(trace[-1].after if trace else W)
 
 
@@ -169,8 +171,8 @@ def test_perceptron(case: Case, keep: Any, layout: str, dtype: str, data: st.Dat
     last = kept_by_textbook(case, trace, "last")
     np.testing.assert_array_equal(state.weights, last[:, :-1])
     np.testing.assert_array_equal(state.intercept, last[:, -1])
-    if keep == "average":
-        mean, answer = kept_by_textbook(case, trace, "average"), state.answer()
+    if keep in ("average", "tail"):
+        mean, answer = kept_by_textbook(case, trace, keep), state.answer()
         np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
     if keep == "vote" and trace:
@@ -193,7 +195,7 @@ def is_decided(step: textbook.Step, rounding: float) -> bool:
     cases(),
     st.sampled_from(["PA", "PA-I", "PA-II", "normalised"]),
     st.sampled_from([0.25, 1.0, 3.0]),
-    st.sampled_from(["last", "average"]),
+    st.sampled_from(["last", "average", "tail"]),
     st.sampled_from(LAYOUTS),
     st.sampled_from(["float32", "float64"]),
 )
@@ -224,8 +226,8 @@ def test_penalties(case: Case, penalty: Penalty, keep: Any, layout: str) -> None
     last = kept_by_textbook(case, trace, "last")
     np.testing.assert_array_equal(state.settled().weights, last[:, :-1])
     np.testing.assert_array_equal(state.intercept, last[:, -1])
-    if keep == "average":
-        mean, answer = kept_by_textbook(case, trace, "average"), state.answer()
+    if keep in ("average", "tail"):
+        mean, answer = kept_by_textbook(case, trace, keep), state.answer()
         np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
 

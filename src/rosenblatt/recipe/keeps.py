@@ -8,7 +8,7 @@ from typing import Literal
 from rosenblatt.errors import ParameterError
 from rosenblatt.recipe.rules import Rule
 
-KeepName = Literal["last", "average", "vote", "pocket"]
+KeepName = Literal["last", "average", "tail", "vote", "pocket"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Traits:
 KEEPS: dict[str, Traits] = {
     "last": Traits(),
     "average": Traits(),
+    "tail": Traits(needs_updates_alone=True),
     "vote": Traits(needs_updates_alone=True, votes=True),
     "pocket": Traits(needs_updates_alone=True, checks_all_rows=True),
 }

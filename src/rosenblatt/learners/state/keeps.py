@@ -68,6 +68,36 @@ class Average(Keep):
         return (seen - before) / max(seen, 1)
 
 
+class Tail(Keep):
+    """The mean over the latest examples: half of them to three quarters, the first weights left out.
+
+    With N examples seen and 2^k the last power of two up to N, it is the mean of the weights after each of the examples
+    from 2^(k-1) + 1 on. The engine keeps its sums from there, and those from 2^k on, which come next.
+    """
+
+    name = "tail"
+    arrays = (
+        Array("recent_sums", "weights"),
+        Array("intercept_recent_sums", "classes"),
+        Array("later_sums", "weights"),
+        Array("intercept_later_sums", "classes"),
+    )
+
+    def answer(self, state: State) -> Linear:
+        examples = max(state.counter("seen") - self._first(state.counter("seen")), 1)
+        mean = state.weights.astype(np.float64) - state.arrays["recent_sums"] / examples
+        return Linear(mean, state.intercept - state.arrays["intercept_recent_sums"] / examples)
+
+    def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64]:
+        first = self._first(seen)
+        return (seen - np.maximum(before, first)) / max(seen - first, 1)
+
+    @staticmethod
+    def _first(seen: int) -> int:
+        """How many examples at the beginning are left out."""
+        return (1 << (seen.bit_length() - 1)) // 2 if seen else 0
+
+
 class Vote(Keep):
     """Every weight vector that lived, as the starting weights and the list of updates."""
 
@@ -109,4 +139,4 @@ class Pocket(Keep):
         state.set_counter("pocket_run", max(state.counter("pocket_run"), state.counter("run")))
 
 
-KEEPS: dict[str, Keep] = {keep.name: keep for keep in (Last(), Average(), Vote(), Pocket())}
+KEEPS: dict[str, Keep] = {keep.name: keep for keep in (Last(), Average(), Tail(), Vote(), Pocket())}
