@@ -20,6 +20,8 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
+	npx --yes @biomejs/biome@2.6.6 ci
 
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python

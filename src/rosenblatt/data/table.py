@@ -125,7 +125,7 @@ def _from_sparse(matrix: Any, name: str = "X") -> Table:
         raise DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
     if structure == "unsorted":
         data, columns = engine.sorted_columns(rows)
-        begins = starts - starts[0] if starts[0] else starts
+        begins = starts - starts[0]  # a copy: duplicates are summed in place below
         sorted_copy = type(matrix)((data, columns, begins), shape=matrix.shape)
         rows = engine.sparse_rows(data, columns, begins, matrix.shape[1])
         if engine.structure(rows, len(data)) == "sound":
