@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-IDS = ["learn", "guess", "move", "arrow", "score", "and", "race", "xor", "noise", "lift", "kernel", "many", "yours"]
-
 
 @pytest.fixture
 def open_screen(story: Any) -> Any:
@@ -247,14 +245,20 @@ def test_yours_by_drawing_and_on_to_the_lab(open_screen: Any) -> None:
     assert page.locator("#essay").is_hidden()
 
 
-def test_a_link_to_a_screen_opens_that_screen(visit: Any) -> None:
-    for link, title in [("#scene=race", "How often can it be wrong?"), ("#scene=8", "What no line can do")]:
-        page = visit(link)
-        assert page.evaluate("document.activeElement.textContent") == title
-        page.wait_for_timeout(300)
-        assert page.evaluate("location.hash") == f"#scene={IDS[IDS.index('race') if 'race' in link else 7]}"
-    page = visit("#scene=none")
-    assert 'The story has no screen "none".' in page.inner_text("[role=alert]")
+def test_a_link_to_a_screen_opens_that_screen_and_keys_go_on(visit: Any) -> None:
+    page = visit("#scene=7")
+    focused = "document.activeElement.textContent"
+    assert page.evaluate(focused) == "How often can it be wrong?"
+    page.wait_for_timeout(400)
+    assert page.evaluate("location.hash") == "#scene=race"
+    for key, title in (("PageDown", "What no line can do"), ("ArrowRight", "When the kinds overlap")):
+        page.keyboard.press(key)
+        assert page.evaluate(focused) == title
+        page.wait_for_timeout(400)
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(focused) == "What no line can do"
+    page.evaluate("location.hash = '#scene=none'")
+    page.get_by_text('The story has no screen "none".').wait_for()
 
 
 def test_the_story_leaves_one_s_work_in_the_lab_alone(visit: Any) -> None:

@@ -92,7 +92,7 @@ def test_the_copied_link_opens_the_same_page(visit: Any) -> None:
     page.get_by_text("The link is copied").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
     again = visit(link.removeprefix(visit.address))
-    for part in ["#said", "#proof", "#verdict", "#transport", "#stage"]:
+    for part in ["#said", "#proof", "#verdict", "#transport", "#board figcaption"]:
         assert again.inner_text(part) == page.inner_text(part), part
     # A link that is followed while the page is open is opened too.
     again.evaluate("location.hash = '#data=xor&learner=perceptron&epochs=9&step=3'")

@@ -93,7 +93,7 @@ export const BASICS = [
 		title: "Wrong? Then the line moves",
 		text: [
 			"The point with the question mark comes next, and it lies on the wrong side. A wrong guess is a *mistake*.",
-			"After a mistake the line turns so that this point comes nearer to its own side, or over to it.",
+			"After a mistake the line turns. Then the point lies on its own side, or at least nearer to it.",
 		],
 		about: "One mistake at a time.",
 		link: "#points=0,1,0;-1.8,-0.4,1;1,1.3,0;0.3,-0.6,1;0.2,-1.2,1;-0.8,-0.8,1;-1.4,0.5,1;-1.9,1,1;1.9,-0.3,0;1,-0.2,0&learner=perceptron,start:-0.8_1.2_0.5&epochs=20",
@@ -118,7 +118,7 @@ export const BASICS = [
 		title: "One update, as arrows",
 		text: [
 			"The line stands square on an arrow, *w*, which points to the blue side. A point is an arrow too, *x*, from the middle of the grid to the point.",
-			"Missed a blue point? Put its arrow at the tip of w. Missed an orange one? Take its arrow away. The new w goes from the start to the end.",
+			"Missed a blue point? Put its arrow at the tip of w. Missed an orange one? Take its arrow away. The new w goes from the middle to where that ends.",
 		],
 		about: "Adding one arrow to another.",
 		link: "#points=-0.2,-1,1;-0.7,0.8,1;-1.7,1,1;1,-0.2,0;0.7,0.9,0;-1.2,-1.4,1;-1,0.2,1;1.1,-0.8,0;-1.7,-0.3,1;1.9,-0.7,0&learner=perceptron,start:1.5_0.6_0&epochs=1",
@@ -143,7 +143,7 @@ export const BASICS = [
 		id: "score",
 		title: "Why that helps",
 		text: [
-			"The push always moves the score of the missed point the right way. It even says how far: by the *square of the point's distance* from the middle, and 1 more.",
+			"The push always moves the score of the missed point the right way. And we know how far: by the *square of the point's distance* from the middle, and 1 more.",
 			"That may not be enough. Then the point is missed again in the next round, and pushed again.",
 		],
 		about: "The score before and after.",

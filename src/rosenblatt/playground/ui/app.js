@@ -83,6 +83,14 @@ startTheme(find("theme"))
 body.classList.toggle("embed", embed !== null)
 if (embed) body.dataset.only = embed
 addEventListener("hashchange", route)
+// With a remote control in hand: from screen to screen, unless a control or a figure wants the key.
+addEventListener("keydown", (event) => {
+	const { key, target } = event
+	const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[key]
+	if (!by || body.dataset.view !== "essay" || !target.matches("body, h2, main")) return
+	event.preventDefault()
+	essay.open(1 + by + [...essay.screens.keys()].indexOf(essay.current))
+})
 route()
 if (embed) for (const { section, screen } of essay?.screens.values() ?? []) section.hidden = screen.id !== embed
 
