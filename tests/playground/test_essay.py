@@ -257,8 +257,9 @@ def test_a_link_to_a_screen_opens_that_screen_and_keys_go_on(visit: Any) -> None
         page.wait_for_timeout(400)
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(focused) == "What no line can do"
-    page.evaluate("location.hash = '#scene=none'")
-    page.get_by_text('The story has no screen "none".').wait_for()
+    for wrong in ("none", "14", "%E0"):
+        page.evaluate("(name) => (location.hash = `#scene=${name}`)", wrong)
+        page.get_by_text(f'The story has no screen "{wrong}".').wait_for()
 
 
 def test_the_story_leaves_one_s_work_in_the_lab_alone(visit: Any) -> None:

@@ -121,7 +121,7 @@ export const BASICS = [
 			"Missed a blue point? Put its arrow at the tip of w. Missed an orange one? Take its arrow away. The new w goes from the middle to where that ends.",
 		],
 		about: "Adding one arrow to another.",
-		link: "#points=-0.2,-1,1;-0.7,0.8,1;-1.7,1,1;1,-0.2,0;0.7,0.9,0;-1.2,-1.4,1;-1,0.2,1;1.1,-0.8,0;-1.7,-0.3,1;1.9,-0.7,0&learner=perceptron,start:1.5_0.6_0&epochs=1",
+		link: "#points=-0.2,-1,1;-0.7,0.8,1;-1.7,1,1;1,-0.2,0;0.7,0.9,0;-1.2,-1.4,1;-1,0.2,1;1.1,-0.8,0;-1.7,-0.3,1&learner=perceptron,start:1.5_0.6_0&epochs=1",
 		controls: ["Tell it again", "next"],
 		first: true,
 		tell(figure) {
