@@ -157,8 +157,9 @@ def test_the_tools_are_beside_the_plane_on_every_screen(screen: Any) -> None:
     page.evaluate("scrollTo(0, 400)")
     page.wait_for_timeout(200)
     assert page.evaluate("scrollY") > 100
-    plane = page.locator("#board .plane").bounding_box()
+    plane, time = (page.locator(id).bounding_box() for id in ("#board .plane", "#transport"))
     assert 0 <= plane["y"] < 300
+    assert plane["y"] + plane["height"] < time["y"] < 844
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -496,3 +496,15 @@ def test_every_option_has_a_sentence(screen: Any) -> None:
         assert (option.get_attribute("title") or "").endswith(".")
     page.get_by_label("Rule").focus()
     assert "How far a row moves the weights." in tip.inner_text()
+
+
+def test_w_is_drawn_to_the_scale_that_is_printed(screen: Any) -> None:
+    for start, box in (("0.5_0_0", False), ("30_0_0", True)):
+        page = screen(f"#points=0,0,0;1,0,1;0,1,1&learner=perceptron,start:{start}&epochs=5&step=0")
+        unit = where(page, 1)[0] - where(page, 0)[0]
+        assert page.locator("#board .arrows .inset").count() == box
+        printed = page.locator("#board .arrows .scale").text_content() if box else "w, 1 : 1"
+        down = float(re.fullmatch(r"w, 1 : (\d+)", printed)[1])
+        origin, grip = (page.locator(f"#board .{name}").bounding_box() for name in ("origin", "grip"))
+        length = grip["x"] + grip["width"] / 2 - origin["x"] - origin["width"] / 2
+        assert length == pytest.approx(float(start.split("_")[0]) * unit / down, abs=1.5)

@@ -11,11 +11,10 @@ const DRAG = "Point 1 has the ring. Drag it."
 const GATES = { "0001": "AND", "0111": "OR", "0110": "XOR", 1001: "XNOR", 1110: "NAND", 1000: "NOR" }
 const gateOf = ({ store }) => GATES[store.state.points.map((p) => p.c).join("")] ?? "This gate"
 const pair = (v) => `(${brief(v[0])}, ${brief(v[1])})`
-const lastWeights = ({ trace, state }) => weightsAt(trace, state.step, "last")[0]
 
 function wrongNow({ store }) {
 	const { X, y } = store.trace.problem
-	const [w1, w2, b] = lastWeights(store)
+	const [[w1, w2, b]] = weightsAt(store.trace, store.state.step, "last")
 	return X.filter(([x1, x2], i) => y[i] * (w1 * x1 + w2 * x2 + b) <= 0).length
 }
 

@@ -47,8 +47,8 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		slider,
 		tellAgain,
 	}
-	const act = (key) => (hands[key]?.call ? (v) => hands[key](figure, v) : hands[key])
-	figure.stage = makeStage(store, figure.tool, board, { add: hands.add ?? false, move: hands.move, tap: act("tap") })
+	const tap = hands.tap && ((row) => hands.tap(figure, row))
+	figure.stage = makeStage(store, figure.tool, board, { add: false, ...hands, tap })
 	figure.stage.picked = (row) => light(node, row < 0 ? [] : [`row-${row}`])
 
 	function button(text, onclick, attributes) {
