@@ -163,8 +163,8 @@ def test_the_tools_are_beside_the_plane_on_every_screen(screen: Any) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_dialogs_menus_and_messages(visit: Any, dark: bool) -> None:
-    page = visit("#data=and&learner=perceptron&step=20", dark=dark)
+def test_dialogs_menus_and_messages(screen: Any, dark: bool) -> None:
+    page = screen("#data=and&learner=perceptron&step=20", dark=dark)
     found = call(page, "marks")["found"]
     assert {name: ratio for name, ratio in found.items() if ratio < 3} == {}
     page.locator("#save summary").click()
@@ -194,8 +194,8 @@ def test_the_theme_is_chosen_and_kept(visit: Any) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == light
 
 
-def test_keys_alone_do_everything(visit: Any) -> None:
-    page = visit("#data=and&learner=perceptron&epochs=100&step=0&speed=5")
+def test_keys_alone_do_everything(screen: Any) -> None:
+    page = screen("#data=and&learner=perceptron&epochs=100&step=0&speed=5")
     press = page.keyboard.press
     text = page.locator("#transport .where")
     press("ArrowRight")
