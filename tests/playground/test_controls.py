@@ -448,7 +448,8 @@ def test_the_end_is_told_where_it_never_converges(screen: Any) -> None:
 
 
 def test_a_stream_fades_wrong_points_too(screen: Any) -> None:
-    page = screen("#data=drift&learner=perceptron&epochs=1&step=150")
+    page = screen("#data=drift&step=150")
+    assert "step 150 / 200 · epoch 1" in page.inner_text("#transport"), "it is gone over once"
     assert page.locator("#board .wrongs .older").count() >= 1
     assert page.locator("#board .points .older").count() > 50
 

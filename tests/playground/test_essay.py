@@ -107,6 +107,7 @@ def test_arrow_by_dragging_the_ringed_point_far_out(open_screen: Any) -> None:
     assert re.fullmatch(r"It swung by \d+°\. A long arrow pulls hard\.", praised(screen))
     choose(screen, "Next mistake")
     assert "Point 1 " not in screen.locator(".said").inner_text()
+    assert page.inner_text("#status") == screen.locator(".said").inner_text(), "what is told is read out"
 
 
 def test_the_update_is_told_as_a_story(visit: Any) -> None:

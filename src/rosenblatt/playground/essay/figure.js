@@ -5,7 +5,7 @@ import { classOf } from "../engine/problem.js"
 import { plural } from "../engine/sentence.js"
 import { readLink } from "../engine/state.js"
 import { light, startLight } from "../ui/light.js"
-import { html, set } from "../ui/node.js"
+import { announce, html, set } from "../ui/node.js"
 import { makePlayer } from "../ui/player.js"
 import { makeStage } from "../ui/stage.js"
 import { Store } from "../ui/store.js"
@@ -69,6 +69,7 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		player.pause()
 		store.set({ step: step - 1 })
 		store.set({ step })
+		announce(said.textContent)
 	}
 
 	const next = () => tellAgain(nextMistake(store.trace, store.state.step % store.trace.length))
