@@ -77,6 +77,10 @@ def test_guess_by_turning_and_shifting_the_line(open_screen: Any) -> None:
     assert "guesses are wrong" in screen.locator(".said").inner_text()
     screen.get_by_role("slider", name="Shift the line").fill("-0.3")
     assert praised(screen).startswith("Every guess is right.")
+    grip = screen.locator(".grip").bounding_box()
+    drag(page, (grip["x"] + 9, grip["y"] + 9), (-120, 10))
+    assert "wrong" in screen.locator(".said").inner_text()
+    assert float(screen.get_by_role("slider", name="Turn the line").input_value()) > 90, "the sliders follow the hand"
     page.mouse.move(*point(screen, 0))
     assert "Under the pointer the score is" in screen.locator(".said").inner_text()
 

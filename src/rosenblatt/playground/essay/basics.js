@@ -28,12 +28,21 @@ function tellWrong(figure) {
 function steer(figure) {
 	const { store, board, stage, said } = figure
 	const begin = (start) => store.set({ learners: store.changed({ start }) })
-	figure.slider("Turn", "Turn the line", [-180, 180, 2, -37], (v) => {
+	const turn = figure.slider("Turn", "Turn the line", [-180, 180, 2, -37], (v) => {
 		const [w1, w2, b] = store.learner.start
 		const [length, angle] = [Math.hypot(w1, w2), (v * Math.PI) / 180]
 		begin([length * Math.cos(angle), length * Math.sin(angle), b])
 	})
-	figure.slider("Shift", "Shift the line", [-3, 3, 0.05, 1.2], (v) => begin(store.learner.start.with(2, v)))
+	const shift = figure.slider("Shift", "Shift the line", [-3, 3, 0.05, 1.2], (v) =>
+		begin(store.learner.start.with(2, v)),
+	)
+	figure.views.push({
+		render() {
+			const [w1, w2, b] = store.learner.start
+			turn.value = (Math.atan2(w2, w1) * 180) / Math.PI
+			shift.value = b
+		},
+	})
 	board.addEventListener("pointermove", (event) => {
 		const box = board.getBoundingClientRect()
 		const [x, y] = stage.view.toPlane(event.clientX - box.left, event.clientY - box.top)

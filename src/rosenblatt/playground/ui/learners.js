@@ -42,7 +42,7 @@ const CHOICES = {
 		"What it means when a row lies exactly on the line.",
 		{
 			mistake: ["is a mistake", "A row on the line counts as wrong."],
-			positive: ["means +1", "A row on the line is read as +1, so it is wrong only if it is −1."],
+			positive: ["means +1", "A row on the line is read as +1."],
 		},
 	],
 }
