@@ -33,8 +33,8 @@ const CHOICES = {
 		"What shape the boundary may have.",
 		{
 			linear: ["a line", "A straight line."],
-			poly: ["a polynomial", "A curve from products of the features, by a polynomial kernel."],
-			rbf: ["a free curve", "Any curve: rows nearby speak loudest, by an RBF kernel."],
+			poly: ["polynomial", "A curve from products of the features, by a polynomial kernel."],
+			rbf: ["free curve", "Any curve: rows nearby speak loudest, by an RBF kernel."],
 		},
 	],
 	tie: [
