@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.errors import DataError
 from rosenblatt.models.model import Model
-from rosenblatt.select.probability import Reliability
+
+if TYPE_CHECKING:
+    from rosenblatt.select.probability import Reliability
 
 Floats = NDArray[np.float64]
 MOST_CONFUSED = 200  # classes with a whole confusion matrix; of more, the most frequent confusions are kept
@@ -77,11 +79,13 @@ class Evaluation:
     @property
     def rows(self) -> float:
         """The rows, or their weight."""
-        return _plain(self.there.sum() + self.unknown)
+        weight: float = _plain(self.there.sum() + self.unknown)
+        return weight
 
     @property
     def errors(self) -> float:
-        return _plain(self.rows - self.right.sum())
+        weight: float = _plain(self.rows - self.right.sum())
+        return weight
 
     @property
     def weighted(self) -> bool:
@@ -248,6 +252,8 @@ class _Tally:
         kind = np.int64 if whole else np.float64
         reliability = None
         if self.known:
+            from rosenblatt.select.probability import Reliability
+
             used = self.bins[0] > 0
             weight, sure, right = self.bins[:, used]
             reliability = Reliability(weight, sure / weight, right / weight)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from rosenblatt.errors import ModelError
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.evaluation import evaluate_batches as evaluate_batches
 from rosenblatt.models.model import Model
-from rosenblatt.select.comparison import Comparison
-from rosenblatt.select.probability import Reliability, brier_score, reliability
+
+if TYPE_CHECKING:
+    from rosenblatt.select.comparison import Comparison
+    from rosenblatt.select.probability import Reliability
 
 _MOST_SHOWN = 30  # classes in a table
 _MOST_LISTED = 100  # classes in a list
@@ -43,6 +45,8 @@ def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
     result = Evaluation(classes, confusion, int((~known).sum()))
     if not hasattr(classifier, "predict_proba") or not known.any():
         return result
+    from rosenblatt.select.probability import brier_score, reliability
+
     P, seen = np.asarray(classifier.predict_proba(X))[known], codes[known].astype(np.int32)
     return replace(result, reliability=reliability(P, seen), brier=brier_score(P, seen))
 
@@ -104,7 +108,7 @@ def render_html(title: str, result: Evaluation, model: Model | None = None, *, o
 
 def render_comparison(title: str, found: Comparison) -> str:
     """A page with a comparison as a table, the most accurate first."""
-    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in Comparison.COLUMNS)
+    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in found.COLUMNS)
     rows = "".join(
         f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
         for name, *cells in found.cells()

@@ -140,17 +140,19 @@ class _Parquet:
     """A row group for each batch."""
 
     def __init__(self, out: BinaryIO) -> None:
-        self._out, self._writer, self._schema = out, None, None
+        self._out = out
+        self._writer: Any = None
+        self._schema: Any = None
 
     def write(self, columns: Columns) -> None:
         import pyarrow as pa
-        import pyarrow.parquet
+        from pyarrow import parquet
 
         table = pa.table({name: pa.array(cells) for name, cells in columns.items()}, schema=self._schema)
         if self._writer is None:
             fields = [f if f.type != pa.null() else pa.field(f.name, pa.string()) for f in table.schema]
             self._schema = pa.schema(fields)
-            self._writer = pa.parquet.ParquetWriter(self._out, self._schema)
+            self._writer = parquet.ParquetWriter(self._out, self._schema)
             table = table.cast(self._schema)
         self._writer.write_table(table)
 

@@ -17,8 +17,8 @@ from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.parts import part_from, part_to, width_of
+from rosenblatt.models.probability import Calibrator
 
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import as_table, is_sparse
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.kernel import Dual, Kernel, KernelName, VotedDual
@@ -141,7 +140,7 @@ def _kernel_from(header: dict[str, Any]) -> Kernel:
 def _support_to(support: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
     if support is None:
         return {"storage": "none", "rows": 0}
-    if sp.issparse(support):
+    if is_sparse(support):
         for name in ("data", "indices", "indptr"):
             tensors[f"{prefix}support.{name}"] = getattr(support, name)
         return {"storage": "sparse", "rows": int(support.shape[0])}
@@ -166,6 +165,8 @@ def _support_from(
     try:
         if storage == "sparse":
             arrays = tuple(tensors[f"{prefix}support.{name}"] for name in ("data", "indices", "indptr"))
+            import scipy.sparse as sp
+
             support: Any = sp.csr_array(arrays, shape=(count, features))
         else:
             support = tensors[f"{prefix}support"]
@@ -210,6 +211,8 @@ def _count(value: Any) -> int:
 
 def _weights_to(linear: Linear, prefix: str, tensors: Tensors) -> None:
     """Only what is not 0: the columns with a weight, and of these the rows."""
+    import scipy.sparse as sp
+
     columns = linear.columns()
     stored = sp.csc_array(linear.weights[:, columns])
     stored.sort_indices()
