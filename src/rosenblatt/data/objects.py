@@ -141,6 +141,8 @@ def _object_of(line: bytes) -> dict[str, Any]:
     found = json.loads(line, parse_int=float)
     if not isinstance(found, dict):
         raise ValueError("it is no object")
+    if b"\\u" in line:  # half a surrogate pair is no name of a column
+        found = {name.encode("utf-8", "replace").decode(): value for name, value in found.items()}
     return found
 
 
@@ -234,7 +236,12 @@ class Flattened(io.RawIOBase):
     """A JSON array, or objects one behind the other over any number of lines, as lines with an object each."""
 
     def __init__(self, stream: Any, name: str, limits: Limits) -> None:
-        self._pieces, self._left = self._lines(stream, name, limits), b""
+        self._stream, self._pieces, self._left = stream, self._lines(stream, name, limits), b""
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
 
     def readable(self) -> bool:
         return True
