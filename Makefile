@@ -34,10 +34,11 @@ bench-guard:
 	$(PYTHON) benchmarks/instructions.py --guard
 
 FUZZ_SECONDS ?= 60
-fuzz:
+fuzz: $(VENV)/.installed
 	mkdir -p build
 	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
 	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
+	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
 
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

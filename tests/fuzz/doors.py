@@ -2,9 +2,9 @@
 
     python tests/fuzz/doors.py [SECONDS] [DOOR ...] [--seed N] [--keep FOLDER]
 
-Held, for any bytes: the process lives, an input takes no longer than the limit, and what is wrong is a `RosenblattError`
-of one short line. Each door works in a process of its own; an input that ends the process, or that hangs, is found again by
-its number, since the same seed makes the same inputs. What fails is written to a folder.
+Held, for any bytes: the process lives, an input takes no longer than the limit, and what is wrong is an error of
+rosenblatt in one short line. Each door works in a process of its own; an input that ends the process, or that hangs, is
+found again by its number, since the same seed makes the same inputs. What fails is written to a folder.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -230,14 +231,22 @@ def corpus(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
         store.keep(FINGERPRINT)
     (blocks,) = (folder / "kept").iterdir()
     texts = [
-        frame.to_csv().encode(), frame.to_csv(index=False, sep=";", decimal=",").encode(), b'a,b,y\n1,"x,p\n2,3,q\n' * 5,
-        frame.to_csv(index=False, sep="\t").encode("utf-16"), "a,b,y\r1,é,p\r2,ö,q\r".encode("latin-1") * 3,
-    ]  # fmt: skip
-    lines = [frame.to_json(orient="records", lines=True).encode(), frame.to_json(orient="records").encode(),
-             frame.to_json().encode(), json.dumps(ROWS, indent=1).encode(), b'{"a": [[[[1]]]], "y": 1}\n' * 4]  # fmt: skip
+        frame.to_csv().encode(),
+        frame.to_csv(index=False, sep=";", decimal=",").encode(),
+        b'a,b,y\n1,"x,p\n2,3,q\n' * 5,
+        frame.to_csv(index=False, sep="\t").encode("utf-16"),
+        "a,b,y\r1,é,p\r2,ö,q\r".encode("latin-1") * 3,
+    ]
+    lines = [
+        frame.to_json(orient="records", lines=True).encode(),
+        frame.to_json(orient="records").encode(),
+        frame.to_json().encode(),
+        json.dumps(ROWS, indent=1).encode(),
+        b'{"a": [[[[1]]]], "y": 1}\n' * 4,
+    ]
     arrow = [ipc(None), ipc("lz4"), ipc("zstd")]
     parquet = [
-        packed(lambda held: pa.parquet.write_table(table, held, compression=codec, use_dictionary=dictionary))
+        packed(partial(put_parquet, table, codec, dictionary))
         for codec in ("none", "snappy", "zstd")
         for dictionary in (True, False)
     ]
@@ -262,14 +271,44 @@ def corpus(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     }
 
 
+def put_parquet(table: Any, codec: str, dictionary: bool, held: Any) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, held, compression=codec, use_dictionary=dictionary)
+
+
 def gz(data: bytes) -> bytes:
     import gzip
 
     return gzip.compress(data, 1, mtime=0)
 
 
-ODD = [b'"', b",", b"\n", b"\r", b"\0", b"\xff", b"[", b"{", b"}", b"1e999", b"nan", b"\\ud800", b'""', b"\xef\xbb\xbf", b";",
-       b"\t", b"-", b"9" * 30, b"[" * 200, b'"' * 7, b"\xff\xfe", b"9999-99-99", b"null", b":"]  # fmt: skip
+ODD = [
+    b'"',
+    b",",
+    b"\n",
+    b"\r",
+    b"\0",
+    b"\xff",
+    b"[",
+    b"{",
+    b"}",
+    b"1e999",
+    b"nan",
+    b"\\ud800",
+    b'""',
+    b"\xef\xbb\xbf",
+    b";",
+    b"\t",
+    b"-",
+    b"9" * 30,
+    b"[" * 200,
+    b'"' * 7,
+    b"\xff\xfe",
+    b"9999-99-99",
+    b"null",
+    b":",
+]
 
 
 def mutate(random_: random.Random, data: bytes, others: list[bytes]) -> bytes:

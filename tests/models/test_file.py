@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris, make_circles
 
 import rosenblatt
 from rosenblatt import load, save
-from rosenblatt.models.container import read_container, write_container
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models import container
+from rosenblatt.models.container import read_container, write_container
 
 X, Y = load_iris(return_X_y=True)
 

@@ -103,13 +103,18 @@ def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
         scan(tmp_path / "x.feather")
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.json", "x.parquet", "x.feather", "x.svm", "x.vw", "x", "x.zip"])
-@pytest.mark.parametrize("content", [b"", b"\n", b"\0" * 100, bytes(range(256)), b"PAR1", b"ARROW1\0\0", b"PK\x03\x04", b'"', b"{", b"["])
+@pytest.mark.parametrize(
+    "name", ["x.csv", "x.jsonl", "x.json", "x.parquet", "x.feather", "x.svm", "x.vw", "x", "x.zip"]
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\0" * 100, bytes(range(256)), b"PAR1", b"ARROW1\0\0", b"PK\x03\x04", b'"', b"{", b"["]
+)
 def test_what_is_no_data_is_one_sentence(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError) as error:
-        for _ in scan(tmp_path / name):
-            pass
-        raise DataError("no row, which is fine too")
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 400
+    said = ""
+    try:
+        assert sum(map(len, scan(tmp_path / name))) <= 1
+    except DataError as error:
+        said = str(error)
+    assert "\n" not in said
+    assert len(said) < 400

@@ -1,4 +1,4 @@
-"""Tables as pandas, Excel, R, DuckDB, jq and Windows write them, and as people write them by hand: what must come out."""
+"""Tables as pandas, Excel, R, DuckDB, jq and Windows write them, and as people do by hand: what must come out."""
 
 from __future__ import annotations
 
@@ -405,17 +405,17 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
     """Steps are counted, not seconds: Arrow reads each good byte once, however many lines are bad."""
     import pyarrow.csv
 
-    count = 8000
+    original, asked, count = pyarrow.csv.read_csv, 0, 8000
+
+    def counted(data: Any, **options: Any) -> Any:
+        nonlocal asked
+        asked += data.size
+        return original(data, **options)
+
     ragged = "a,b,y\n" + "".join(f"{i},{i},{i % 2}\n{i}\n" for i in range(count))
     quotes = "a,b,y\n" + "".join(f'{i},{i},{i % 2}\n{i},"{i},{i % 2}\n' for i in range(count))
     for text in (ragged, quotes):
         path, asked = put(tmp_path, text), 0
-        original = pyarrow.csv.read_csv
-
-        def counted(data: Any, **options: Any) -> Any:
-            nonlocal asked
-            asked += data.size
-            return original(data, **options)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pyarrow.csv, "read_csv", counted)

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=float,
         metavar="X",
-        help="two classes: the larger one from this score (with --probabilities: probability) on; more: no answer below",
+        help="two classes: the larger one from this score (or probability) on; more classes: no answer below it",
     )
     parser.add_argument(
         "--pass",

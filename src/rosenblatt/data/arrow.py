@@ -53,7 +53,6 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
     """The pieces of a Parquet file."""
     from pyarrow import parquet
 
-
     with _open_seekable(source) as stream, _sound(source, "Parquet"):
         file = parquet.ParquetFile(stream)
         schema = file.schema_arrow

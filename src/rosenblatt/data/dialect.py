@@ -1,7 +1,7 @@
 """How a text table is written: what separates its cells, how it writes decimals, whether it has a header.
 
-Invariant: a guess is made from many rows, is said in words, and gives way to what the user says. Where the columns are known
-(from a model, or from the first of several files), a header is a line of their names and nothing else.
+Invariant: a guess is made from many rows, is said in words, and gives way to what the user says. Where the columns are
+known (from a model, or from the first of several files), a header is a line of their names and nothing else.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def guess_dialect(
     ----------
     name : for errors
     tabs : is it called a table of tab separated values?
-    known : the columns in the order of an earlier file or of the training data; with them nothing else counts as a header
+    known : the columns in the order of an earlier file or of the training data; only their names are a header then
     label : the one of them that a file may lack
     whole : is `head` all there is?
     """

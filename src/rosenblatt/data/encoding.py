@@ -1,7 +1,7 @@
 """Text in any encoding as UTF-8.
 
-Invariant: what becomes of a line depends on the line alone, not on how the text is cut. A line that is UTF-8 stays as it is;
-another is read as Windows-1252, which has Latin-1 in it, unless an encoding was named.
+Invariant: what becomes of a line depends on the line alone, not on how the text is cut. A line that is UTF-8 stays as
+it is; another is read as Windows-1252, which has Latin-1 in it, unless an encoding was named.
 """
 
 from __future__ import annotations

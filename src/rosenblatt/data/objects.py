@@ -1,7 +1,7 @@
 """JSON lines, JSON arrays and JSON objects one behind the other, as pieces.
 
-Invariant: what a line becomes depends on the line alone: a key that it lacks is a missing cell, whatever its neighbours have.
-Nesting is bounded before anything recursive looks at it.
+Invariant: what a line becomes depends on the line alone: a key that it lacks is a missing cell, whatever its neighbours
+have. Nesting is bounded before anything recursive looks at it.
 """
 
 from __future__ import annotations
@@ -290,7 +290,8 @@ class Flattened(io.RawIOBase):
                         raise DataError(f"{name}, element {count + 1}: {_sentence(error)}") from None
                 if len(text) - at > limits.line:
                     raise DataError(
-                        f"{name}, element {count + 1} is longer than {shown(limits.line)}, or is not JSON: --limit line=SIZE"
+                        f"{name}, element {count + 1} is longer than {shown(limits.line)}, or is not JSON: "
+                        "--limit line=SIZE"
                     )
             if done:
                 if inside and at >= len(text):

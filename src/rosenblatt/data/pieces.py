@@ -1,7 +1,7 @@
 """A part of a table, of any format, on its way to rows.
 
-Invariant: a piece knows where each of its rows stands in the file, so that what is wrong with one is said with its line; it
-gives one row, or one fault, or one gap for each line that it holds.
+Invariant: a piece knows where each of its rows stands in the file, so that what is wrong with one is said with its
+line; it gives one row, or one fault, or one gap for each line that it holds.
 """
 
 from __future__ import annotations

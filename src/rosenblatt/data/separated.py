@@ -1,7 +1,7 @@
 """CSV and TSV text, in any dialect, as pieces of whole records.
 
-Invariant: time and memory are linear in the text, whatever stands in it. Records are cut by the engine alone; Arrow reads
-only those that have the right number of cells.
+Invariant: time and memory are linear in the text, whatever stands in it. Records are cut by the engine alone; Arrow
+reads only those that have the right number of cells.
 """
 
 from __future__ import annotations
