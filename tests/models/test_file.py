@@ -313,11 +313,18 @@ def resealed(path, change):
     write_container(path, "model", header, tensors)
 
 
+VOTE = {
+    "kind": "voted kernel",
+    "kernel": {"name": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3},
+    "K": 0,
+    "support": {"storage": "none", "rows": 0},
+    "survived_last": [],
+    "fit_intercept": True,
+}
+
+
 def put_extra_part(header, tensors):
-    header["parts"].append(
-        {"kind": "voted kernel", "kernel": {"name": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3}, "K": 0}
-        | {"support": {"storage": "none", "rows": 0}, "survived_last": [], "fit_intercept": True}
-    )
+    header["parts"].append(VOTE)
 
 
 @pytest.mark.parametrize(
@@ -325,6 +332,7 @@ def put_extra_part(header, tensors):
     [
         (put_extra_part, "its weight rows do not fit its classes"),
         (lambda header, _: header.update(features=2**31), "features and 3 classes, more than can be learned"),
+        (lambda header, _: header["parts"].append(VOTE | {"survived_last": [2**63]}), "it counts 9223372036854775808"),
         (lambda header, _: header.update(learner=["x"]), "what it says of its training cannot be read"),
         (lambda header, _: header["history"].update(mistakes=["<b>"]), "what it says of its training cannot be read"),
         (lambda header, _: header.update(history=[]), "is not a sound model"),

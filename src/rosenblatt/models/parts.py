@@ -204,7 +204,7 @@ def _updates_from(prefix: str, tensors: Tensors, support: int, K: int) -> Update
 
 
 def _count(value: Any) -> int:
-    if not isinstance(value, int) or value < 0:
+    if not isinstance(value, int) or not 0 <= value < 2**62:
         raise ModelError(f"it counts {value!r} of something")
     return value
 
