@@ -21,7 +21,7 @@ from rosenblatt.errors import DataError
 if TYPE_CHECKING:
     from rosenblatt.data.reader import Reader
 
-SAMPLE = 50_000  # rows that a guess is made from
+SAMPLE = 20_000  # rows that a guess is made from
 
 
 def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Reader:

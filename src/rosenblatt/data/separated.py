@@ -74,8 +74,12 @@ class SeparatedPiece:
     def _text_of(self, good: NDArray[np.bool_]) -> bytes:
         if good.all():
             return repaired(self.data)
+        # Runs of good records, each one piece of the text.
         begins = np.concatenate([[0], self.ends[:-1]])
-        return repaired(b"".join(self.data[a:b] for a, b in zip(begins[good], self.ends[good], strict=True)))
+        turns = np.diff(np.concatenate([[False], good, [False]]).astype(np.int8))
+        firsts, lasts = np.flatnonzero(turns == 1), np.flatnonzero(turns == -1) - 1
+        runs = zip(begins[firsts].tolist(), self.ends[lasts].tolist(), strict=True)
+        return repaired(b"".join([self.data[a:b] for a, b in runs]))
 
     def _read(self, text: bytes, encoder: ColumnEncoder | None, count: int) -> tuple[Any, dict[str, Strange]]:
         """A table in the types of the encoder's columns, or of strings."""
