@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rosenblatt.data import output
+from rosenblatt.data import partfile
 from rosenblatt.data.output import check_outputs, check_writable, write_whole, writing
 from rosenblatt.errors import ModelError, ParameterError
 
@@ -153,7 +153,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monke
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"now\n"
-    monkeypatch.setattr(output, "_STALE_AFTER", -1.0)
+    monkeypatch.setattr(partfile, "_STALE_AFTER", -1.0)
     write_whole(tmp_path / "x", b"new")
     assert len(left_in(tmp_path)) == 2  # it is being written: nobody's to remove
     process.kill()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
-from rosenblatt.data.output import PartFile, remove_stale
+from rosenblatt.data.partfile import PartFile, remove_stale
 from rosenblatt.errors import DataError, ModelError
 
 _MAGIC = b"RBLOCKS2"
