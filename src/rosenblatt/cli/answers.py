@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Protocol
 
@@ -122,12 +123,19 @@ class _Json:
         pass
 
 
+_RANKED = re.compile(r"(label|score|probability) \d+")
 _GROUPS = {"score of ": "scores", "probability of ": "probabilities"}
 
 
 def _nested(row: dict[str, Any]) -> dict[str, Any]:
     nested: dict[str, Any] = {}
     for name, cell in row.items():
+        if ranked := _RANKED.fullmatch(name):
+            top = nested.setdefault("top", [])
+            if ranked[1] == "label":
+                top.append({})
+            top[-1][ranked[1]] = cell
+            continue
         begin = next((begin for begin in _GROUPS if name.startswith(begin)), None)
         if begin is None:
             nested[name] = cell

@@ -184,6 +184,8 @@ def iter_separated(
             end = int(ends[-1]) if len(ends) else 0
             if not is_open:
                 check_line(source, len(data) - end)
+            if len(ends):
+                check_line(source, int(np.diff(ends, prepend=0).max()))
             rest = data[end:]
             if end:
                 first = 0
