@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import signal
 import stat
@@ -9,7 +11,9 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -182,3 +186,44 @@ def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
     check_outputs({"-o": "/dev/null", "--report": "/dev/null"}, ["/dev/null"])
     with pytest.raises(ParameterError):  # neither is there yet
         check_outputs({"-o": str(tmp_path / "new"), "--report": str(tmp_path / "folder" / "new")}, [])
+
+
+CALLS = [(os, "open"), (fcntl, "flock"), (os, "fsync"), (os, "fchmod"), (os, "replace"), (os, "dup")]
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("exists", [True, False])
+def test_whichever_call_fails_the_old_file_or_the_new_one_is_there(
+    tmp_path: Path, failure: BaseException, exists: bool
+) -> None:
+    """Every call to the system fails once, before it has done anything and after it has."""
+    target, outcomes = tmp_path / "x", set()
+    for module, name in dict.fromkeys(CALLS):
+        for after in (False, True):
+            for number in range(4):
+                target.unlink(missing_ok=True)
+                if exists:
+                    target.write_bytes(b"old")
+                original, count = getattr(module, name), 0
+
+                def failing(
+                    *words: Any, _call: Any = original, _at: int = number, _after: bool = after, **more: Any
+                ) -> Any:
+                    nonlocal count
+                    count += 1
+                    if count == _at + 1:
+                        if _after:
+                            _call(*words, **more)
+                        raise failure
+                    return _call(*words, **more)
+
+                with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ResourceWarning)  # a handle that was opened and never handed over
+                    patch.setattr(module, name, failing)
+                    with contextlib.suppress(ModelError, OSError, KeyboardInterrupt):
+                        write_whole(target, b"new" * 10_000)
+                found = target.read_bytes() if target.exists() else None
+                assert found in (b"new" * 10_000, b"old" if exists else None), (name, number, after)
+                assert left_in(tmp_path) in (["x"], []), (name, number, after)
+                outcomes.add(found)
+    assert outcomes == {b"new" * 10_000, b"old" if exists else None}

@@ -32,7 +32,7 @@ class PartFile:
     """
 
     def __init__(self, name: str, target: str, *, readable: bool = False) -> None:
-        self._name, self._target = name, target
+        self._name, self._target, self._placed, self.handle = name, target, False, -1
         folder, own = os.path.split(target)
         self.path = os.path.join(folder, f".{own}{_MARK}{secrets.token_hex(8)}")
         self._guard = _unwanted.guard(self.path)
@@ -43,10 +43,11 @@ class PartFile:
         try:
             self.handle = os.open(self.path, (os.O_RDWR if readable else os.O_WRONLY) | os.O_CREAT | os.O_EXCL, mode)
             fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # while it is held, the file is not stale
-        except OSError as error:
-            self._guard.__exit__(None, None, None)
-            raise ModelError(f"{name} cannot be written: {error.strerror}") from None
-        self._placed = False
+        except BaseException as error:
+            self.__exit__()
+            if isinstance(error, OSError):
+                raise ModelError(f"{name} cannot be written: {error.strerror}") from None
+            raise
 
     def __enter__(self) -> PartFile:
         return self
@@ -56,8 +57,9 @@ class PartFile:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
         self._guard.__exit__(None, None, None)
-        with contextlib.suppress(OSError):
-            os.close(self.handle)
+        if self.handle >= 0:
+            with contextlib.suppress(OSError):
+                os.close(self.handle)
 
     def put_in_place(self, target: str | None = None) -> None:
         """Make sure that the bytes are on disk, and give them the target's name, or another in its folder."""
