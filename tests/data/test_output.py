@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
 import signal
 import stat
@@ -114,6 +115,12 @@ def test_standard_output_by_any_name(tmp_path: Path, name: str, into: str) -> No
     assert Path("/dev/stdout").is_symlink()
 
 
+def test_standard_output_that_takes_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    write_whole("-", "größe\n".encode())
+    assert sys.stdout.getvalue() == "größe\n"  # type: ignore[attr-defined]
+
+
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for path, why in [
@@ -133,7 +140,8 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "x").write_bytes(b"old")
     code = (
-        "import time\nfrom rosenblatt.data.output import writing\n"
+        "import signal, time\nfrom rosenblatt.data.output import writing\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup would have it ignored
         "with writing('x') as file:\n file.write(b'n' * 100_000)\n print('now', flush=True)\n time.sleep(60)"
     )
     process = subprocess.Popen(

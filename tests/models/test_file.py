@@ -423,3 +423,23 @@ def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "argsort", counted)
     assert {name for tops in model.top_features().values() for name, _ in tops} == {"red", "blue"}
     assert max(sorted_sizes) <= 2
+
+
+@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_are_saved(tmp_path, calibrate, classes):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 4))
+    labels = np.digitize(rows[:, 0] + 0.5 * rng.normal(size=300), [-0.4, 0.4][: classes - 1])
+    learner = rosenblatt.Calibrated(rosenblatt.AveragedPerceptron(), calibrate=calibrate).fit(rows, labels)
+    save(learner, tmp_path / "m")
+    model = load(tmp_path / "m")
+    np.testing.assert_allclose(model.predict_proba(rows), learner.predict_proba(rows), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(rows), learner.predict(rows))
+    save(model, tmp_path / "n")
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_a_model_without_probabilities_says_so(tmp_path):
+    with pytest.raises(ModelError, match="the model has scores but no probabilities"):
+        load(saved(tmp_path)).predict_proba(X)

@@ -50,8 +50,9 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     name = os.fspath(path)
     if name == STDOUT:
         sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        out: Any = getattr(sys.stdout, "buffer", None) or _Spoken()
+        yield cast(BinaryIO, out)
+        out.flush()
         return
     found = _descriptor_of(name)
     target = os.path.realpath(name)
@@ -149,6 +150,17 @@ def _descriptor_of(name: str) -> int | None:
             return None
         name = os.path.join(os.path.dirname(name), os.readlink(name))
     return None
+
+
+class _Spoken(io.RawIOBase):
+    """Standard output where it has been replaced by something that takes text alone."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        sys.stdout.write(bytes(data).decode("utf-8", "replace"))
+        return len(data)
 
 
 class _File(io.FileIO):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +153,9 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
     """The model that a fitted learner holds."""
     if isinstance(learner, Model):
         return learner
+    calibrated = getattr(learner, "learner_", None)
+    if calibrated is not None and not hasattr(learner, "_answer"):
+        return replace(model_of(calibrated, encoder, names), calibrator=calibrator_of(learner))
     if not hasattr(learner, "_answer"):
         raise ModelError(f"{type(learner).__name__} cannot be saved: it is not a learner of rosenblatt")
     if not hasattr(learner, "classes_"):
