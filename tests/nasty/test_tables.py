@@ -423,3 +423,15 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
             assert sum(map(len, reader)) == count
         assert reader.tally.bad == count
         assert asked <= 4 * len(text)
+
+
+def test_names_are_said_in_one_line(tmp_path: Path) -> None:
+    """Excel puts line breaks into headers."""
+    path = put(tmp_path, '"unit\nprice","' + "long " * 100 + '",y\n1,2,p\n3,4,q\n')
+    reader = scan(path)
+    names = [column.name for column in reader.encoder.columns]
+    assert names[0] == "unit price"
+    assert len(names[1]) == 200
+    with pytest.raises(ParameterError, match="there is no such column; the 3 are unit price, long long") as error:
+        scan(path, label="z")
+    assert len(str(error.value)) < 200

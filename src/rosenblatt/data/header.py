@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rosenblatt.data.cells import MISSING, read_number
 
+LONGEST_NAME = 200  # characters
 _LABELS = ("label", "class", "target", "y", "category")
 
 
@@ -27,7 +28,8 @@ def says_others(first: list[str], rows: list[list[str]], decimal: str) -> bool:
 
 
 def distinct(cells: list[str]) -> tuple[str, ...]:
-    """Names as pandas would make them: no name twice, and none empty."""
+    """Names as pandas would make them: no name twice, and none empty; in one line, and not too long to be said."""
+    cells = [" ".join(cell.split())[:LONGEST_NAME] for cell in cells]
     names: list[str] = []
     taken = set(cells)
     for j, cell in enumerate(cells):
