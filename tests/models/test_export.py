@@ -210,8 +210,10 @@ def test_what_cannot_be_exported(tmp_path):
 
 
 ODD_LABELS = [
-    'a"b', "a\\", "a\nb", "a\rb", "??/", "??/n", "??'", "*/", "/*", "*??/\n/", "%s%n", "\\x41", "\\101", "a\u2028b", "é", "😀",
-    "//", "\x7f", "\x1b[2J", '";int x=1;"', '*/ __attribute__((constructor)) void f(void){} /*', "#include <x>", "a\tb", " ",
+    'a"b', "a\\", "a\nb", "a\rb", "??/", "??/n", "??'", "*/", "/*", "*??/\n/", "%s%n", "\\x41", "\\101", "a\u2028b",
+    "é", "😀",
+    "//", "\x7f", "\x1b[2J", '";int x=1;"',
+    '*/ __attribute__((constructor)) void f(void){} /*', "#include <x>", "a\tb", " ",
 ]  # fmt: skip
 DIALECTS = [
     ["-x", "c", "-std=c89"],

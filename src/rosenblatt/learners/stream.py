@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import engine
@@ -148,6 +147,8 @@ def reading_stream(answer: Linear, classes: NDArray[Any], names: dict[Any, int])
 
 def row_table(features: dict[Any, float], names: dict[Any, int]) -> Table:
     """One example as a table; features without a name are left out."""
+    import scipy.sparse as sp
+
     known = {names[name]: value for name, value in features.items() if name in names}
     columns = sorted(known)
     values = np.array([known[j] for j in columns], np.float64)
