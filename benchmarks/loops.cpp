@@ -1,7 +1,7 @@
 // The engine's inner loops, one at a time, for counting their instructions: loops NAME runs one, loops lists them.
 //
 // Only what happens inside counted() is counted. The rows come from the engine's own generator, so that every machine
-// does the same work.
+// does the same work. Loops are not inlined: the compiler must not know the sizes that only a benchmark knows.
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "generator.hpp"
-#include "keep.hpp"
-#include "rows.hpp"
-#include "rules.hpp"
+#include "large.hpp"
+#include "linear.hpp"
 #include "separate.hpp"
-#include "train.hpp"
 
 namespace {
 
@@ -29,12 +27,8 @@ struct Work {
   std::vector<std::int32_t> indices, starts, classes;
   std::vector<std::int8_t> signs;
   std::vector<std::uint32_t> order;
-  std::vector<T> weights = std::vector<T>(class_count * vocabulary);
-  std::vector<double> sums = std::vector<double>(class_count * vocabulary), intercept = std::vector<double>(class_count),
-                      intercept_sums = std::vector<double>(class_count);
-  Counters counters{};
-  double mistake_weight = 0;
-  Poll poll{[](void*) { return false; }, nullptr};
+  OwnArrays arrays;
+  Poll poll;
 
   Work() {
     for (std::int64_t i = 0; i < row_count; ++i) {
@@ -57,6 +51,7 @@ struct Work {
     }
     starts.push_back(static_cast<std::int32_t>(indices.size()));
     rosenblatt::shuffle(order.data(), row_count, generator);
+    Average::of(state(class_count, vocabulary));  // the arrays, as large as any loop wants them
   }
 
   DenseRows<T> dense_rows() const { return {dense.data(), row_count, feature_count, feature_count}; }
@@ -66,21 +61,33 @@ struct Work {
   Order as_given() const { return {nullptr, row_count}; }
   Order shuffled() const { return {order.data(), row_count}; }
 
-  template <class Rows, class Rule, class Keep>
-  void binary(const Rows& rows, Order pass, const Rule& rule, Keep keep) {
-    const Linear<Rows, true> model{weights.data(), intercept.data(), 1, true};
-    learn_binary(rows, signs.data(), nullptr, pass, {0, pass.count}, model, rule, keep, false, counters, mistake_weight, poll);
+  State<T> state(std::int64_t K, std::int64_t features) { return State<T>({arrays, "", K, features, true}); }
+
+  template <class Keep, class Rows, class Rule>
+  void binary(const Rows& rows, Order pass, const Rule& rule) {
+    run<Keep>(rows, TwoClasses{{nullptr}, signs.data(), false}, pass, rule);
   }
-  template <class Rows, class Rule, class Keep>
-  void joint(const Rows& rows, Order pass, const Rule& rule, Keep keep) {
-    const Linear<Rows, true> model{weights.data(), intercept.data(), class_count, true};
-    learn_joint(rows, classes.data(), nullptr, pass, {0, pass.count}, model, rule, keep, counters, mistake_weight, poll);
+  template <class Keep, class Rows, class Rule>
+  void joint(const Rows& rows, Order pass, const Rule& rule) {
+    run<Keep>(rows, Joint{{nullptr}, classes.data(), class_count}, pass, rule);
   }
-  Average average() { return {sums.data(), intercept_sums.data(), 1}; }
+  template <class Rows>
+  [[gnu::noinline, gnu::noclone]] void separated(const Rows& rows) {
+    const State<T> learner = state(1, rows.features);
+    separate(rows, signs.data(), learner.weights, *learner.intercept, true, 500, poll);
+  }
+
+ private:
+  template <class Keep, class Rows, class Task, class Rule>
+  [[gnu::noinline, gnu::noclone]] void run(const Rows& rows, const Task& task, Order pass, const Rule& rule) {
+    const State<T> learner = state(task.weight_rows(), rows.features);
+    Keep keep = Keep::of(learner);
+    learn(rows, task, pass, {0, pass.count}, learner, rule, keep, poll);
+  }
 };
 
-const PerceptronRule perceptron{1.0, 0.0};
-const PassiveAggressiveRule pa_one{PassiveAggressiveRule::Variant::PA_I, 1.0};
+const Perceptron perceptron{Numbers{}};
+const PassiveAggressive pa_one{{}, PassiveAggressive::Variant::PA_I, 1.0};
 
 struct Loop {
   const char* name;
@@ -100,31 +107,28 @@ constexpr std::int64_t dense_values = row_count * feature_count, sparse_values =
 
 const Loop loops[] = {
     {"dense float64, in order", dense_values,
-     with<double>([](auto& w) { w.binary(w.dense_rows(), w.as_given(), perceptron, Last{}); })},
+     with<double>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.as_given(), perceptron); })},
     {"dense float32, in order", dense_values,
-     with<float>([](auto& w) { w.binary(w.dense_rows(), w.as_given(), perceptron, Last{}); })},
+     with<float>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.as_given(), perceptron); })},
     {"dense float64, shuffled", dense_values,
-     with<double>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), perceptron, Last{}); })},
+     with<double>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
     {"dense float32, shuffled", dense_values,
-     with<float>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), perceptron, Last{}); })},
+     with<float>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, in order", sparse_values,
-     with<double>([](auto& w) { w.binary(w.sparse_rows(), w.as_given(), perceptron, Last{}); })},
+     with<double>([](auto& w) { w.template binary<Last>(w.sparse_rows(), w.as_given(), perceptron); })},
     {"sparse float32, in order", sparse_values,
-     with<float>([](auto& w) { w.binary(w.sparse_rows(), w.as_given(), perceptron, Last{}); })},
+     with<float>([](auto& w) { w.template binary<Last>(w.sparse_rows(), w.as_given(), perceptron); })},
     {"sparse float64, shuffled", sparse_values,
-     with<double>([](auto& w) { w.binary(w.sparse_rows(), w.shuffled(), perceptron, Last{}); })},
+     with<double>([](auto& w) { w.template binary<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
     {"dense float64, averaged", dense_values,
-     with<double>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), perceptron, w.average()); })},
+     with<double>([](auto& w) { w.template binary<Average>(w.dense_rows(), w.shuffled(), perceptron); })},
     {"dense float64, PA-I", dense_values,
-     with<double>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), pa_one, Last{}); })},
+     with<double>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.shuffled(), pa_one); })},
     {"dense float64, ten classes", dense_values * class_count,
-     with<double>([](auto& w) { w.joint(w.dense_rows(), w.shuffled(), perceptron, Last{}); })},
+     with<double>([](auto& w) { w.template joint<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, ten classes", sparse_values * class_count,
-     with<double>([](auto& w) { w.joint(w.sparse_rows(), w.shuffled(), perceptron, Last{}); })},
-    {"separate, dense float64", dense_values, with<double>([](auto& w) {
-       separate(w.dense_rows(), w.signs.data(), Linear<DenseRows<double>, true>{w.weights.data(), w.intercept.data(), 1, true},
-                500, w.poll);
-     })},
+     with<double>([](auto& w) { w.template joint<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
+    {"separate, dense float64", dense_values, with<double>([](auto& w) { w.separated(w.dense_rows()); })},
     {"shuffle of the rows", row_count,
      with<double>([](auto& w) { rosenblatt::shuffle(w.order.data(), row_count, w.generator); })},
 };

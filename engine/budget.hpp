@@ -28,8 +28,8 @@ struct Pool {
   double* coefficients;   // B x K
   double* matrix;         // B x B: kernel values of the slots (forgetron) or the inverse of that matrix (projectron)
   std::int64_t* size;
-  std::int64_t* oldest;   // slots are a ring once they are full
-  double* numbers;        // see below
+  std::int64_t* oldest;  // slots are a ring once they are full
+  double* numbers;       // see below
 
   double& steps_taken() { return numbers[0]; }       // forgetron: M
   double& spent() { return numbers[1]; }             // forgetron: Q, what the removed rows have cost
@@ -40,42 +40,50 @@ struct Pool {
 class BudgetRun {
  public:
   // before: kernel values of the table's rows with those that the caller keeps, slot for slot.
-  BudgetRun(Source& rows, Source* before, Targets targets, std::int64_t K, double bias, Policy policy, Pool pool)
-      : rows_(rows), before_(before), targets_(targets), K_(K), bias_(bias), policy_(policy), pool_(pool),
+  BudgetRun(Source& rows, Source* before, const AnyTask& task, double bias, Policy policy, Pool pool)
+      : rows_(rows), before_(before), task_(task), K_(weight_rows(task)), bias_(bias), policy_(policy), pool_(pool),
         kernel_(pool.budget * panel_rows) {}
 
   template <class Rule>
-  void learn(Order order, const Rule& rule, bool tie_positive, Counters& c, double& mistake_weight, Poll& poll) {
-    std::vector<double> scores(K_);
-    std::uint32_t index[panel_rows];
-    for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
-      const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
-      for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
-      rows_.load(index, count);
-      if (before_) before_->load(index, count);
-      for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
-      for (int r = 0; r < count; ++r) {
-        const std::int64_t i = index[r];
-        score(r, scores.data());
-        const Verdict verdict = judge(targets_, K_, scores.data(), i, tie_positive);
-        bool update = false;
-        if (rule.wants(verdict.margin, verdict.mistake)) {
-          const double norm = rows_.diagonal(i) + bias_, q = norm * (K_ == 1 ? 1 : 2);
-          const double weight = targets_.sample_weight ? targets_.sample_weight[i] : 1.0;
-          const double tau = q > 0 ? rule.step(verdict.margin, q, weight) : 0.0;
-          update = tau != 0;
-          if (update) step(i, r, norm, K_ == 1 ? tau * targets_.signs[i] : tau, verdict);
-          c.updates += update;
-          c.mistakes += verdict.mistake;
-          if (verdict.mistake) mistake_weight += weight;
-        }
-        c.survived = update ? 1 : c.survived + 1;
-        ++c.seen;
-      }
-    }
+  void learn(Order order, const Rule& rule, Counters& c, double& mistake_weight, Poll& poll) {
+    std::visit(
+        [&](const auto& task) {
+          Working<std::decay_t<decltype(task)>> working{{}, *this};
+          std::vector<double> scores(K_);
+          for_each_panel(order, poll, [&](const std::uint32_t* index, int count) {
+            rows_.load(index, count);
+            if (before_) before_->load(index, count);
+            for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
+            for (working.r = 0; working.r < count; ++working.r) {
+              const std::int64_t i = index[working.r];
+              score(working.r, scores.data());
+              learn_example(task, rule, rule.reach(), i, task.of(scores.data(), i), working, working, c, mistake_weight,
+                            nullptr);
+            }
+          });
+        },
+        task_);
   }
 
  private:
+  // Row r of the panel, which is learned from. The answer is what the slots hold.
+  template <class Task>
+  struct Working : Last {
+    BudgetRun& run;
+    int r = 0;
+    double norm = 0;
+
+    template <class Rule>
+    double q(const Rule&, std::int64_t i, const Verdict&) {
+      norm = run.rows_.diagonal(i) + run.bias_;
+      return norm * Task::norms;
+    }
+    template <class Rule>
+    void move(const Rule&, std::int64_t i, double step, Basis, const Verdict& verdict, const Counters&) {
+      run.step(i, r, norm, step, verdict);
+    }
+  };
+
   double kernel(std::int64_t s, int r) const { return kernel_[s * panel_rows + r]; }
   double* coefficient(std::int64_t s) const { return pool_.coefficients + s * K_; }
   double& matrix(std::int64_t s, std::int64_t t) const { return pool_.matrix[s * pool_.budget + t]; }
@@ -168,7 +176,7 @@ class BudgetRun {
 
   Source& rows_;
   Source* before_;
-  Targets targets_;
+  AnyTask task_;
   std::int64_t K_;
   double bias_;
   Policy policy_;

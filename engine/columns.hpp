@@ -22,7 +22,7 @@ Columns columns_of(const DenseRows<T>& rows) {
   const std::vector<double> shift(rows.row(0), rows.row(0) + n);
   std::vector<double> sum(n), square(n), largest(n);
   const double* __restrict from = shift.data();
-  double *__restrict s = sum.data(), *__restrict q = square.data(), *__restrict most = largest.data();
+  double* __restrict s = sum.data(), * __restrict q = square.data(), * __restrict most = largest.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const T* __restrict x = rows.row(i);
     for (std::size_t j = 0; j < n; ++j) {

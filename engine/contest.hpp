@@ -6,28 +6,30 @@
 // Invariant: a contestant does exactly what its learner would do alone on the same order of the same rows.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <memory>
-#include <variant>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "dispatch.hpp"
 #include "generator.hpp"
 #include "large.hpp"
-#include "second_order.hpp"
-#include "together.hpp"
+#include "pass.hpp"
 
 namespace rosenblatt {
-
-struct ArowRule {
-  double r;
-};
 
 // Rows to learn from, in another order every epoch, and rows to be judged by.
 struct Fold {
   std::vector<std::uint32_t> training, held, order;
   Generator generator;
+
+  static Order all_of(const std::vector<std::uint32_t>& rows) {
+    return {rows.data(), static_cast<std::int64_t>(rows.size())};
+  }
 };
 
 // How an epoch went.
@@ -35,83 +37,48 @@ struct Epoch {
   double accuracy;  // on the held-out rows, each counted with its sample weight; 0 without any
   double mistakes;
   double updates;
-  double separates;  // 1: no mistake was made, and the weights separate the rows that were learned from
+  double separates;       // 1: no mistake was made, and the weights separate the rows that were learned from
+  double mistake_weight;  // the sample weights of the mistakes
+  double finite;          // 1: all weights are
 };
 
-template <class Rows>
 class Contest {
  public:
-  using T = typename Rows::Value;
-  using Rule = std::variant<PerceptronRule, PassiveAggressiveRule, ArowRule>;
-
   struct Contestant {
-    const Contest* contest;
-    const Fold* fold;
-    Rule rule;
-    bool average;
-    Large<T> weights, variances;
-    Large<double> sums;
-    std::vector<double> intercept, intercept_sums, intercept_variances;
-    Counters counters{0, 0, 0, 0, 0, 1, 1, -1};
-    double mistake_weight = 0;
+    Fold& fold;
+    std::string keep;
+    OwnArrays arrays;
+    Pass pass;
 
-    Order order() const { return {fold->order.data(), static_cast<std::int64_t>(fold->order.size())}; }
-    std::int64_t bytes_a_row() const { return contest->rows.values_a_row() * static_cast<std::int64_t>(sizeof(T)); }
-    std::int64_t weight_bytes() const { return static_cast<std::int64_t>(weights.size() * sizeof(T)); }
-    Linear<Rows, true> model() { return {weights.data(), intercept.data(), contest->K, contest->fit_intercept}; }
-
-    void run(Part part, Poll& poll) {
-      if (const auto* arow = std::get_if<ArowRule>(&rule)) {
-        learn(part, poll, SecondOrder<Rows>{variances.data(), intercept_variances.data(), average ? sums.data() : nullptr,
-                                            average ? intercept_sums.data() : nullptr, arow->r});
-      } else if (const auto* perceptron = std::get_if<PerceptronRule>(&rule)) {
-        with_keep(part, poll, *perceptron);
-      } else {
-        with_keep(part, poll, std::get<PassiveAggressiveRule>(rule));
-      }
-    }
-
-   private:
-    template <class Step>
-    void with_keep(Part part, Poll& poll, const Step& step) {
-      if (average)
-        learn(part, poll, step, Average{sums.data(), contest->fit_intercept ? intercept_sums.data() : nullptr, contest->K});
-      else
-        learn(part, poll, step, Last{});
-    }
-
-    template <class... How>
-    void learn(Part part, Poll& poll, How... how) {
-      const Contest& c = *contest;
-      if (c.K == 1)
-        learn_binary(c.rows, c.signs, c.sample_weight, order(), part, model(), how..., false, counters, mistake_weight, poll);
-      else
-        learn_joint(c.rows, c.classes, c.sample_weight, order(), part, model(), how..., counters, mistake_weight, poll);
+    StateView view(const Contest& contest) {
+      return {arrays, keep, weight_rows(contest.task), contest.features, contest.fit_intercept, true};
     }
   };
 
-  Rows rows;
-  const std::int8_t* signs;
-  const std::int32_t* classes;
-  const double* sample_weight;
-  std::int64_t K;
+  AnyRows rows;
+  AnyTask task;
+  std::int64_t features;
   bool fit_intercept;
   std::vector<std::unique_ptr<Fold>> folds;
   std::vector<std::unique_ptr<Contestant>> contestants;
 
-  void add(std::size_t fold, Rule rule, bool average) {
-    auto one = std::make_unique<Contestant>(Contestant{this, folds[fold].get(), rule, average, {}, {}, {}, {}, {}, {}});
-    const std::size_t size = K * rows.features;
-    one->weights.assign(size, 0);
-    one->intercept.assign(K, 0);
-    if (average) {
-      one->sums.assign(size, 0);
-      one->intercept_sums.assign(K, 0);
-    }
-    if (std::holds_alternative<ArowRule>(rule)) {
-      one->variances.assign(size, 1);
-      one->intercept_variances.assign(K, 1);
-    }
+  // One more contestant, from weights of 0.
+  void add(std::size_t fold, const AnyRule& rule, const std::string& keep) {
+    auto one = std::make_unique<Contestant>(Contestant{*folds[fold], keep, {}, {}});
+    one->pass = make_pass(rows, task, {}, one->view(*this), rule, nullptr);
+    visit_keep<double>(keep, [&]<class Keep>(std::type_identity<Keep>) {
+      if (!Keep::is_weights)
+        throw std::invalid_argument("keep='" + keep + "': in a contest the answer must be a weight vector");
+    });
+    const Counters none{.seen = 0,
+                        .mistakes = 0,
+                        .updates = 0,
+                        .survived = 0,
+                        .run = 0,
+                        .checked = 1,
+                        .pocket_is_current = 1,
+                        .pocket_run = -1};
+    *counters(*one) = none;
     contestants.push_back(std::move(one));
   }
 
@@ -126,91 +93,94 @@ class Contest {
   // One epoch for some of the contestants.
   std::vector<Epoch> run(const std::vector<std::int64_t>& who, Poll& poll) {
     std::vector<Counters> before;
-    for (std::int64_t k : who) before.push_back(contestants[k]->counters);
+    std::vector<double> weight_before;
+    for (std::int64_t k : who) {
+      before.push_back(*counters(*contestants[k]));
+      weight_before.push_back(*mistake_weight(*contestants[k]));
+    }
     for (auto& fold : folds) {
-      std::vector<Contestant*> together;
-      for (std::int64_t k : who)
-        if (contestants[k]->fold == fold.get()) together.push_back(contestants[k].get());
+      std::vector<const Pass*> together;
+      for (std::int64_t k : who) {
+        if (&contestants[k]->fold != fold.get()) continue;
+        contestants[k]->pass.order = Fold::all_of(fold->order);
+        together.push_back(&contestants[k]->pass);
+      }
       run_together(together, poll);
     }
     std::vector<Epoch> epochs;
-    Large<T> scratch;
     for (std::size_t k = 0; k < who.size(); ++k) {
       Contestant& one = *contestants[who[k]];
-      const std::int64_t mistakes = one.counters.mistakes - before[k].mistakes;
-      const std::int64_t updates = one.counters.updates - before[k].updates;
-      const bool separates = mistakes == 0 && (updates == 0 || mistakes_of(one, poll) == 0);
-      epochs.push_back({accuracy(one, scratch, poll), static_cast<double>(mistakes), static_cast<double>(updates),
-                        separates ? 1.0 : 0.0});
+      const std::int64_t mistakes = counters(one)->mistakes - before[k].mistakes;
+      const std::int64_t updates = counters(one)->updates - before[k].updates;
+      constexpr double any = std::numeric_limits<double>::min();
+      const bool separates = mistakes == 0 && (updates == 0 || count_mistakes(rows, task, Fold::all_of(one.fold.order),
+                                                                              one.view(*this), any, poll) == 0);
+      epochs.push_back({accuracy(one, poll), static_cast<double>(mistakes), static_cast<double>(updates),
+                        separates ? 1.0 : 0.0, *mistake_weight(one) - weight_before[k], is_finite(one) ? 1.0 : 0.0});
     }
     return epochs;
   }
 
-  // Epochs of one contestant, each in an order of its own, until it separates the rows.
-  std::vector<Epoch> learn(std::int64_t who, std::int64_t most, Poll& poll) {
-    std::vector<Epoch> epochs;
-    while (static_cast<std::int64_t>(epochs.size()) < most && !poll() && (epochs.empty() || epochs.back().separates == 0)) {
-      shuffle();
-      epochs.push_back(run({who}, poll).front());
-    }
-    return epochs;
-  }
-
-  // The scores of the held-out rows by the answer so far, K a row.
+  // The scores of the held-out rows by the answer so far, K per row.
   void held_scores(Contestant& one, double* out, Poll& poll) const {
-    Large<T> weights;
-    std::vector<T> raw(K);
-    std::vector<double> intercept;
-    const Linear<Rows> model = answer(one, weights, intercept);
-    for_each_row(rows, held(one), K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-      if (K == 1)
-        *out = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
-      else
-        model.scores(rows, i, raw.data(), out, next);
-      out += K;
+    const std::int64_t K = weight_rows(task);
+    with_answer(one, [&](const auto& view, const auto& model) {
+      for_each_score(view, Fold::all_of(one.fold.held), model, poll,
+                     [&](std::int64_t, const double* scores) { out = std::copy_n(scores, K, out); });
     });
   }
 
  private:
-  static Order held(const Contestant& one) {
-    return {one.fold->held.data(), static_cast<std::int64_t>(one.fold->held.size())};
+  static Counters* counters(Contestant& one) {
+    return reinterpret_cast<Counters*>(one.arrays.get<std::int64_t>("counters", counter_count));
+  }
+  static double* mistake_weight(Contestant& one) { return one.arrays.get<double>("mistake_weight", 1); }
+
+  static bool is_finite(const Contestant& one) {
+    const auto all_finite = [](const auto& values) {
+      return std::all_of(values.begin(), values.end(),
+                         [](auto value) { return std::isfinite(static_cast<double>(value)); });
+    };
+    return std::visit(all_finite, one.arrays.all.find("weights")->second) &&
+           std::visit(all_finite, one.arrays.all.find("intercept")->second);
   }
 
-  double mistakes_of(Contestant& one, Poll& poll) const {
-    constexpr double any = std::numeric_limits<double>::min();
-    return K == 1 ? count_mistakes<Rows>(rows, signs, sample_weight, one.order(), one.model(), false, any, poll)
-                  : count_mistakes_joint<Rows>(rows, classes, sample_weight, one.order(), one.model(), any, poll);
+  // Calls f(rows, model) with the weights that the keep says are the answer.
+  template <class F>
+  void with_answer(Contestant& one, F&& f) const {
+    std::visit(
+        [&](const auto& view) {
+          using Rows = std::decay_t<decltype(view)>;
+          using T = typename Rows::Value;
+          const State<T> state(one.view(*this));
+          visit_keep<T>(one.keep, [&]<class Keep>(std::type_identity<Keep>) {
+            if constexpr (!Keep::is_weights || Keep::is_raw) return f(view, Linear<Rows>(state));
+            const Keep keep = Keep::of(state);
+            Large<T> weights(state.K * state.features);
+            std::vector<double> intercept(state.K);
+            for (std::size_t at = 0; at < weights.size(); ++at)
+              weights[at] = static_cast<T>(keep.kept(state.weights, at, *state.counters));
+            for (std::int64_t k = 0; k < state.K; ++k)
+              intercept[k] = keep.kept_intercept(state.intercept, k, *state.counters);
+            f(view, Linear<Rows>(weights.data(), intercept.data(), state.K));
+          });
+        },
+        rows);
   }
 
-  Linear<Rows> answer(Contestant& one, Large<T>& weights, std::vector<double>& intercept) const {
-    if (!one.average) return one.model();
-    const double seen = static_cast<double>(std::max<std::int64_t>(1, one.counters.seen));
-    weights.resize(one.weights.size());
-    for (std::size_t at = 0; at < weights.size(); ++at)
-      weights[at] = static_cast<T>(static_cast<double>(one.weights[at]) - one.sums[at] / seen);
-    intercept.resize(K);
-    for (std::int64_t k = 0; k < K; ++k) intercept[k] = one.intercept[k] - one.intercept_sums[k] / seen;
-    return {weights.data(), intercept.data(), K, fit_intercept};
-  }
-
-  double accuracy(Contestant& one, Large<T>& weights, Poll& poll) const {
-    const Order order = held(one);
+  double accuracy(Contestant& one, Poll& poll) const {
+    const Order order = Fold::all_of(one.fold.held);
     if (order.count == 0) return 0.0;
-    std::vector<T> raw(K);
-    std::vector<double> intercept, scores(K);
-    const Linear<Rows> model = answer(one, weights, intercept);
     double right = 0, all = 0;
-    for_each_row(rows, order, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-      bool is_right;
-      if (K == 1) {
-        is_right = (static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0] >= 0) == (signs[i] > 0);
-      } else {
-        model.scores(rows, i, raw.data(), scores.data(), next);
-        is_right = std::max_element(scores.begin(), scores.end()) - scores.begin() == classes[i];
-      }
-      const double weight = sample_weight ? sample_weight[i] : 1.0;
-      all += weight;
-      if (is_right) right += weight;
+    with_answer(one, [&](const auto& view, const auto& model) {
+      std::visit(
+          [&](const auto& targets) {
+            for_each_score(view, order, model, poll, [&](std::int64_t i, const double* scores) {
+              all += targets.weight(i);
+              if (targets.is_right(scores, i)) right += targets.weight(i);
+            });
+          },
+          task);
     });
     return right / all;
   }

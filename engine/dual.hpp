@@ -1,8 +1,8 @@
 // The one kernel loop: a score is a sum over the updates so far, score(x) = sum_u step_u (K(x_u, x) + bias).
 //
-// Invariant: the score of every row is the sum over the log of updates in its order, one addition an update, however far
-// behind it is. So rows may catch up when they are next looked at, 32 at a time and with all the updates that they missed:
-// every kernel value is needed once an epoch, and a panel stays in the cache while it is needed.
+// Invariant: the score of every row is the sum over the log of updates in its order, one addition an update, however
+// far behind it is. So rows may catch up when they are next looked at, 32 at a time and with all the updates that they
+// missed: every kernel value is needed once an epoch, and a panel stays in the cache while it is needed.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "example.hpp"
 #include "keep.hpp"
+#include "order.hpp"
 #include "source.hpp"
-#include "train.hpp"
 
 namespace rosenblatt {
 
@@ -46,88 +47,53 @@ class PanelScores {
   std::vector<double> values_;
 };
 
-struct Targets {
-  const std::int8_t* signs;     // two classes
-  const std::int32_t* classes;  // more
-  const double* sample_weight;  // or null
-};
-
-struct Verdict {
-  double margin;
-  bool mistake;
-  std::int64_t gain, lose;  // the classes whose weights an update would move; no class loses with two
-};
-
-inline Verdict judge(const Targets& targets, std::int64_t K, const double* scores, std::int64_t i, bool tie_positive) {
-  if (K == 1) {
-    const int sign = targets.signs[i];
-    return {sign * scores[0], is_mistake(scores[0], sign, tie_positive), 0, -1};
+// Calls visit(index, count) for the rows of an order, a panel at a time.
+template <class Visit>
+void for_each_panel(Order order, Poll& poll, Visit&& visit) {
+  std::uint32_t index[panel_rows];
+  for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
+    const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
+    for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
+    visit(index, count);
   }
-  const std::int64_t right = targets.classes[i], wrong = highest_wrong(scores, K, right);
-  const double margin = scores[right] - scores[wrong];
-  return {margin, !(margin > 0), right, wrong};
 }
 
 // Learning on one table. Scores of rows that fell behind the log are brought up when they are needed.
 class DualRun {
  public:
   // start: scores of all rows by what was learned before, row after row.
-  DualRun(Source& source, Targets targets, std::int64_t K, double bias, std::vector<double> start)
-      : source_(source), targets_(targets), K_(K), bias_(bias), scores_(std::move(start)), applied_(source.count(), 0) {}
+  DualRun(Source& source, const AnyTask& task, double bias, std::vector<double> start)
+      : source_(source), task_(task), K_(weight_rows(task)), bias_(bias), scores_(std::move(start)),
+        applied_(source.count(), 0) {}
 
-  const Vote& log() const { return log_; }
-  std::int64_t pocket() const { return pocket_; }  // how many of the updates made the weights in the pocket; -1: none was put there
+  const Log& log() const { return log_; }
+  std::int64_t pocket() const {
+    return pocket_;
+  }  // how many of the updates made the weights in the pocket; -1: none was put there
 
   // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
   // every mistake.
   template <class Rule>
-  void learn(Order order, const Rule& rule, bool tie_positive, const Ratchet* ratchet, Counters& c,
-             double& mistake_weight, Poll& poll) {
+  void learn(Order order, const Rule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight, Poll& poll) {
     if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
     remember(order);
-    PanelScores local(K_);
-    std::vector<double> scores(K_);
-    double kernel[panel_rows] = {};
-    std::uint32_t index[panel_rows];
-    for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
-      const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
-      for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
-      bring_up(index, count, local);
-      for (int r = 0; r < count; ++r) {
-        const std::int64_t i = index[r];
-        for (std::int64_t k = 0; k < K_; ++k) scores[k] = local.at(k, r);
-        const Verdict verdict = judge(targets_, K_, scores.data(), i, tie_positive);
-        bool update = false;
-        if (rule.wants(verdict.margin, verdict.mistake)) {
-          const double q = (source_.diagonal(i) + bias_) * (K_ == 1 ? 1 : 2);
-          const bool can_step = Rule::needs_norm ? q > 0 : q != 0;
-          const double weight = targets_.sample_weight ? targets_.sample_weight[i] : 1.0;
-          const double tau = can_step ? rule.step(verdict.margin, q, weight) : 0.0;
-          update = tau != 0;
-          if (update) {
-            const double step = K_ == 1 ? tau * targets_.signs[i] : tau;
-            log_.before_update(source_, i, step, verdict.gain, verdict.lose, c);
-            source_.values(i, kernel);
-            local.add(kernel, bias_, step, verdict.gain, verdict.lose);
-          }
-          c.updates += update;
-          c.mistakes += verdict.mistake;
-          if (verdict.mistake) mistake_weight += weight;
-        }
-        c.survived = update ? 1 : c.survived + 1;
-        ++c.seen;
-        const bool share_now = update && source_.by_column();
-        if (share_now) settle(index, count, local, poll);
-        if (ratchet) {
-          const auto check = [&](double) {
-            if (!share_now) settle(index, count, local, poll);
-            return count_wrong(order, tie_positive);
-          };
-          ratchet->after(c, verdict.mistake, update, check, [&] { pocket_ = size(); });
-        }
-      }
-      keep(index, count, local);
-    }
+    std::visit(
+        [&](const auto& task) {
+          Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, poll, PanelScores(K_)};
+          std::vector<double> scores(K_);
+          for_each_panel(order, poll, [&](const std::uint32_t* index, int count) {
+            panel.index = index;
+            panel.count = count;
+            bring_up(index, count, panel.scores);
+            for (int r = 0; r < count; ++r) {
+              for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
+              const Verdict verdict = task.of(scores.data(), index[r]);
+              learn_example(task, rule, rule.reach(), index[r], verdict, panel, panel, c, mistake_weight, nullptr);
+            }
+            keep(index, count, panel.scores);
+          });
+        },
+        task_);
   }
 
   bool is_finite() const {
@@ -135,22 +101,62 @@ class DualRun {
   }
 
   // The sample weights of the rows that the current weights get wrong.
-  double count_mistakes(Order order, bool tie_positive, Poll& poll) {
+  double count_mistakes(Order order, Poll& poll) {
     catch_up(order, poll);
-    return count_wrong(order, tie_positive);
+    return count_wrong(order);
   }
 
-
  private:
+  // The panel that is learned from: where a step is taken, and who is told of it.
+  template <class Task>
+  struct Working {
+    static constexpr bool shrinks = false;
+    DualRun& run;
+    Order order;
+    const Ratchet* ratchet;
+    Poll& poll;
+    PanelScores scores;
+    const std::uint32_t* index = nullptr;
+    int count = 0;
+    double kernel[panel_rows] = {};
+
+    // K(x, x) may be negative: a rule that ignores q steps along any row that is not 0.
+    template <class Rule>
+    double q(const Rule&, std::int64_t i, const Verdict&) {
+      const double q = (run.source_.diagonal(i) + run.bias_) * Task::norms;
+      if constexpr (Rule::needs_norm) return q;
+      return q != 0 ? 1.0 : 0.0;
+    }
+
+    template <class Rule>
+    void move(const Rule&, std::int64_t i, double step, Basis, const Verdict& verdict, const Counters& c) {
+      run.log_.add(i, step, verdict.gain, verdict.lose, c);
+      run.source_.values(i, kernel);
+      scores.add(kernel, run.bias_, step, verdict.gain, verdict.lose);
+    }
+
+    void after(Counters& c, bool mistake, bool update, std::nullptr_t) {
+      const bool share_now = update && run.source_.by_column();
+      if (share_now) run.settle(index, count, scores, poll);
+      if (!ratchet) return;
+      const auto check = [&](double) {
+        if (!share_now) run.settle(index, count, scores, poll);
+        return run.count_wrong(order);
+      };
+      ratchet->after(c, mistake, update, check, [&] { run.pocket_ = run.size(); });
+    }
+  };
+
   std::int64_t size() const { return static_cast<std::int64_t>(log_.rows.size()); }
 
-  double count_wrong(Order order, bool tie_positive) const {
+  double count_wrong(Order order) const {
     double found = 0;
-    for (std::int64_t at = 0; at < order.count; ++at) {
-      const std::int64_t i = order[at];
-      if (judge(targets_, K_, scores_.data() + i * K_, i, tie_positive).mistake)
-        found += targets_.sample_weight ? targets_.sample_weight[i] : 1.0;
-    }
+    std::visit(
+        [&](const auto& task) {
+          for (std::int64_t at = 0; at < order.count; ++at)
+            if (task.of(scores_.data() + order[at] * K_, order[at]).mistake) found += task.weight(order[at]);
+        },
+        task_);
     return found;
   }
 
@@ -193,12 +199,7 @@ class DualRun {
 
   void catch_up(Order order, Poll& poll) {
     PanelScores local(K_);
-    std::uint32_t index[panel_rows];
-    for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
-      const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
-      for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
-      bring_up(index, count, local);
-    }
+    for_each_panel(order, poll, [&](const std::uint32_t* index, int count) { bring_up(index, count, local); });
   }
 
   // In the middle of a panel: bring all rows up, then go back to it.
@@ -224,13 +225,13 @@ class DualRun {
   }
 
   Source& source_;
-  Targets targets_;
+  AnyTask task_;
   std::int64_t K_;
   double bias_;
   std::vector<double> scores_;
   std::vector<std::int64_t> applied_;
   std::vector<std::uint32_t> previous_;
-  Vote log_;
+  Log log_;
   std::int64_t pocket_ = -1;
 };
 

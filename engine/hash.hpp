@@ -29,8 +29,7 @@ inline std::uint32_t hash_bytes(const char* data, std::size_t length, std::uint3
     h = rotate_left(h, 13) * 5 + 0xe6546b64;
   }
   std::uint32_t k = 0;
-  for (std::size_t left = length - at; left > 0; --left)
-    k = (k << 8) | static_cast<unsigned char>(data[at + left - 1]);
+  for (std::size_t left = length - at; left > 0; --left) k = (k << 8) | static_cast<unsigned char>(data[at + left - 1]);
   if (at < length) h ^= rotate_left(k * c1, 15) * c2;
   return finish_hash(h ^ static_cast<std::uint32_t>(length));
 }

@@ -1,73 +1,159 @@
-// Which weights are the answer. A keep is told of every example and every update:
-//   before_update(...)   the weights are about to change by `step` times row i (and `-step` for the wrong class)
+// Which weights are the answer. A keep names its arrays in `of`, and is told of every example and every update:
+//   before_update(...)   the weights are about to change by `step` times row i (and `-step` for the losing class)
 //   after(...)           an example is over: was it a mistake, was there an update?
+//   kept(...)            the answer's weight at a place, and kept_intercept(...) its intercept
+// is_weights: is the answer one weight vector? is_raw: is it the current one? second_order: can AROW's changes be kept?
+//
 // Invariant: a keep never changes the raw weights, so learning can always go on.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <limits>
+
+#include "state.hpp"
 
 namespace rosenblatt {
 
-// The counters of a state; Python sees them as one int64 array in this order.
-struct Counters {
-  std::int64_t seen;              // examples
-  std::int64_t mistakes;
-  std::int64_t updates;
-  std::int64_t survived;          // examples since the last update, the one that made it included
-  std::int64_t run;               // correct answers of the current weights in a row
-  std::int64_t checked;           // have the current weights been checked on all rows?
-  std::int64_t pocket_is_current;
-  std::int64_t pocket_run;        // -1: the starting weights, which any first update challenges
-};
-
+// What most keeps do: nothing. The raw weights are the answer.
 struct Last {
+  static constexpr std::string_view name = "last";
+  static constexpr bool is_weights = true, is_raw = true, second_order = true, shrinks = false;
+  static constexpr double *sums = nullptr, *intercept_sums = nullptr;
+
+  template <class T>
+  static Last of(const State<T>&) {
+    return {};
+  }
   template <class Rows>
   void before_update(const Rows&, std::int64_t, double, std::int64_t, std::int64_t, const Counters&) {}
   template <class Check>
   void after(Counters&, bool, bool, Check&&) {}
+  template <class T>
+  double kept(const T* weights, std::int64_t at, const Counters&) const {
+    return static_cast<double>(weights[at]);
+  }
+  double kept_intercept(const double* intercept, std::int64_t k, const Counters&) const { return intercept[k]; }
 };
 
 // Sums u = sum over updates of (examples seen before it) * change, so that the mean of the weights after each of
 // N examples is w - u/N. Only the features of mistaken rows are touched.
-struct Average {
+struct Average : Last {
+  static constexpr std::string_view name = "average";
+  static constexpr bool is_raw = false;
   double* sums;
-  double* intercept_sums;  // null without an intercept
+  double* intercept_sums;
   std::int64_t K;
+  bool fit_intercept;
 
+  template <class T>
+  static Average of(const State<T>& s) {
+    return {{},
+            s.arrays.template get<double>("sums", s.K * s.features),
+            s.arrays.template get<double>("intercept_sums", s.K),
+            s.K,
+            s.fit_intercept};
+  }
   template <class Rows>
   void before_update(const Rows& rows, std::int64_t i, double step, std::int64_t gain, std::int64_t lose,
                      const Counters& c) {
     const double before = static_cast<double>(c.seen) * step;
     rows.template add_to<double>(i, before, sums, gain, K);
-    if (intercept_sums) intercept_sums[gain] += before;
+    if (fit_intercept) intercept_sums[gain] += before;
     if (lose < 0) return;
     rows.template add_to<double>(i, -before, sums, lose, K);
-    if (intercept_sums) intercept_sums[lose] -= before;
+    if (fit_intercept) intercept_sums[lose] -= before;
   }
-  template <class Check>
-  void after(Counters&, bool, bool, Check&&) {}
+  template <class T>
+  double kept(const T* weights, std::int64_t at, const Counters& c) const {
+    return static_cast<double>(weights[at]) - sums[at] / examples(c);
+  }
+  double kept_intercept(const double* intercept, std::int64_t k, const Counters& c) const {
+    return intercept[k] - intercept_sums[k] / examples(c);
+  }
+
+ private:
+  static double examples(const Counters& c) { return static_cast<double>(std::max<std::int64_t>(1, c.seen)); }
 };
 
-// The list of updates, each with the examples that the weights before it had survived.
-struct Vote {
-  std::vector<std::int64_t> rows;
-  std::vector<double> steps;
-  std::vector<std::int32_t> gains, loses;
-  std::vector<std::int64_t> survived;
+// The mean over the latest examples: those after `from`, which is half of the last power of two and so leaves out the
+// first quarter to half of them. As for the average, but the sums count examples from there; `later` holds those that
+// count from the last power of two, where `from` will be next.
+struct Tail : Last {
+  static constexpr std::string_view name = "tail";
+  static constexpr bool is_raw = false, second_order = false;
+  double *recent, *intercept_recent, *later, *intercept_later;
+  std::int64_t K, size;
+  bool fit_intercept;
 
+  template <class T>
+  static Tail of(const State<T>& s) {
+    const std::int64_t size = s.K * s.features;
+    const auto get = [&](const char* array, std::int64_t length) {
+      return s.arrays.template get<double>(array, length);
+    };
+    return {{},  get("recent_sums", size), get("intercept_recent_sums", s.K), get("later_sums", size),
+            get("intercept_later_sums", s.K), s.K, size, s.fit_intercept};
+  }
+  template <class Rows>
+  void before_update(const Rows& rows, std::int64_t i, double step, std::int64_t gain, std::int64_t lose,
+                     const Counters& c) {
+    add(rows, i, static_cast<double>(c.seen - from(c.seen)) * step, gain, lose, recent, intercept_recent);
+    if (c.seen > last_power(c.seen))
+      add(rows, i, static_cast<double>(c.seen - last_power(c.seen)) * step, gain, lose, later, intercept_later);
+  }
+  template <class Check>
+  void after(Counters& c, bool, bool, Check&&) {
+    if (c.seen < 2 || last_power(c.seen) != c.seen) return;
+    std::copy_n(later, size, recent);
+    std::copy_n(intercept_later, K, intercept_recent);
+    std::fill_n(later, size, 0.0);
+    std::fill_n(intercept_later, K, 0.0);
+  }
+  template <class T>
+  double kept(const T* weights, std::int64_t at, const Counters& c) const {
+    return static_cast<double>(weights[at]) - recent[at] / examples(c);
+  }
+  double kept_intercept(const double* intercept, std::int64_t k, const Counters& c) const {
+    return intercept[k] - intercept_recent[k] / examples(c);
+  }
+
+ private:
+  static std::int64_t last_power(std::int64_t seen) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, seen))));
+  }
+  static std::int64_t from(std::int64_t seen) { return last_power(seen) / 2; }
+  static double examples(const Counters& c) {
+    return static_cast<double>(std::max<std::int64_t>(1, c.seen - from(c.seen)));
+  }
+  template <class Rows>
+  void add(const Rows& rows, std::int64_t i, double change, std::int64_t gain, std::int64_t lose, double* sums,
+           double* intercept_sums) const {
+    rows.template add_to<double>(i, change, sums, gain, K);
+    if (fit_intercept) intercept_sums[gain] += change;
+    if (lose < 0) return;
+    rows.template add_to<double>(i, -change, sums, lose, K);
+    if (fit_intercept) intercept_sums[lose] -= change;
+  }
+};
+
+// The list of updates: every weight vector that lived.
+struct Vote : Last {
+  static constexpr std::string_view name = "vote";
+  static constexpr bool is_weights = false, is_raw = false, second_order = false;
+  Log* log;
+
+  template <class T>
+  static Vote of(const State<T>& s) {
+    return {{}, s.log};
+  }
   template <class Rows>
   void before_update(const Rows&, std::int64_t i, double step, std::int64_t gain, std::int64_t lose,
                      const Counters& c) {
-    rows.push_back(i);
-    steps.push_back(step);
-    gains.push_back(static_cast<std::int32_t>(gain));
-    loses.push_back(static_cast<std::int32_t>(lose));
-    survived.push_back(c.survived);
+    log->add(i, step, gain, lose, c);
   }
-  template <class Check>
-  void after(Counters&, bool, bool, Check&&) {}
 };
 
 // Gallant's pocket. With the ratchet a challenger is checked on all rows, once, when its run of correct answers beats
@@ -104,7 +190,9 @@ struct Ratchet {
 };
 
 template <class T>
-struct Pocket {
+struct Pocket : Last {
+  static constexpr std::string_view name = "pocket";
+  static constexpr bool is_raw = false, second_order = false;
   T* weights;
   double* intercept;
   Ratchet ratchet;
@@ -113,9 +201,17 @@ struct Pocket {
   std::int64_t size;  // K * features
   std::int64_t K;
 
-  template <class Rows>
-  void before_update(const Rows&, std::int64_t, double, std::int64_t, std::int64_t, const Counters&) {}
-
+  static Pocket of(const State<T>& s) {
+    constexpr double none_yet = std::numeric_limits<double>::infinity();
+    return {{},
+            s.arrays.template get<T>("pocket", s.K * s.features),
+            s.arrays.template get<double>("pocket_intercept", s.K),
+            {s.arrays.template get<double>("pocket_mistakes", 1, none_yet), s.ratchet},
+            s.weights,
+            s.intercept,
+            s.K * s.features,
+            s.K};
+  }
   template <class Check>
   void after(Counters& c, bool mistake, bool update, Check&& check) {
     ratchet.after(c, mistake, update, check, [&] {
@@ -123,6 +219,8 @@ struct Pocket {
       std::memcpy(intercept, current_intercept, K * sizeof(double));
     });
   }
+  double kept(const T*, std::int64_t at, const Counters&) const { return static_cast<double>(weights[at]); }
+  double kept_intercept(const double*, std::int64_t k, const Counters&) const { return intercept[k]; }
 };
 
 }  // namespace rosenblatt

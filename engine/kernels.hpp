@@ -1,8 +1,9 @@
 // Kernel functions, and products of many rows at once in one fixed order.
 //
-// Invariant: K(x, z) depends on x and z alone. The sum of a product runs over the features from left to right, as on paper,
-// and a feature that is 0 in either row adds nothing; so dense and CSR rows, any block and any CPU give the same bits. The
-// speed comes from the other direction: 32 rows lie side by side in a panel, and every feature of z meets all of them.
+// Invariant: K(x, z) depends on x and z alone. The sum of a product runs over the features from left to right, as on
+// paper, and a feature that is 0 in either row adds nothing; so dense and CSR rows, any block and any CPU give the same
+// bits. The speed comes from the other direction: 32 rows lie side by side in a panel, and every feature of z meets all
+// of them.
 #pragma once
 
 #include <algorithm>

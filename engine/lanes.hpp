@@ -55,9 +55,18 @@ inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
     s2 += at(a + j + 2 * lanes) * at(b + j + 2 * lanes);
     s3 += at(a + j + 3 * lanes) * at(b + j + 3 * lanes);
   }
-  if (j + lanes <= n) { s0 += at(a + j) * at(b + j); j += lanes; }
-  if (j + lanes <= n) { s1 += at(a + j) * at(b + j); j += lanes; }
-  if (j + lanes <= n) { s2 += at(a + j) * at(b + j); j += lanes; }
+  if (j + lanes <= n) {
+    s0 += at(a + j) * at(b + j);
+    j += lanes;
+  }
+  if (j + lanes <= n) {
+    s1 += at(a + j) * at(b + j);
+    j += lanes;
+  }
+  if (j + lanes <= n) {
+    s2 += at(a + j) * at(b + j);
+    j += lanes;
+  }
   H sum = L::fold((s0 + s1) + (s2 + s3));
   if (j + lanes / 2 <= n) {
     sum += *reinterpret_cast<const H*>(a + j) * *reinterpret_cast<const H*>(b + j);

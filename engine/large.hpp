@@ -4,10 +4,16 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <new>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include <sys/mman.h>
+
+#include "state.hpp"
 
 namespace rosenblatt {
 
@@ -39,5 +45,21 @@ struct LargeAllocator {
 
 template <class T>
 using Large = std::vector<T, LargeAllocator<T>>;
+
+// Arrays made as they are asked for.
+class OwnArrays final : public Arrays {
+ public:
+  using Values = std::variant<Large<float>, Large<double>, Large<std::int64_t>>;
+  std::map<std::string, Values, std::less<>> all;
+
+ protected:
+  void* find(const char* name, Kind kind, std::int64_t size, double initial) override {
+    auto [at, fresh] = all.try_emplace(name);
+    if (fresh && kind == Kind::float32) at->second = Large<float>(size, static_cast<float>(initial));
+    if (fresh && kind == Kind::float64) at->second = Large<double>(size, initial);
+    if (fresh && kind == Kind::int64) at->second = Large<std::int64_t>(size, static_cast<std::int64_t>(initial));
+    return std::visit([](auto& values) -> void* { return values.data(); }, at->second);
+  }
+};
 
 }  // namespace rosenblatt

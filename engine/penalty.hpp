@@ -16,9 +16,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
-#include "train.hpp"
+#include "keep.hpp"
+#include "rows.hpp"
 
 namespace rosenblatt {
 
@@ -83,22 +83,42 @@ class Shrinking {
   std::array<Block, 63> blocks_;
 };
 
-// What a penalised learner holds beside its weights. The sums serve the average; null: the last weights are kept.
+// The weights of a penalised learner. The sums, of the weights after each example, serve the average; null: the last
+// weights are kept.
 template <class T>
-struct Penalised {
-  const Shrinking& shrinking;
-  std::int64_t* as_of;     // one a feature
-  double* sums;            // of the weights after each example
+struct Shrunk : Last {
+  static constexpr bool shrinks = true, second_order = false;
+  const Shrinking* shrinking;
+  std::int64_t* as_of;  // one per feature
+  double* sums;
   double* intercept_sums;  // as in keep.hpp: examples before a change times the change
 
+  static Shrunk of(const State<T>& s, const Shrinking& shrinking) {
+    Shrunk made{{}, &shrinking, s.arrays.template get<std::int64_t>("as_of", s.features), nullptr, nullptr};
+    if (s.keep != Average::name) return made;
+    const Average average = Average::of(s);
+    made.sums = average.sums;
+    if (s.fit_intercept) made.intercept_sums = average.intercept_sums;
+    return made;
+  }
+
+  template <class Rows>
+  void before_update(const Rows&, std::int64_t, double step, std::int64_t gain, std::int64_t lose, const Counters& c) {
+    if (!intercept_sums) return;
+    const double before = static_cast<double>(c.seen) * step;
+    intercept_sums[gain] += before;
+    if (lose >= 0) intercept_sums[lose] -= before;
+  }
+
   // Brings the K weights of feature j, `apart` from one to the next, up to date.
-  void bring(T* weights, std::int64_t j, std::int64_t first, std::int64_t apart, std::int64_t K, std::int64_t seen) const {
+  void bring(T* weights, std::int64_t j, std::int64_t first, std::int64_t apart, std::int64_t K,
+             std::int64_t seen) const {
     const std::int64_t rows = seen - as_of[j];
     if (rows == 0) return;
     for (std::int64_t k = 0; k < K; ++k) {
       const std::int64_t at = first + k * apart;
       double unused = 0;
-      weights[at] = static_cast<T>(shrinking.after(static_cast<double>(weights[at]), rows, sums ? sums[at] : unused));
+      weights[at] = static_cast<T>(shrinking->after(static_cast<double>(weights[at]), rows, sums ? sums[at] : unused));
     }
     as_of[j] = seen;
   }
@@ -112,7 +132,7 @@ struct Penalised {
       return;
     }
     for (std::int64_t at = 0; at < K * rows.features; ++at) {
-      const double after = shrinking.after_one(static_cast<double>(weights[at]));
+      const double after = shrinking->after_one(static_cast<double>(weights[at]));
       weights[at] = static_cast<T>(after);
       if (sums) sums[at] += after;
     }
@@ -120,82 +140,13 @@ struct Penalised {
   }
 
   template <class Index>
-  void bring_row(const SparseRows<T, Index>& rows, std::int64_t i, T* weights, std::int64_t K, std::int64_t seen) const {
+  void bring_row(const SparseRows<T, Index>& rows, std::int64_t i, T* weights, std::int64_t K,
+                 std::int64_t seen) const {
     for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
       const std::int64_t j = rows.indices[p];
       bring(weights, j, j * K, 1, K, seen);
     }
   }
-
-  void move_intercept(double* intercept, std::int64_t k, double step, const Counters& c) const {
-    intercept[k] += step;
-    if (intercept_sums) intercept_sums[k] += static_cast<double>(c.seen) * step;
-  }
 };
-
-inline void count_penalised(Counters& c, bool mistake, bool update, double weight, double& mistake_weight) {
-  c.updates += update;
-  c.mistakes += mistake;
-  if (mistake) mistake_weight += weight;
-  c.survived = 1;  // every row changes the weights
-  ++c.seen;
-}
-
-template <class Rows, class Rule>
-void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
-                  Linear<Rows, true> model, const Rule& rule, const Penalised<typename Rows::Value>& penalised,
-                  bool tie_positive, Counters& c, double& mistake_weight, Poll& poll) {
-  using T = typename Rows::Value;
-  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-    penalised.bring_row(rows, i, model.weights, 1, c.seen);
-    const int sign = signs[i];
-    const double score = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
-    const bool mistake = is_mistake(score, sign, tie_positive);
-    const double weight = sample_weight ? sample_weight[i] : 1.0;
-    double tau = 0;
-    if (rule.wants(sign * score, mistake)) {
-      const double q = extended_squared_norm<Rule>(rows, i, model.fit_intercept);
-      tau = q > 0 ? rule.step(sign * score, q, weight) : 0.0;
-      if (tau != 0) {
-        rows.add_to(i, static_cast<T>(tau * sign), model.weights, 0, 1);
-        if (model.fit_intercept) penalised.move_intercept(model.intercept, 0, tau * sign, c);
-      }
-    }
-    count_penalised(c, mistake, tau != 0, weight, mistake_weight);
-  });
-}
-
-template <class Rows, class Rule>
-void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order, Part part,
-                 Linear<Rows, true> model, const Rule& rule, const Penalised<typename Rows::Value>& penalised,
-                 Counters& c, double& mistake_weight, Poll& poll) {
-  using T = typename Rows::Value;
-  const std::int64_t K = model.K;
-  std::vector<T> raw(K);
-  std::vector<double> scores(K);
-  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-    penalised.bring_row(rows, i, model.weights, K, c.seen);
-    const std::int64_t right = labels[i];
-    model.scores(rows, i, raw.data(), scores.data(), next);
-    const std::int64_t wrong = highest_wrong(scores.data(), K, right);
-    const double margin = scores[right] - scores[wrong];
-    const bool mistake = !(margin > 0);
-    const double weight = sample_weight ? sample_weight[i] : 1.0;
-    double tau = 0;
-    if (rule.wants(margin, mistake)) {
-      const double q = 2 * extended_squared_norm<Rule>(rows, i, model.fit_intercept);
-      tau = q > 0 ? rule.step(margin, q, weight) : 0.0;
-      if (tau != 0) {
-        rows.add_to(i, static_cast<T>(tau), model.weights, right, K);
-        rows.add_to(i, static_cast<T>(-tau), model.weights, wrong, K);
-        if (model.fit_intercept) {
-          penalised.move_intercept(model.intercept, right, tau, c);
-          penalised.move_intercept(model.intercept, wrong, -tau, c);
-        }
-      }
-    }
-    count_penalised(c, mistake, tau != 0, weight, mistake_weight);
-  });
-}
 
 }  // namespace rosenblatt

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "rows.hpp"
-#include "train.hpp"
+#include "order.hpp"
 
 namespace rosenblatt {
 

@@ -1,46 +1,96 @@
-// How far to step. A rule answers two questions about an example of margin m (binary: y·a; more classes: the
-// right score less the highest wrong one):
+// How far to step. A rule answers four questions about an example of margin m (see task.hpp):
+//   reach()             where m is above this there is no step, and no mistake either
 //   wants(m, mistake)   is there a step at all?
-//   reach()             never, and no mistake either, where m is above this
-//   step(m, q, s)       tau, where q = ‖x‖² (+1 with an intercept, twice that with more classes), s = sample weight
+//   step(l, q, s)       tau, where l is the loss, s the sample weight, and q = ‖x‖² (+1 with an intercept, twice that
+//   with
+//                       more classes) or, for a second-order rule, the variance of the margin
+//   needs_norm          does tau depend on q, or only on whether q is above 0?
 #pragma once
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
 
 namespace rosenblatt {
 
-// tau = eta0 on a mistake; the margin perceptron also steps where m <= beta.
-struct PerceptronRule {
-  static constexpr bool needs_norm = false;
+// The parameters of all rules; each takes its own.
+struct Numbers {
+  double eta0 = 1.0, beta = 0.0, C = 1.0, r = 1.0, epsilon = 0.1;
+};
+
+// tau = s eta0 on a mistake; the margin perceptron also steps where m <= beta.
+struct Perceptron {
+  static constexpr bool needs_norm = false, second_order = false;
   double eta0;
   double threshold;
 
-  PerceptronRule(double eta0_, double beta)
-      : eta0(eta0_), threshold(beta > 0 ? beta : -std::numeric_limits<double>::infinity()) {}
+  explicit Perceptron(const Numbers& n)
+      : eta0(n.eta0), threshold(n.beta > 0 ? n.beta : -std::numeric_limits<double>::infinity()) {}
 
   double reach() const { return std::fmax(threshold, 0.0); }
   bool wants(double margin, bool mistake) const { return mistake | (margin <= threshold); }
   double step(double, double, double weight) const { return weight * eta0; }
 };
 
-// With the loss l = max(0, 1 - m): l/q (PA), min(sC, l/q) (PA-I), l/(q + 1/(2sC)) (PA-II).
-struct PassiveAggressiveRule {
+// tau = s eta0 / q on a mistake: the step is 1/‖x‖ long, whatever the length of the row.
+struct Normalised {
+  static constexpr bool needs_norm = true, second_order = false;
+  double eta0;
+
+  double reach() const { return 0.0; }
+  bool wants(double, bool mistake) const { return mistake; }
+  double step(double, double q, double weight) const {
+    const double tau = weight * eta0 / q;
+    return tau <= std::numeric_limits<double>::max() ? tau : 0.0;  // a row too short to step along
+  }
+};
+
+// Wants a margin of 1.
+struct MarginRule {
   static constexpr bool needs_norm = true;
+  double reach() const { return 1.0; }
+  bool wants(double margin, bool) const { return margin < 1.0; }
+};
+
+// l/q (PA), min(sC, l/q) (PA-I), l/(q + 1/(2sC)) (PA-II).
+struct PassiveAggressive : MarginRule {
+  static constexpr bool second_order = false;
   enum class Variant { PA, PA_I, PA_II };
   Variant variant;
   double C;
 
-  double reach() const { return 1.0; }
-  bool wants(double margin, bool) const { return margin < 1.0; }
-
-  double step(double margin, double q, double weight) const {
-    const double loss = 1.0 - margin;
-    const double tau = variant == Variant::PA      ? loss / q
+  double step(double loss, double q, double weight) const {
+    const double tau = variant == Variant::PA     ? loss / q
                        : variant == Variant::PA_I ? std::fmin(weight * C, loss / q)
-                                                   : loss / (q + 1.0 / (2.0 * weight * C));
+                                                  : loss / (q + 1.0 / (2.0 * weight * C));
     return tau <= std::numeric_limits<double>::max() ? tau : 0.0;  // a row too short to step along
   }
 };
+
+// l beta with beta = 1/(v + r/s): see second_order.hpp.
+struct Arow : MarginRule {
+  static constexpr bool second_order = true;
+  double r;
+
+  double confidence(double v, double weight) const { return 1.0 / (v + r / weight); }
+  double step(double loss, double v, double weight) const { return loss * confidence(v, weight); }
+};
+
+using AnyRule = std::variant<Perceptron, Normalised, PassiveAggressive, Arow>;
+
+// The one place that knows the names of the rules.
+inline AnyRule make_rule(std::string_view name, const Numbers& numbers) {
+  using Variant = PassiveAggressive::Variant;
+  if (name == "perceptron") return Perceptron(numbers);
+  if (name == "normalised") return Normalised{numbers.eta0};
+  if (name == "PA") return PassiveAggressive{{}, Variant::PA, numbers.C};
+  if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, numbers.C};
+  if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, numbers.C};
+  if (name == "AROW") return Arow{{}, numbers.r};
+  throw std::invalid_argument("rule='" + std::string(name) + "': must be perceptron, normalised, PA, PA-I, PA-II or AROW");
+}
 
 }  // namespace rosenblatt

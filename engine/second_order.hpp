@@ -4,17 +4,17 @@
 // m < 1, with the constant 1 of the intercept as one more feature:
 //   v = sum_j Σ_j x_j²,  β = 1/(v + r/s),  α = (1 - m) β        s: the sample weight
 //   w_j += α y Σ_j x_j,  Σ_j -= β (Σ_j x_j)²
-// More classes: m is the right score less the highest wrong one, v the sum over both rows, and the right row gains what the
-// wrong one loses, each by its own variances.
+// More classes: m is the right score less the highest wrong one, v the sum over both rows, and the right row gains what
+// the wrong one loses, each by its own variances.
 //
 // Invariant: variances never grow and never fall below 0; the order of summation is that of lanes.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "train.hpp"
+#include "example.hpp"
+#include "rows.hpp"
+#include "rules.hpp"
 
 namespace rosenblatt {
 
@@ -92,83 +92,51 @@ void move_along(const SparseRows<T, Index>& rows, std::int64_t i, T* weights, T*
   }
 }
 
-// What a second-order learner holds beside its weights. The sums serve the average; null: the last weights are kept.
-template <class Rows>
-struct SecondOrder {
-  using T = typename Rows::Value;
+// AROW and the variances of a state.
+template <class T>
+struct Confident : Arow {
   T* variances;
   double* intercept_variances;
-  double* sums;
-  double* intercept_sums;
-  double r;
 
-  double variance(const Rows& rows, std::int64_t i, std::int64_t k, const Linear<Rows, true>& model) const {
-    const double v = static_cast<double>(variance_of(rows, i, variances, k, model.K));
-    return model.fit_intercept ? v + intercept_variances[k] : v;
-  }
-
-  void step(const Rows& rows, std::int64_t i, std::int64_t k, Linear<Rows, true> model, double alpha, double beta,
-            const Counters& c) const {
-    const double seen = static_cast<double>(c.seen);
-    move_along(rows, i, model.weights, variances, sums, seen, k, model.K, static_cast<T>(alpha), static_cast<T>(beta));
-    if (!model.fit_intercept) return;
-    const double change = move(model.intercept[k], intercept_variances[k], 1.0, alpha, beta);
-    if (sums) intercept_sums[k] += seen * change;
-  }
+  Confident(const Arow& rule, const State<T>& s)
+      : Arow(rule), variances(s.arrays.template get<T>("variances", s.K * s.features, 1)),
+        intercept_variances(s.arrays.template get<double>("intercept_variances", s.K, 1)) {}
 };
 
-inline void count_example(Counters& c, bool mistake, bool update, double weight, double& mistake_weight) {
-  c.updates += update;
-  c.mistakes += mistake;
-  if (mistake) mistake_weight += weight;
-  c.survived = update ? 1 : c.survived + 1;
-  ++c.seen;
-}
+// Weights that move the further the less is known of them. The sums of an average move with them.
+template <class Rows, class Keep>
+struct SecondOrder {
+  using T = typename Rows::Value;
+  const Rows& rows;
+  const State<T>& state;
+  Keep& keep;
 
-template <class Rows>
-void learn_binary(const Rows& rows, const std::int8_t* signs, const double* sample_weight, Order order, Part part,
-                  Linear<Rows, true> model, const SecondOrder<Rows>& second, bool tie_positive, Counters& c,
-                  double& mistake_weight, Poll& poll) {
-  for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-    const int sign = signs[i];
-    const double score = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
-    const double margin = sign * score;
-    const double weight = sample_weight ? sample_weight[i] : 1.0;
-    bool update = false;
-    if (margin < 1.0) {
-      const double v = second.variance(rows, i, 0, model);
-      update = v > 0;
-      const double beta = 1.0 / (v + second.r / weight);
-      if (update) second.step(rows, i, 0, model, sign * (1.0 - margin) * beta, beta, c);
-    }
-    count_example(c, is_mistake(score, sign, tie_positive), update, weight, mistake_weight);
-  });
-}
+  // v, over both rows of weights if two would move.
+  double q(const Confident<T>& rule, std::int64_t i, const Verdict& verdict) const {
+    const double v = variance(rule, i, verdict.gain);
+    return verdict.lose < 0 ? v : v + variance(rule, i, verdict.lose);
+  }
 
-template <class Rows>
-void learn_joint(const Rows& rows, const std::int32_t* labels, const double* sample_weight, Order order, Part part,
-                 Linear<Rows, true> model, const SecondOrder<Rows>& second, Counters& c, double& mistake_weight,
-                 Poll& poll) {
-  std::vector<typename Rows::Value> raw(model.K);
-  std::vector<double> scores(model.K);
-  for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-    const std::int64_t right = labels[i];
-    model.scores(rows, i, raw.data(), scores.data(), next);
-    const std::int64_t wrong = highest_wrong(scores.data(), model.K, right);
-    const double margin = scores[right] - scores[wrong];
-    const double weight = sample_weight ? sample_weight[i] : 1.0;
-    bool update = false;
-    if (margin < 1.0) {
-      const double v = second.variance(rows, i, right, model) + second.variance(rows, i, wrong, model);
-      update = v > 0;
-      const double beta = 1.0 / (v + second.r / weight);
-      if (update) {
-        second.step(rows, i, right, model, (1.0 - margin) * beta, beta, c);
-        second.step(rows, i, wrong, model, (margin - 1.0) * beta, beta, c);
-      }
-    }
-    count_example(c, !(margin > 0), update, weight, mistake_weight);
-  });
-}
+  void move(const Confident<T>& rule, std::int64_t i, double step, Basis basis, const Verdict& verdict,
+            const Counters& c) {
+    const double beta = rule.confidence(basis.q, basis.weight), seen = static_cast<double>(c.seen);
+    move_row(rule, i, verdict.gain, step, beta, seen);
+    if (verdict.lose >= 0) move_row(rule, i, verdict.lose, -step, beta, seen);
+  }
+
+ private:
+  double variance(const Confident<T>& rule, std::int64_t i, std::int64_t k) const {
+    const double v = static_cast<double>(variance_of(rows, i, rule.variances, k, state.K));
+    return state.fit_intercept ? v + rule.intercept_variances[k] : v;
+  }
+
+  void move_row(const Confident<T>& rule, std::int64_t i, std::int64_t k, double alpha, double beta, double seen) {
+    move_along(rows, i, state.weights, rule.variances, keep.sums, seen, k, state.K, static_cast<T>(alpha),
+               static_cast<T>(beta));
+    if (!state.fit_intercept) return;
+    const double change = rosenblatt::move(state.intercept[k], rule.intercept_variances[k], 1.0, alpha, beta);
+    if (keep.sums) keep.intercept_sums[k] += seen * change;
+  }
+};
 
 }  // namespace rosenblatt

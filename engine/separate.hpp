@@ -1,17 +1,17 @@
 // A separating hyperplane as soon as possible.
 //
-// The mistake bound holds for any order of the rows, so the order may be chosen: cycle over the rows that were ever mistaken
-// until they are all right, and look at all rows only to verify. Those few rows are kept side by side, so that
+// The mistake bound holds for any order of the rows, so the order may be chosen: cycle over the rows that were ever
+// mistaken until they are all right, and look at all rows only to verify. Those few rows are kept side by side, so that
 // a cycle runs from the cache.
 //
-// On entry: weights and intercept to start from. On exit: weights that separate the rows if `converged`; the last pass over all
-// rows changed nothing then. Not converged proves nothing.
+// On entry: weights and intercept to start from. On exit: weights that separate the rows if `converged`; the last pass
+// over all rows changed nothing then. Not converged proves nothing.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "train.hpp"
+#include "order.hpp"
 
 namespace rosenblatt {
 
@@ -56,28 +56,26 @@ class Gathered<SparseRows<T, Index>> {
 
 struct Separation {
   std::int64_t updates = 0;
-  std::int64_t passes = 0;  // over all rows
-  std::int64_t visits = 0;  // rows looked at, in all
+  std::int64_t passes = 0;   // over all rows
+  std::int64_t visits = 0;   // rows looked at, in all
   std::int64_t support = 0;  // rows ever mistaken
   bool converged = false;
 };
 
 template <class Rows>
-Separation separate(const Rows& rows, const std::int8_t* signs, Linear<Rows, true> model, std::int64_t max_updates,
-                    Poll& poll) {
+Separation separate(const Rows& rows, const std::int8_t* signs, typename Rows::Value* w, double& b, bool fit_intercept,
+                    std::int64_t max_updates, Poll& poll) {
   using T = typename Rows::Value;
   Separation found;
   Gathered<Rows> mistaken;
   std::vector<std::int8_t> mistaken_signs;
   std::vector<bool> gathered(rows.count);
-  T* const w = model.weights;
-  double& b = model.intercept[0];
 
   // The perceptron's step on row i of either the rows or the gathered ones; was it needed?
   const auto corrected = [&](const Rows& from, std::int64_t i, int sign) {
     if (sign * (static_cast<double>(from.dot(i, w)) + b) > 0) return false;
     from.add_to(i, static_cast<T>(sign), w, 0, 1);
-    if (model.fit_intercept) b += sign;
+    if (fit_intercept) b += sign;
     ++found.updates;
     return true;
   };
@@ -85,13 +83,14 @@ Separation separate(const Rows& rows, const std::int8_t* signs, Linear<Rows, tru
   bool hopeless = false;  // a row of zeros without an intercept stays at a score of 0
   while (!hopeless && found.updates < max_updates) {
     const std::int64_t before = found.updates;
-    for_each_row(rows, {nullptr, rows.count}, 1, poll, [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
-      if (!corrected(rows, i, signs[i]) || gathered[i]) return;
-      hopeless = hopeless || (!model.fit_intercept && rows.is_zero(i));
-      gathered[i] = true;
-      mistaken.add(rows, i);
-      mistaken_signs.push_back(signs[i]);
-    });
+    for_each_row(rows, {nullptr, rows.count}, {0, rows.count}, 1, poll,
+                 [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
+                   if (!corrected(rows, i, signs[i]) || gathered[i]) return;
+                   hopeless = hopeless || (!fit_intercept && rows.is_zero(i));
+                   gathered[i] = true;
+                   mistaken.add(rows, i);
+                   mistaken_signs.push_back(signs[i]);
+                 });
     found.visits += rows.count;
     ++found.passes;
     if (poll.stopped) break;

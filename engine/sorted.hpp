@@ -23,7 +23,8 @@ inline bool count_places(std::int32_t* columns, std::int32_t count, std::int32_t
     const Eight column = Eight{} + columns[j];
     Eight smaller{};
     for (std::int32_t p = 0; p < count; p += 8) smaller -= *reinterpret_cast<const Eight*>(columns + p) < column;
-    places[j] = ((smaller[0] + smaller[4]) + (smaller[1] + smaller[5])) + ((smaller[2] + smaller[6]) + (smaller[3] + smaller[7]));
+    places[j] = ((smaller[0] + smaller[4]) + (smaller[1] + smaller[5])) +
+                ((smaller[2] + smaller[6]) + (smaller[3] + smaller[7]));
     all += places[j];
   }
   return all == std::int64_t{count} * (count - 1) / 2;

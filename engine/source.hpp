@@ -20,17 +20,23 @@ class Source {
   virtual ~Source() = default;
   virtual std::int64_t count() const = 0;   // rows that scores are wanted for
   virtual std::int64_t others() const = 0;  // rows that they can be paired with
-  virtual void load(const std::uint32_t* index, int count) = 0;
+  virtual void load(const std::uint32_t* index, int count) {
+    std::copy_n(index, count, index_);
+    loaded_ = count;
+  }
   virtual void values(std::int64_t other, double* out) = 0;
-  virtual double diagonal(std::int64_t i) = 0;  // K(x_i, x_i), where both kinds of rows are the same
+  virtual double diagonal(std::int64_t i) = 0;      // K(x_i, x_i), where both kinds of rows are the same
   virtual bool by_column() const { return false; }  // is a whole column the cheapest thing to ask for?
+
+ protected:
+  std::uint32_t index_[panel_rows];
+  int loaded_ = 0;
 };
 
 // Remembered columns of kernel values, first come, first kept, within a number of bytes.
 class Cache {
  public:
-  Cache(std::int64_t rows, std::int64_t bytes)
-      : rows_(rows), room_(bytes / (8 * std::max<std::int64_t>(rows, 1))) {}
+  Cache(std::int64_t rows, std::int64_t bytes) : rows_(rows), room_(bytes / (8 * std::max<std::int64_t>(rows, 1))) {}
 
   // The column of this row, all NaN when it is new; null if there is no room.
   double* column(std::int64_t other) {
@@ -59,8 +65,7 @@ class RowSource final : public Source {
   std::int64_t others() const override { return others_.count; }
 
   void load(const std::uint32_t* index, int count) override {
-    std::copy_n(index, count, index_);
-    loaded_ = count;
+    Source::load(index, count);
     packed_ = false;
   }
 
@@ -103,8 +108,6 @@ class RowSource final : public Source {
   Cache cache_;
   Terms terms_;
   std::vector<std::int64_t> places_;
-  std::uint32_t index_[panel_rows];
-  int loaded_ = 0;
   bool packed_ = false;
 };
 
@@ -115,10 +118,6 @@ class MatrixSource final : public Source {
 
   std::int64_t count() const override { return rows_; }
   std::int64_t others() const override { return columns_; }
-  void load(const std::uint32_t* index, int count) override {
-    std::copy_n(index, count, index_);
-    loaded_ = count;
-  }
   void values(std::int64_t other, double* out) override {
     for (int r = 0; r < loaded_; ++r) out[r] = matrix_[index_[r] * columns_ + other];
   }
@@ -127,8 +126,6 @@ class MatrixSource final : public Source {
  private:
   const double* matrix_;
   std::int64_t rows_, columns_;
-  std::uint32_t index_[panel_rows];
-  int loaded_ = 0;
 };
 
 // Values of a table with itself that only the caller can compute: fill(other, column) writes K(all rows, other).
@@ -142,10 +139,6 @@ class ColumnSource final : public Source {
   std::int64_t count() const override { return rows_; }
   std::int64_t others() const override { return rows_; }
   bool by_column() const override { return true; }
-  void load(const std::uint32_t* index, int count) override {
-    std::copy_n(index, count, index_);
-    loaded_ = count;
-  }
   void values(std::int64_t other, double* out) override {
     const double* column = column_of(other);
     for (int r = 0; r < loaded_; ++r) out[r] = column[index_[r]];
@@ -169,8 +162,6 @@ class ColumnSource final : public Source {
   std::vector<double> scratch_;
   double* at_ = nullptr;
   std::int64_t held_ = -1;
-  std::uint32_t index_[panel_rows];
-  int loaded_ = 0;
 };
 
 }  // namespace rosenblatt

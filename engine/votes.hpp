@@ -1,14 +1,13 @@
 // Votes of every weight vector that lived, from the list of updates.
 //
-// A row's score under the k-th vector is a running sum: v_k·x = v_(k-1)·x + step_k (x_k·x + 1). So one product with each
-// stored row, then one walk over the updates, gives all the votes.
+// A row's score under the k-th vector is a running sum: v_k·x = v_(k-1)·x + step_k (x_k·x + 1). So one product with
+// each stored row, then one walk over the updates, gives all the votes.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "rows.hpp"
-#include "train.hpp"
+#include "linear.hpp"
 
 namespace rosenblatt {
 
@@ -19,7 +18,7 @@ struct Updates {
   const std::int32_t* loses;     // -1 with two classes
   const std::int64_t* survived;  // of the vector before the update
   std::int64_t count;
-  std::int64_t survived_last;    // of the last vector
+  std::int64_t survived_last;  // of the last vector
 };
 
 // products: the dot product of the row with each stored row; scores: those of the starting weights, changed in place.
@@ -59,18 +58,21 @@ void spread(const SparseRows<T, Index>& rows, std::int64_t i, T* out) {
 
 template <class Rows, class Support>
 void votes_of_rows(const Rows& rows, const Support& support, const Updates& updates, const Linear<Rows>& start,
-                   double* out, Poll& poll) {
+                   bool fit_intercept, double* out, Poll& poll) {
   using T = typename Rows::Value;
   const std::int64_t K = start.K;
   std::vector<double> products(support.count), scores(K);
-  std::vector<T> row(rows.features), raw(K);
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    if (poll()) return;
-    start.scores(rows, i, raw.data(), scores.data());
-    spread(rows, i, row.data());
-    for (std::int64_t s = 0; s < support.count; ++s) products[s] = static_cast<double>(support.dot(s, row.data()));
-    count_votes(updates, products.data(), start.fit_intercept, K, scores.data(), out + i * K);
-  }
+  std::vector<T> row(rows.features);
+  const auto nothing = [](std::int64_t) {};
+  for_each_score<false>(rows, {nullptr, rows.count}, {0, rows.count}, start, poll, nothing,
+                        [&](std::int64_t i, const double* first) {
+                          if (poll()) return;
+                          std::copy_n(first, K, scores.data());
+                          spread(rows, i, row.data());
+                          for (std::int64_t s = 0; s < support.count; ++s)
+                            products[s] = static_cast<double>(support.dot(s, row.data()));
+                          count_votes(updates, products.data(), fit_intercept, K, scores.data(), out + i * K);
+                        });
 }
 
 }  // namespace rosenblatt

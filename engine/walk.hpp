@@ -14,22 +14,19 @@ namespace rosenblatt {
 
 // Calls visit(first, count) for the rows in panels, each loaded into the source.
 template <class Visit>
-void for_each_panel(Source& source, Poll& poll, Visit&& visit) {
-  std::uint32_t index[panel_rows];
-  for (std::int64_t begin = 0; begin < source.count() && !poll(); begin += panel_rows) {
-    const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, source.count() - begin));
-    for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(begin + r);
+void for_each_loaded(Source& source, Poll& poll, Visit&& visit) {
+  for_each_panel({nullptr, source.count()}, poll, [&](const std::uint32_t* index, int count) {
     source.load(index, count);
-    visit(begin, count);
-  }
+    visit(static_cast<std::int64_t>(index[0]), count);
+  });
 }
 
 // out (rows x C) = intercept + sum over s of coefficients[s, c] K(x, x_s), in the order of s.
-inline void dual_scores(Source& source, const double* coefficients, const double* intercept, std::int64_t C, double* out,
-                        Poll& poll) {
+inline void dual_scores(Source& source, const double* coefficients, const double* intercept, std::int64_t C,
+                        double* out, Poll& poll) {
   double kernel[panel_rows] = {};
   std::vector<double> sums(C * panel_rows);
-  for_each_panel(source, poll, [&](std::int64_t begin, int count) {
+  for_each_loaded(source, poll, [&](std::int64_t begin, int count) {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (std::int64_t s = 0; s < source.others(); ++s) {
       source.values(s, kernel);
@@ -69,7 +66,7 @@ inline void walk(Source& source, const std::vector<Updates>& logs, std::int64_t 
                  const std::vector<Answers>& answers, Poll& poll) {
   std::vector<double> kernel(source.others() * panel_rows);
   const std::int64_t size = K * panel_rows;
-  for_each_panel(source, poll, [&](std::int64_t begin, int count) {
+  for_each_loaded(source, poll, [&](std::int64_t begin, int count) {
     for (std::int64_t s = 0; s < source.others(); ++s) source.values(s, kernel.data() + s * panel_rows);
     for (std::size_t p = 0; p < logs.size(); ++p) {
       const Updates& log = logs[p];

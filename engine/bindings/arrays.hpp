@@ -8,14 +8,16 @@
 #include <nanobind/stl/tuple.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "rows.hpp"
-#include "train.hpp"
+#include "generator.hpp"
+#include "pass.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,41 +33,55 @@ using Matrix = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
 template <class T>
 using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 
-// An array of float32 or float64, of any shape, laid out without gaps: the caller says how it is read.
-using Floats = nb::ndarray<nb::device::cpu>;
-using FloatsIn = nb::ndarray<nb::ro, nb::device::cpu>;
-
-using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float, std::int32_t>,
-                             SparseRows<float, std::int64_t>, SparseRows<double, std::int32_t>,
-                             SparseRows<double, std::int64_t>>;
+// An array of any dtype, laid out without gaps: the caller says how it is read.
+using Floats = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using FloatsIn = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 // Rows as Python holds them: a view, and the arrays that it looks into, kept alive.
-struct Rows {
-  AnyRows view;
-  std::vector<nb::object> owners;
+class Rows {
+ public:
+  Rows(AnyRows view, std::vector<nb::object> owners, bool bounded = true)
+      : view_(std::move(view)), owners_(std::move(owners)), bounded_(bounded) {}
+
+  // To be read, which starts that point outside of the values would not allow.
+  const AnyRows& view() const {
+    if (!bounded_)
+      throw nb::value_error("rows: their starts point outside of the values, or their columns outside of the features");
+    return view_;
+  }
+  const std::vector<nb::object>& owners() const { return owners_; }
+  bool is_bounded() const { return bounded_; }
+  void refuse() { bounded_ = false; }  // they were found to be broken
 
   std::int64_t count() const {
-    return std::visit([](const auto& r) { return r.count; }, view);
+    return std::visit([](const auto& r) { return r.count; }, view_);
   }
   std::int64_t features() const {
-    return std::visit([](const auto& r) { return r.features; }, view);
+    return std::visit([](const auto& r) { return r.features; }, view_);
   }
+  bool sparse() const {
+    return std::visit([](const auto& r) { return std::decay_t<decltype(r)>::sparse; }, view_);
+  }
+
+ private:
+  AnyRows view_;
+  std::vector<nb::object> owners_;
+  bool bounded_;  // do the first and the last start lie within the values?
 };
+
+template <class A>
+void check_size(const A& array, std::int64_t size, const char* name) {
+  if (static_cast<std::int64_t>(array.size()) != size)
+    throw nb::value_error((std::string(name) + ": its size does not fit").c_str());
+}
 
 template <class T, class A>
 auto* floats(const A& array, std::int64_t size, const char* name) {
   using Value = std::conditional_t<A::ReadOnly, const T, T>;
   if (array.dtype() != nb::dtype<T>())
     throw nb::type_error((std::string(name) + ": its dtype is not that of the rows").c_str());
-  if (static_cast<std::int64_t>(array.size()) != size)
-    throw nb::value_error((std::string(name) + ": its size does not fit the rows").c_str());
+  check_size(array, size, name);
   return static_cast<Value*>(array.data());
-}
-
-template <class A>
-void check_size(const A& array, std::int64_t size, const char* name) {
-  if (static_cast<std::int64_t>(array.size()) != size)
-    throw nb::value_error((std::string(name) + ": its size does not fit").c_str());
 }
 
 template <class T, class Allocator>
@@ -89,51 +105,54 @@ inline Order to_order(const std::optional<Input<std::uint32_t>>& index, std::int
   const std::int64_t count = static_cast<std::int64_t>(index->size());
   std::uint32_t most = 0;
   for (std::int64_t i = 0; i < count; ++i) most = at[i] > most ? at[i] : most;
-  if (count > 0 && most >= static_cast<std::uint64_t>(rows)) throw nb::value_error("order: names a row that is not there");
+  if (count > 0 && most >= static_cast<std::uint64_t>(rows))
+    throw nb::value_error("order: names a row that is not there");
   return {at, count};
 }
 
-using AnyRule = std::variant<PerceptronRule, PassiveAggressiveRule>;
-
-inline AnyRule to_rule(const std::string& name, double eta0, double beta, double C) {
-  using Variant = PassiveAggressiveRule::Variant;
-  if (name == "perceptron") return PerceptronRule(eta0, beta);
-  if (name == "PA") return PassiveAggressiveRule{Variant::PA, C};
-  if (name == "PA-I") return PassiveAggressiveRule{Variant::PA_I, C};
-  if (name == "PA-II") return PassiveAggressiveRule{Variant::PA_II, C};
-  throw nb::value_error("rule: must be perceptron, PA, PA-I or PA-II");
+// All zeros would stay zeros.
+template <class A>
+Generator to_generator(const A& state) {
+  check_size(state, 4, "generator");
+  Generator g;
+  std::copy_n(state.data(), 4, g.state.begin());
+  if (g.state == decltype(g.state){}) throw nb::value_error("generator: its state must not be all zeros");
+  return g;
 }
 
-using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// Held with the GIL by a call that changes something while the GIL is released, or while it runs Python code: a second
+// one is refused.
+class OneAtATime {
+ public:
+  OneAtATime(bool& busy, const char* sentence) : busy_(busy) {
+    if (busy) throw std::runtime_error(sentence);
+    busy = true;
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  ~OneAtATime() { busy_ = false; }
 
-struct Labels {
-  const std::int8_t* signs;      // two classes
-  const std::int32_t* classes;  // more
+ private:
+  bool& busy_;
 };
 
-inline Labels to_labels(const AnyLabels& y, std::int64_t rows, std::int64_t K) {
-  check_size(y, rows, "y");
-  if (K == 1) {
-    if (y.dtype() != nb::dtype<std::int8_t>()) throw nb::type_error("y: signs must be int8");
-    return {static_cast<const std::int8_t*>(y.data()), nullptr};
-  }
-  if (y.dtype() != nb::dtype<std::int32_t>()) throw nb::type_error("y: classes must be int32");
-  const auto* classes = static_cast<const std::int32_t*>(y.data());
-  for (std::int64_t i = 0; i < rows; ++i)
-    if (classes[i] < 0 || classes[i] >= K) throw nb::value_error("y: names a class that is not there");
-  return {nullptr, classes};
-}
+using Cancel = std::optional<Array<std::uint8_t>>;
 
 // Lets Ctrl-C through, and another thread's request to stop, while the GIL is released.
 class Interrupt {
  public:
-  explicit Interrupt(const std::optional<Array<std::uint8_t>>& cancel)
-      : cancel_(cancel ? cancel->data() : nullptr), poll_{&Interrupt::ask, this} {}
+  explicit Interrupt(const Cancel& cancel = std::nullopt) : poll_{&Interrupt::ask, this} {
+    if (!cancel) return;
+    check_size(*cancel, 1, "cancel");
+    cancel_ = cancel->data();
+  }
 
-  Poll& poll() { return poll_; }
-
-  // To be called with the GIL: raises what the signal handler raised.
-  void raise_if_stopped() const {
+  // Calls f(poll) without the GIL, then raises what a signal handler raised.
+  template <class F>
+  void run(F&& f) {
+    {
+      nb::gil_scoped_release release;
+      f(poll_);
+    }
     if (raised_) throw nb::python_error();
   }
 
@@ -146,7 +165,7 @@ class Interrupt {
     return self->raised_;
   }
 
-  std::uint8_t* cancel_;
+  std::uint8_t* cancel_ = nullptr;
   bool raised_ = false;
   Poll poll_;
 };
@@ -154,12 +173,13 @@ class Interrupt {
 void bind_contest(nb::module_& m);
 void bind_generator(nb::module_& m);
 void bind_kernel(nb::module_& m);
-void bind_one(nb::module_& m);
+void bind_stream(nb::module_& m);
 void bind_parse(nb::module_& m);
-void bind_penalty(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_separate(nb::module_& m);
+void bind_sources(nb::module_& m);
 void bind_train(nb::module_& m);
+void bind_views(nb::module_& m);
 
 }  // namespace rosenblatt

@@ -8,13 +8,6 @@
 namespace rosenblatt {
 namespace {
 
-Generator load(const Array<std::uint64_t>& state) {
-  check_size(state, 4, "state");
-  Generator g;
-  std::copy_n(state.data(), 4, g.state.begin());
-  return g;
-}
-
 void store(const Generator& g, Array<std::uint64_t>& state) { std::copy_n(g.state.begin(), 4, state.data()); }
 
 }  // namespace
@@ -30,7 +23,7 @@ void bind_generator(nb::module_& m) {
   m.def(
       "shuffle",
       [](Array<std::uint32_t> items, Array<std::uint64_t> state, bool number) {
-        Generator g = load(state);
+        Generator g = to_generator(state);
         {
           nb::gil_scoped_release release;
           if (number) std::iota(items.data(), items.data() + items.size(), 0u);
@@ -43,7 +36,8 @@ void bind_generator(nb::module_& m) {
   m.def(
       "symmetric_uniform",
       [](std::int64_t count, Array<std::uint64_t> state) {
-        Generator g = load(state);
+        if (count < 0) throw nb::value_error("count: must be at least 0");
+        Generator g = to_generator(state);
         std::vector<double> values(count);
         for (double& value : values) value = g.symmetric_uniform();
         store(g, state);

@@ -16,13 +16,14 @@ bool cpu_has_avx2() {
 NB_MODULE(ENGINE_NAME, m) {
   m.doc() = "The compiled engine of rosenblatt: arrays in, arrays out.";
   m.def("cpu_has_avx2", &cpu_has_avx2, "Does this CPU have AVX2?");
-  rosenblatt::bind_contest(m);
   rosenblatt::bind_generator(m);
   rosenblatt::bind_rows(m);
+  rosenblatt::bind_views(m);
   rosenblatt::bind_train(m);
-  rosenblatt::bind_penalty(m);
+  rosenblatt::bind_contest(m);
   rosenblatt::bind_predict(m);
-  rosenblatt::bind_one(m);
+  rosenblatt::bind_stream(m);
+  rosenblatt::bind_sources(m);
   rosenblatt::bind_kernel(m);
   rosenblatt::bind_parse(m);
   rosenblatt::bind_separate(m);

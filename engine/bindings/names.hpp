@@ -1,4 +1,5 @@
-// The columns of feature names, and the names and numbers of a dict, read without waiting for one object after the other.
+// The columns of feature names, and the names and numbers of a dict, read without waiting for one object after the
+// other.
 #pragma once
 
 #include <cstdint>
@@ -81,13 +82,27 @@ class Items {
   bool held_ = false;
 };
 
-// A hash table from names to columns, equal to the dict it was made of and added to beside it, which owns the names.
+// A hash table from names to columns, equal to the dict it was made of and added to beside it.
 class Names {
  public:
-  explicit Names(PyObject* vocabulary) : places_(64), mask_(63) {
-    PyObject *name, *column;
-    for (Py_ssize_t at = 0; PyDict_Next(vocabulary, &at, &name, &column);)
-      add(name, hash_of(name), PyLong_AsSsize_t(column));
+  Names(PyObject* vocabulary, std::int64_t capacity) : places_(64), mask_(63) {
+    Items items;
+    items.read(vocabulary);
+    items.hold();
+    for (const Items::Item& item : items) {
+      const Py_ssize_t column = PyLong_Check(item.value) ? PyLong_AsSsize_t(item.value) : -1;
+      if (column < 0 || column >= capacity) {
+        PyErr_Clear();
+        throw nb::value_error("vocabulary: a column must be a number below the capacity");
+      }
+      add(item.key, hash_of(item.key), column);
+    }
+  }
+
+  Names(const Names&) = delete;
+
+  ~Names() {
+    for (const Place& place : places_) Py_XDECREF(place.name);
   }
 
   // A string knows its hash once it has been a key.
@@ -103,16 +118,20 @@ class Names {
 
   // The column of a name, -1 if it has none.
   std::int64_t find(PyObject* name, Py_hash_t hash, Items& items) const {
+    std::size_t count = count_;
     for (std::size_t at = first(hash);; at = (at + 1) & mask_) {
-      const Place& place = places_[at];
-      if (place.hash == hash && place.name && same(place.name, name, items)) return place.column;
+      const Place place = places_[at];
       if (!place.name) return -1;
+      if (place.hash == hash && same(place.name, name, items)) return place.column;
+      if (count_ == count) continue;  // else the comparison has run code that added names: begin again
+      count = count_;
+      at = first(hash) - 1;
     }
   }
 
   void add(PyObject* name, Py_hash_t hash, std::int64_t column) {
     if (2 * (count_ + 1) > mask_) grow();
-    put({hash, name, column});
+    put({hash, Py_NewRef(name), column});
     ++count_;
   }
 

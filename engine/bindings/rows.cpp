@@ -11,7 +11,7 @@ using Table = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
 template <class T>
 Rows dense_rows(const Table<T>& values) {
-  if (values.shape(1) > 1 && values.stride(1) != 1)
+  if (values.size() > 0 && values.shape(1) > 1 && values.stride(1) != 1)
     throw nb::value_error("values: the values of a row must lie side by side (C order)");
   const std::int64_t stride = values.shape(0) > 1 ? values.stride(0) : static_cast<std::int64_t>(values.shape(1));
   return {DenseRows<T>{values.data(), static_cast<std::int64_t>(values.shape(0)),
@@ -20,65 +20,74 @@ Rows dense_rows(const Table<T>& values) {
 }
 
 template <class T, class Index>
-Rows sparse_rows(const Input<T>& values, const Input<Index>& indices, const Input<Index>& starts, std::int64_t features) {
+Rows sparse_rows(const Input<T>& values, const Input<Index>& indices, const Input<Index>& starts,
+                 std::int64_t features) {
   if (starts.size() == 0) throw nb::value_error("starts: must hold one entry more than there are rows");
   if (values.size() != indices.size()) throw nb::value_error("indices: there must be one for each value");
-  return {SparseRows<T, Index>{values.data(), indices.data(), starts.data(),
-                               static_cast<std::int64_t>(starts.size()) - 1, features},
-          {nb::cast(values), nb::cast(indices), nb::cast(starts)}};
+  if (features < 0) throw nb::value_error("features: must be at least 0");
+  const std::int64_t stored = static_cast<std::int64_t>(values.size()),
+                     count = static_cast<std::int64_t>(starts.size()) - 1;
+  const Index first = starts.data()[0], last = starts.data()[count];
+  return {SparseRows<T, Index>{values.data(), indices.data(), starts.data(), count, features},
+          {nb::cast(values), nb::cast(indices), nb::cast(starts)},
+          first >= 0 && last >= first && last <= stored};
 }
 
 template <class T, class Index>
 void bind_sparse(nb::module_& m) {
-  m.def("sparse_rows", &sparse_rows<T, Index>, "values"_a.noconvert(), "indices"_a.noconvert(),
-        "starts"_a.noconvert(), "features"_a);
+  m.def("sparse_rows", &sparse_rows<T, Index>, "values"_a.noconvert(), "indices"_a.noconvert(), "starts"_a.noconvert(),
+        "features"_a,
+        "CSR rows. Only their first and last start are looked at: call `structure` before anything else.");
+}
+
+// What f says of the rows, found without the GIL.
+template <class F>
+auto ask(const Rows& rows, F&& f) {
+  const AnyRows& view = rows.view();
+  nb::gil_scoped_release release;
+  return std::visit(f, view);
 }
 
 // "sound", "unsorted" or "broken".
-std::string structure(const Rows& rows, std::int64_t stored) {
-  nb::gil_scoped_release release;
-  return std::visit(
-      [&](const auto& r) -> std::string {
-        if constexpr (std::decay_t<decltype(r)>::sparse) {
-          const Structure found = structure_of(r, stored);
-          return found == Structure::sound ? "sound" : found == Structure::unsorted ? "unsorted" : "broken";
-        }
-        return "sound";
-      },
-      rows.view);
+std::string structure(Rows& rows, std::int64_t stored) {
+  Structure found = Structure::broken;
+  if (rows.is_bounded())
+    found = ask(rows, [&](const auto& r) {
+      if constexpr (std::decay_t<decltype(r)>::sparse) return structure_of(r, stored);
+      return Structure::sound;
+    });
+  if (found == Structure::broken) rows.refuse();
+  return found == Structure::sound ? "sound" : found == Structure::unsorted ? "unsorted" : "broken";
 }
 
-template <class T, class Index>
-nb::tuple sorted_columns(const SparseRows<T, Index>& rows) {
-  const std::size_t stored = static_cast<std::size_t>(rows.starts[rows.count] - rows.starts[0]);
-  std::vector<T> values(stored);
-  std::vector<Index> indices(stored);
-  {
-    nb::gil_scoped_release release;
-    sort_columns(rows, values.data(), indices.data());
-  }
-  return nb::make_tuple(to_vector(std::move(values)), to_vector(std::move(indices)));
-}
-
-// The rows must not be broken.
 nb::tuple sorted_columns(const Rows& rows) {
   return std::visit(
-      [&](const auto& r) -> nb::tuple {
-        if constexpr (std::decay_t<decltype(r)>::sparse) return sorted_columns(r);
+      [&]<class View>(const View& r) -> nb::tuple {
+        if constexpr (View::sparse) {
+          if (structure_of(r, r.starts[r.count]) == Structure::broken) throw nb::value_error("rows: are broken");
+          const std::size_t stored = static_cast<std::size_t>(r.starts[r.count] - r.starts[0]);
+          std::vector<typename View::Value> values(stored);
+          std::vector<std::decay_t<decltype(r.starts[0])>> indices(stored);
+          {
+            nb::gil_scoped_release release;
+            sort_columns(r, values.data(), indices.data());
+          }
+          return nb::make_tuple(to_vector(std::move(values)), to_vector(std::move(indices)));
+        }
         throw nb::type_error("rows: must be sparse");
       },
-      rows.view);
+      rows.view());
 }
 
 std::tuple<std::int64_t, std::int64_t> find_unusable(const Rows& rows) {
-  nb::gil_scoped_release release;
-  const Place place = std::visit([](const auto& r) { return first_unusable(r); }, rows.view);
+  const Place place = ask(rows, [](const auto& r) { return first_unusable(r); });
   return {place.row, place.column};
 }
 
 // Dense rows that know ‖x‖² of each row; sparse rows, whose norms cost little, stay as they are.
 Rows with_squared_norms(const Rows& rows) {
-  Rows known = rows;
+  AnyRows known = rows.view();
+  std::vector<nb::object> owners = rows.owners();
   std::visit(
       [&](auto& view) {
         using View = std::decay_t<decltype(view)>;
@@ -90,40 +99,28 @@ Rows with_squared_norms(const Rows& rows) {
           }
           auto held = to_vector(std::move(norms));
           view.squared_norms = held.data();
-          known.owners.push_back(nb::cast(held));
+          owners.push_back(nb::cast(held));
         }
       },
-      known.view);
-  return known;
+      known);
+  return {known, owners};
 }
 
 nb::tuple describe_columns(const Rows& rows) {
-  Columns found;
-  {
-    nb::gil_scoped_release release;
-    found = std::visit([](const auto& r) { return columns_of(r); }, rows.view);
-  }
+  if (rows.count() == 0) throw nb::value_error("rows: there must be at least one");
+  Columns found = ask(rows, [](const auto& r) { return columns_of(r); });
   return nb::make_tuple(to_vector(std::move(found.mean)), to_vector(std::move(found.deviation)),
                         to_vector(std::move(found.largest)));
 }
 
 Vector<double> largest_sizes(const Rows& rows) {
-  std::vector<double> largest;
-  {
-    nb::gil_scoped_release release;
-    largest = std::visit([](const auto& r) { return largest_of(r); }, rows.view);
-  }
-  return to_vector(std::move(largest));
+  if (rows.count() == 0) return to_vector(std::vector<double>(rows.features()));
+  return to_vector(ask(rows, [](const auto& r) { return largest_of(r); }));
 }
 
 Vector<double> squared_norms(const Rows& rows, std::int64_t step) {
   if (step < 1) throw nb::value_error("step: must be at least 1");
-  std::vector<double> norms;
-  {
-    nb::gil_scoped_release release;
-    norms = std::visit([&](const auto& r) { return squared_norms_of(r, step); }, rows.view);
-  }
-  return to_vector(std::move(norms));
+  return to_vector(ask(rows, [&](const auto& r) { return squared_norms_of(r, step); }));
 }
 
 void multiply_columns(const Rows& rows, const std::optional<Input<std::uint32_t>>& index,
@@ -139,8 +136,7 @@ void multiply_columns(const Rows& rows, const std::optional<Input<std::uint32_t>
   const Order order = to_order(index, rows.count());
   check_size(terms, order.count * count_terms(n), "terms");
   const Multiplication multiplication{n, columns.data(), center.data(), scale.data(), limit, static_cast<float>(share)};
-  nb::gil_scoped_release release;
-  std::visit([&](const auto& r) { multiplication.apply(r, order, terms.data()); }, rows.view);
+  ask(rows, [&](const auto& r) { multiplication.apply(r, order, terms.data()); });
 }
 
 }  // namespace
@@ -149,9 +145,7 @@ void bind_rows(nb::module_& m) {
   nb::class_<Rows>(m, "Rows", "Rows of features, dense or sparse: a view of the caller's arrays.")
       .def_prop_ro("count", &Rows::count)
       .def_prop_ro("features", &Rows::features)
-      .def_prop_ro("sparse", [](const Rows& rows) {
-        return std::visit([](const auto& r) { return std::decay_t<decltype(r)>::sparse; }, rows.view);
-      });
+      .def_prop_ro("sparse", &Rows::sparse);
   m.def("dense_rows", &dense_rows<float>, "values"_a.noconvert());
   m.def("dense_rows", &dense_rows<double>, "values"_a.noconvert());
   bind_sparse<float, std::int32_t>(m);
@@ -160,7 +154,7 @@ void bind_rows(nb::module_& m) {
   bind_sparse<double, std::int64_t>(m);
   m.def("structure", &structure, "rows"_a, "stored"_a,
         "Are the CSR arrays 'sound', 'unsorted' (columns that do not rise within a row) or 'broken'?");
-  m.def("sorted_columns", static_cast<nb::tuple (*)(const Rows&)>(&sorted_columns), "rows"_a,
+  m.def("sorted_columns", &sorted_columns, "rows"_a,
         "The values and the columns of sparse rows, each row sorted by column.");
   m.def("with_squared_norms", &with_squared_norms, "rows"_a,
         "The same rows, with the squared norm of each kept if they are dense.");
@@ -168,9 +162,10 @@ void bind_rows(nb::module_& m) {
         "The means, the deviations and the largest sizes of the columns of at least one row.");
   m.def("largest_sizes", &largest_sizes, "rows"_a, "The largest size of a value in each column.");
   m.def("squared_norms", &squared_norms, "rows"_a, "step"_a, "The squared norm of every step-th row.");
-  m.def("multiply_columns", &multiply_columns, "rows"_a, "index"_a.none(), "columns"_a, "center"_a, "scale"_a, "limit"_a, "share"_a,
-        "terms"_a.noconvert(),
-        "Write the named columns of the rows in index, or of all rows, standardised and cut off at ±limit, and share times "
+  m.def("multiply_columns", &multiply_columns, "rows"_a, "index"_a.none(), "columns"_a, "center"_a, "scale"_a,
+        "limit"_a, "share"_a, "terms"_a.noconvert(),
+        "Write the named columns of the rows in index, or of all rows, standardised and cut off at ±limit, and share "
+        "times "
         "the products of any two.");
   m.def("find_unusable", &find_unusable, "rows"_a,
         "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");

@@ -10,17 +10,15 @@ std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, std::int64_t> separat
     std::int64_t max_updates) {
   check_size(signs, rows.count(), "signs");
   check_size(intercept, 1, "intercept");
-  Interrupt interrupt(std::nullopt);
-  const Separation found = std::visit(
+  Separation found;
+  std::visit(
       [&](const auto& view) {
-        using View = std::decay_t<decltype(view)>;
-        const Linear<View, true> model{floats<typename View::Value>(weights, view.features, "weights"), intercept.data(), 1,
-                                 fit_intercept};
-        nb::gil_scoped_release release;
-        return separate(view, signs.data(), model, max_updates, interrupt.poll());
+        auto* w = floats<typename std::decay_t<decltype(view)>::Value>(weights, view.features, "weights");
+        Interrupt().run([&](Poll& poll) {
+          found = separate(view, signs.data(), w, *intercept.data(), fit_intercept, max_updates, poll);
+        });
       },
-      rows.view);
-  interrupt.raise_if_stopped();
+      rows.view());
   return {found.converged, found.updates, found.passes, found.visits, found.support};
 }
 

@@ -12,60 +12,36 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt import errors, textbook
+from rosenblatt import errors, learners, textbook
 
 if TYPE_CHECKING:
     from rosenblatt.data import read
-    from rosenblatt.learners import (
-        AROW,
-        AveragedPerceptron,
-        History,
-        KernelPerceptron,
-        PassiveAggressive,
-        PassiveAggressiveClassifier,
-        Perceptron,
-        PocketPerceptron,
-        VotedPerceptron,
-    )
+    from rosenblatt.learners import *  # noqa: F403
     from rosenblatt.models import load, save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
+    from rosenblatt.training.trained import train
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AROW": "learners",
+    **dict.fromkeys(learners.__all__, "learners"),
     "AutoPerceptron": "select",
-    "AveragedPerceptron": "learners",
     "Calibrated": "select",
-    "History": "learners",
-    "KernelPerceptron": "learners",
-    "PassiveAggressive": "learners",
-    "PassiveAggressiveClassifier": "learners",
-    "Perceptron": "learners",
-    "PocketPerceptron": "learners",
     "Sweep": "select",
-    "VotedPerceptron": "learners",
     "compare": "select",
     "cross_validate": "select",
     "load": "models",
     "read": "data",
     "save": "models",
+    "train": "training",
     "tune": "select",
 }
 
 __all__ = [
-    "AROW",
+    *learners.__all__,
     "AutoPerceptron",
-    "AveragedPerceptron",
     "Calibrated",
-    "History",
-    "KernelPerceptron",
-    "PassiveAggressive",
-    "PassiveAggressiveClassifier",
-    "Perceptron",
-    "PocketPerceptron",
     "Sweep",
-    "VotedPerceptron",
     "__version__",
     "compare",
     "cross_validate",
@@ -74,6 +50,7 @@ __all__ = [
     "read",
     "save",
     "textbook",
+    "train",
     "tune",
 ]
 
@@ -81,7 +58,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("data", "engine", "learners", "models", "plot", "select", "theory"):
+    if name in ("data", "engine", "learners", "models", "plot", "recipe", "select", "theory", "training"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

@@ -16,6 +16,7 @@ Contents::
     step_perceptron            labels 0/1, step function, learning rate
     averaged_perceptron        the mean of all weight vectors
     averaged_perceptron_train  the same direction from cached weights, w - u/c
+    tail_average               the mean of the latest weight vectors
     voted_perceptron           every vector votes                        Freund & Schapire 1999
     pocket_perceptron          the best vector so far                    Gallant 1990
     multiclass_perceptron      one weight row a class
@@ -409,6 +410,20 @@ def kernel_score(
     return total
 
 
+def tail_average(weights_after: Sequence[Vector]) -> Vector:
+    """The mean of the latest weight vectors: with N of them and 2^k <= N < 2^(k+1), those from 2^(k-1) + 1 on.
+
+    It leaves out the first quarter to half, where the weights were still far from their place.
+
+    >>> tail_average([[8.0], [4.0], [2.0], [1.0], [3.0]])
+    [2.0]
+    """
+    N = len(weights_after)
+    first = 2 ** (N.bit_length() - 1) // 2
+    latest = weights_after[first:]
+    return [sum(column) / len(latest) for column in zip(*latest, strict=True)]
+
+
 # ---------------------------------------------------------------------------------------------------
 # The whole family as one procedure
 
@@ -417,7 +432,8 @@ def kernel_score(
 class Rule:
     """How far to step: ``tau(margin, q)``.
 
-    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``PA``, ``PA-I``,
+    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``normalised``:
+    ``eta0/q`` on a mistake. ``PA``, ``PA-I``,
     ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset) gets no step: it can be a
     mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
     `shrink` and `cut` are a penalty: what :func:`shrunk` does to all weights after each row.
@@ -435,6 +451,8 @@ class Rule:
             return 0.0
         if self.name == "perceptron":
             return s * self.eta0 if mistake or (self.beta > 0 and margin <= self.beta) else 0.0
+        if self.name == "normalised":
+            return s * self.eta0 / q if mistake else 0.0
         loss = max(0.0, 1.0 - margin)
         if self.name == "PA":
             return loss / q

@@ -43,7 +43,7 @@ def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path
 
 
 def test_the_choice_is_the_same_in_a_process_of_its_own(uneven, tmp_path, monkeypatch):
-    from rosenblatt.cli import choice
+    from rosenblatt.training import choice
 
     here = train(uneven, "-o", tmp_path / "m")
     monkeypatch.setattr(choice, "SMALL_BYTES", 0)
@@ -64,9 +64,9 @@ def test_training_loads_neither_scikit_learn_nor_pandas(tmp_path):
 
 
 def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
-    from rosenblatt.cli import choice
-    from rosenblatt.cli.rows import sample_rows
     from rosenblatt.data import scan
+    from rosenblatt.training import choice
+    from rosenblatt.training.rows import sample_rows
 
     data = rosenblatt.read(uneven)
     most = len(data.values) * 12 // 3
@@ -87,7 +87,7 @@ def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tm
 
 
 def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path):
-    from rosenblatt.learners import checkpoint
+    from rosenblatt.learners.files import checkpoint
 
     words = [uneven, "--block", "64", "-o", tmp_path / "m"]
     expected = train(*words)
@@ -117,7 +117,7 @@ def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path
 
 
 def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
-    from rosenblatt.cli import choice
+    from rosenblatt.training import choice
 
     monkeypatch.setattr(choice, "MOST_WEIGHTS", 8)
     facts = train(rows, "-o", tmp_path / "m")

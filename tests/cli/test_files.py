@@ -90,7 +90,7 @@ def test_a_kernel_model_from_a_file(tmp_path):
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused(rows, tmp_path, monkeypatch):
-    from rosenblatt.cli import rows as limits
+    from rosenblatt.training import rows as limits
 
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
     said = run("train", rows, "-o", tmp_path / "m", "--learner", "kernel", check=1).stderr
@@ -100,7 +100,7 @@ def test_rows_that_do_not_fit_into_memory_are_refused(rows, tmp_path, monkeypatc
 def test_options_of_another_learner_are_refused(rows, tmp_path):
     for words, why in [
         (["--learner", "averaged", "--C", "1"], "--C is not an option of --learner averaged"),
-        (["--learner", "pa1", "--r", "1"], "--r is not an option of --learner pa1"),
+        (["--learner", "pa1", "--r", "1"], "--r is an option of --learner arow"),
         (["--learner", "arow", "--eta0", "1"], "--eta0 is not an option of --learner arow"),
         (["--learner", "kernel", "--eta0", "1"], "--eta0 is not an option of --learner kernel"),
         (["--learner", "kernel", "--n-init", "2"], "--n-init is not an option of --learner kernel"),

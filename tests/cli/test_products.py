@@ -11,11 +11,11 @@ import pytest
 from command import run, train
 
 import rosenblatt
-from rosenblatt.cli import choice
 from rosenblatt.cli.main import main
-from rosenblatt.learners import checkpoint
+from rosenblatt.learners.files import checkpoint
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select import decision
+from rosenblatt.training import choice
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_equals_the_textbook(problem: dict[str, Any], layout: str) -> None:
     assert found.updates_ == expected.updates
     np.testing.assert_allclose(found.coef_, W[:, :-1], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.intercept_, W[:, -1], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found._states[0].variances, V[:, :-1], rtol=1e-9)
+    np.testing.assert_allclose(found.learned.states[0].arrays["variances"], V[:, :-1], rtol=1e-9)
 
 
 @settings(max_examples=60)
@@ -141,7 +141,7 @@ def test_every_instruction_set_gives_the_same_bits() -> None:
 
 def test_a_new_class_and_a_new_feature_start_with_full_variance() -> None:
     found = AROW().learn_one({"a": 1.0}, "x").learn_one({"a": 1.0}, "y").learn_one({"b": 2.0}, "z")
-    variances = found._states[0].with_features(2).variances
+    variances = found.learned.states[0].with_features(2).arrays["variances"]
     assert variances.shape == (3, 2)
     assert variances[found.classes_.tolist().index("z"), 0] == 1.0
     assert (variances[:, 0] <= 1.0).all()

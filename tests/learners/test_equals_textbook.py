@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 
 from rosenblatt import engine, textbook
 from rosenblatt.data import as_table
-from rosenblatt.learners.penalty import Penalty, penalty_of
-from rosenblatt.learners.rules import Rule
-from rosenblatt.learners.state import KEEPS, State
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import Targets
 from rosenblatt.models import predict_codes
+from rosenblatt.recipe.keeps import NAMES
+from rosenblatt.recipe.penalty import Penalty, penalty_of
+from rosenblatt.recipe.rules import Rule
 
 LAYOUTS = ("dense", "csr32", "csr64", "strided")
 
@@ -100,10 +102,8 @@ def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tu
         present = [i for i in order if case.weights is None or case.weights[i] != 0]
         state.learn(
             table,
-            y,
+            Targets(y, len(state.intercept), weights, tie_positive=case.tie == "positive"),
             rule,
-            tie_positive=case.tie == "positive",
-            sample_weight=weights,
             order=np.array(present, dtype=np.uint32),
         )
         mistakes.append(state.counter("mistakes") - before)
@@ -111,7 +111,7 @@ def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tu
 
 
 def run_textbook(case: Case, rule: Rule) -> list[textbook.Step]:
-    penalty = rule.penalty or Penalty()
+    penalty = rule.penalty
     return list(
         textbook.steps(
             case.X,
@@ -132,6 +132,8 @@ def kept_by_textbook(case: Case, trace: list[textbook.Step], keep: str) -> Any:
     W = case.start if case.start is not None else [[0.0] * (d + 1)] * rows
     if keep == "average" and trace:
         return np.mean([s.after for s in trace], axis=0)
+    if keep == "tail" and trace:
+        return np.array([textbook.tail_average([s.after[k] for s in trace]) for k in range(rows)])
     return np.array(trace[-1].after if trace else W)
 
 
@@ -157,7 +159,7 @@ def votes_by_textbook(case: Case, trace: list[textbook.Step]) -> list[list[float
 
 
 @settings(max_examples=250)
-@given(cases(), st.sampled_from(KEEPS), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]), st.data())
+@given(cases(), st.sampled_from(NAMES), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]), st.data())
 def test_perceptron(case: Case, keep: Any, layout: str, dtype: str, data: st.DataObject) -> None:
     rule = Rule(eta0=data.draw(st.sampled_from([1.0, 0.5, 2.0])), beta=data.draw(st.sampled_from([0.0, 0.0, 1.5, 4.0])))
     state, mistakes = run_engine(case, rule, keep, layout, dtype)
@@ -169,8 +171,8 @@ def test_perceptron(case: Case, keep: Any, layout: str, dtype: str, data: st.Dat
     last = kept_by_textbook(case, trace, "last")
     np.testing.assert_array_equal(state.weights, last[:, :-1])
     np.testing.assert_array_equal(state.intercept, last[:, -1])
-    if keep == "average":
-        mean, answer = kept_by_textbook(case, trace, "average"), state.answer()
+    if keep in ("average", "tail"):
+        mean, answer = kept_by_textbook(case, trace, keep), state.answer()
         np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
     if keep == "vote" and trace:
@@ -191,14 +193,14 @@ def is_decided(step: textbook.Step, rounding: float) -> bool:
 @settings(max_examples=250)
 @given(
     cases(),
-    st.sampled_from(["PA", "PA-I", "PA-II"]),
+    st.sampled_from(["PA", "PA-I", "PA-II", "normalised"]),
     st.sampled_from([0.25, 1.0, 3.0]),
-    st.sampled_from(["last", "average"]),
+    st.sampled_from(["last", "average", "tail"]),
     st.sampled_from(LAYOUTS),
     st.sampled_from(["float32", "float64"]),
 )
-def test_passive_aggressive(case: Case, name: Any, C: float, keep: Any, layout: str, dtype: str) -> None:
-    rule = Rule(name, C=C)
+def test_rules_that_divide_by_the_norm(case: Case, name: Any, C: float, keep: Any, layout: str, dtype: str) -> None:
+    rule = Rule(name, C=C, eta0=C)
     trace = run_textbook(case, rule)
     assume(all(is_decided(s, 1e-9 if dtype == "float64" else 1e-3) for s in trace))
     state, mistakes = run_engine(case, rule, keep, layout, dtype)
@@ -224,8 +226,8 @@ def test_penalties(case: Case, penalty: Penalty, keep: Any, layout: str) -> None
     last = kept_by_textbook(case, trace, "last")
     np.testing.assert_array_equal(state.settled().weights, last[:, :-1])
     np.testing.assert_array_equal(state.intercept, last[:, -1])
-    if keep == "average":
-        mean, answer = kept_by_textbook(case, trace, "average"), state.answer()
+    if keep in ("average", "tail"):
+        mean, answer = kept_by_textbook(case, trace, keep), state.answer()
         np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
 
@@ -265,7 +267,7 @@ def test_a_penalty_that_changes_counts_from_then_on() -> None:
     steps = [*first, *second, *third]
     table, y_ = as_table(lay_out(case.X, "csr32", "float64")), np.array(case.y, np.int8)
     for rule in (after, Rule()):
-        state.learn(table, y_, rule, order=np.array([0, 1, 0], np.uint32))
+        state.learn(table, Targets(y_, 1), rule, order=np.array([0, 1, 0], np.uint32))
     np.testing.assert_array_equal(state.weights, np.array(steps[-1].after)[:, :-1])
     mean = np.mean([s.after for s in steps], axis=0)
     np.testing.assert_allclose(state.answer().weights, mean[:, :-1], rtol=1e-12)

@@ -11,10 +11,11 @@ from rosenblatt.data import read, scan
 from rosenblatt.data.batches import join_batches
 from rosenblatt.data.blocks import BlockStore, iter_blocks
 from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
-from rosenblatt.learners.checkpoint import load_checkpoint, save_checkpoint
-from rosenblatt.learners.files import LEARNERS, FileRun, Options
+from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoint
+from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.models import save
 from rosenblatt.models.container import read_container
+from rosenblatt.recipe import make_recipe
 
 CLASSES = {
     "perceptron": rosenblatt.Perceptron,
@@ -42,10 +43,14 @@ def write_rows(path, count=300, classes=2, seed=0):
     return path
 
 
+def begin(reader, learner="averaged", *, block=BLOCK, max_iter=10, **parameters):
+    return FileRun.begin(reader, make_recipe(learner, max_iter=max_iter, **parameters), block=block)
+
+
 def run_of(path, learner="averaged", *, chunk=4 << 20, jobs=2, **options):
     reader = scan(path, format="svmlight", jobs=jobs)
     reader.chunk = chunk
-    run = FileRun.begin(reader, Options(learner, **options))
+    run = begin(reader, learner, **options)
     run.run()
     return run
 
@@ -56,7 +61,7 @@ def bytes_of(run, path):
 
 
 LEARNERS_AND_PENALTIES = [
-    *((learner, {}) for learner in LEARNERS),
+    *((learner, {}) for learner in CLASSES),
     ("averaged", {"penalty": "l1", "alpha": 0.01}),
     ("perceptron", {"penalty": "elasticnet", "alpha": 0.1, "eta0": 0.5}),
     ("pa1", {"penalty": "l2", "alpha": 0.001}),
@@ -72,9 +77,9 @@ def test_data_of_one_group_gives_the_bits_of_fit(tmp_path, learner, given, class
         warnings.simplefilter("ignore")
         fitted = CLASSES[learner](max_iter=4, **given).fit(rows.X, rows.y)
     model = run.model()
-    assert run.history.mistakes == fitted.history_.mistakes
-    assert run.history.updates == fitted.history_.updates
-    assert run.stop_reason == fitted.stop_reason_
+    assert run.judge.history.mistakes == fitted.history_.mistakes
+    assert run.judge.history.updates == fitted.history_.updates
+    assert run.judge.stop_reason == fitted.stop_reason_
     np.testing.assert_array_equal(model.decision_function(rows.X), fitted.decision_function(rows.X))
 
 
@@ -142,7 +147,7 @@ def test_a_run_resumed_after_any_group_ends_with_the_same_bits(tmp_path, learner
         saved.append(tmp_path / f"checkpoint{len(saved)}")
         save_checkpoint(run, saved[-1], {"mine": 1})
 
-    run = FileRun.begin(scan(path, format="svmlight"), Options(learner, **options))
+    run = begin(scan(path, format="svmlight"), learner, **options)
     save_checkpoint(run, tmp_path / "start", {"mine": 1})
     run.run(on_group=on_group, on_epoch=on_group)
     for checkpoint in [tmp_path / "start", *saved]:
@@ -156,7 +161,7 @@ def test_a_cache_is_used_again_and_gives_the_same_bits(tmp_path, monkeypatch):
     path = write_rows(tmp_path / "x")
     expected = bytes_of(run_of(path, block=64), tmp_path / "a")
     for turn in range(2):
-        run = FileRun.begin(scan(path, format="svmlight"), Options(block=64))
+        run = begin(scan(path, format="svmlight"), block=64)
         if turn == 1:  # nothing is parsed
             monkeypatch.setattr(type(run.reader), "__iter__", None)
         run.run(cache=str(tmp_path / "cache"))
@@ -165,23 +170,23 @@ def test_a_cache_is_used_again_and_gives_the_same_bits(tmp_path, monkeypatch):
 
 def test_a_cache_of_other_data_is_not_used(tmp_path):
     path = write_rows(tmp_path / "x")
-    FileRun.begin(scan(path, format="svmlight"), Options(block=64)).run(cache=str(tmp_path / "cache"))
+    begin(scan(path, format="svmlight"), block=64).run(cache=str(tmp_path / "cache"))
     write_rows(path, seed=1)
     expected = bytes_of(run_of(path, block=64), tmp_path / "a")
-    run = FileRun.begin(scan(path, format="svmlight"), Options(block=64))
+    run = begin(scan(path, format="svmlight"), block=64)
     run.run(cache=str(tmp_path / "cache"))
     assert bytes_of(run, tmp_path / "b") == expected
 
 
 def test_a_broken_cache_is_refused(tmp_path):
     path = write_rows(tmp_path / "x")
-    FileRun.begin(scan(path, format="svmlight"), Options()).run(cache=str(tmp_path / "cache"))
+    begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
     (blocks,) = (tmp_path / "cache").iterdir()
     data = bytearray(blocks.read_bytes())
     data[100] ^= 1
     blocks.write_bytes(data)
     with pytest.raises(DataError, match="the cache is broken"):
-        FileRun.begin(scan(path, format="svmlight"), Options()).run(cache=str(tmp_path / "cache"))
+        begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
 
 
 def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
@@ -202,11 +207,11 @@ def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
 
 def test_weights_of_rows_reach_the_learner(tmp_path):
     (tmp_path / "x.vw").write_text("1 2.5 |f a\n-1 |f b\n1 0.5 |f b a\n" * 20)
-    run = FileRun.begin(scan(tmp_path / "x.vw", bits=10), Options("perceptron", max_iter=2, block=7))
+    run = begin(scan(tmp_path / "x.vw", bits=10), "perceptron", max_iter=2, block=7)
     run.run()
     rows = read(tmp_path / "x.vw", bits=10)
     assert set(rows.sample_weight) == {2.5, 1.0, 0.5}
-    one = FileRun.begin(scan(tmp_path / "x.vw", bits=10), Options("perceptron", max_iter=2, shuffle=False, tol=None))
+    one = begin(scan(tmp_path / "x.vw", bits=10), "perceptron", max_iter=2, shuffle=False, tol=None)
     one.run()
     fitted = rosenblatt.Perceptron(shuffle=False, max_iter=2, tol=None)
     with warnings.catch_warnings():
@@ -218,8 +223,8 @@ def test_weights_of_rows_reach_the_learner(tmp_path):
 def test_convergence_is_verified_for_margin_rules(tmp_path):
     (tmp_path / "x").write_text("1 1:1\n0 1:-1\n" * 50)
     run = run_of(tmp_path / "x", "pa1", max_iter=20, block=30)
-    assert run.stop_reason == "converged"
-    assert run_of(tmp_path / "x", "perceptron", max_iter=1).stop_reason == "max_iter"
+    assert run.judge.stop_reason == "converged"
+    assert run_of(tmp_path / "x", "perceptron", max_iter=1).judge.stop_reason == "max_iter"
 
 
 def test_data_that_cannot_be_learned_from(tmp_path):
@@ -236,15 +241,15 @@ def test_data_that_cannot_be_learned_from(tmp_path):
 
 def test_options_that_mean_nothing():
     with pytest.raises(ParameterError, match="learner='svm'"):
-        Options("svm")
+        make_recipe("svm")
     with pytest.raises(ParameterError, match="max_iter=0"):
-        Options(max_iter=0)
+        make_recipe("averaged", max_iter=0)
     with pytest.raises(ParameterError, match="eta0=-1"):
-        Options(eta0=-1)
+        make_recipe("averaged", eta0=-1)
     with pytest.raises(ParameterError, match="keep='vote': AROW keeps 'last' or 'average'"):
-        Options("arow", keep="vote")
-    with pytest.raises(ParameterError, match="none live on to be kept by keep='vote'"):
-        Options("voted", penalty="l1")
+        make_recipe("arow", keep="vote")
+    with pytest.raises(ParameterError, match="keep='vote' needs weights that change by updates alone"):
+        make_recipe("voted", penalty="l1")
 
 
 def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):
@@ -253,15 +258,15 @@ def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):
     run = run_of(path, "arow", max_iter=1)
     save_checkpoint(run, tmp_path / "c", {})
     tensors = read_container(tmp_path / "c", "checkpoint")[1]
-    moved = np.flatnonzero(run.state.variances[0] != 1)
+    moved = np.flatnonzero(run.state.arrays["variances"][0] != 1)
     np.testing.assert_array_equal(tensors["variances.columns"], moved)
     resumed, _ = load_checkpoint(tmp_path / "c")
-    np.testing.assert_array_equal(resumed.state.variances, run.state.variances)
+    np.testing.assert_array_equal(resumed.state.arrays["variances"], run.state.arrays["variances"])
 
 
 def test_a_checkpoint_of_changed_data_is_refused(tmp_path):
     path = write_rows(tmp_path / "x")
-    save_checkpoint(FileRun.begin(scan(path, format="svmlight"), Options()), tmp_path / "c", {})
+    save_checkpoint(begin(scan(path, format="svmlight")), tmp_path / "c", {})
     write_rows(path, seed=3)
     with pytest.raises(DataError, match="the data has changed since the checkpoint was written"):
         load_checkpoint(tmp_path / "c")

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.data.table import as_table
-from rosenblatt.learners.budget import BudgetState
+from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.models.kernel import Kernel
 
 POLICIES = ("forget-oldest", "forgetron", "projectron")
@@ -134,8 +134,8 @@ def test_the_projectron_keeps_its_bound(noise: float) -> None:
     tested = False
     for budget in (30, 100, 300):
         learner = KernelPerceptron(gamma=0.5, fit_intercept=False, budget=budget, policy="projectron").partial_fit(X, y)
-        state: BudgetState = learner._states[0]
-        eta = math.sqrt(state.numbers[3])
+        state: BudgetState = learner.learned.states[0]
+        eta = math.sqrt(state.arrays["numbers"][3])
         rows, alpha = judge.support_vectors_, judge.dual_coef_[0]
         norm_of_judge = math.sqrt(alpha @ K.matrix(as_table(rows), rows) @ alpha)
         for length in (0.5, 1.0, 2.0, 5.0):  # any competitor will do: one direction, several lengths
@@ -161,5 +161,5 @@ def test_the_forgetron_keeps_its_bound() -> None:
     norm = math.sqrt(alpha @ Kernel("rbf", 0.5).matrix(as_table(rows), rows) @ alpha)
     loss = np.maximum(0.0, 1.0 - y * judge.decision_function(X) / norm * longest).sum()
     assert budget < learner.mistakes_ <= 2 * longest**2 + 4 * loss
-    state: BudgetState = learner._states[0]
-    assert state.numbers[1] <= 15 / 32 * state.numbers[0] * (1 + 1e-12)  # what forgetting has cost
+    state: BudgetState = learner.learned.states[0]
+    assert state.arrays["numbers"][1] <= 15 / 32 * state.arrays["numbers"][0] * (1 + 1e-12)  # what forgetting has cost

@@ -89,9 +89,9 @@ def test_gamma_scale_needs_all_rows() -> None:
         KernelPerceptron(gamma="scale").partial_fit(X, y)
     X_array = np.array(X)
     dense = KernelPerceptron(gamma="scale").fit(X_array, y)
-    assert dense._states[0].kernel.gamma == pytest.approx(1 / (2 * X_array.var()))
+    assert dense.learned.states[0].kernel.gamma == pytest.approx(1 / (2 * X_array.var()))
     sparse = KernelPerceptron(gamma="scale").fit(sp.csr_array(X_array), y)
-    assert sparse._states[0].kernel.gamma == pytest.approx(1 / (2 * X_array.var()))
+    assert sparse.learned.states[0].kernel.gamma == pytest.approx(1 / (2 * X_array.var()))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_bad_rows_are_refused_as_by_every_learner_and_leave_it_as_it_was() -> No
 
 
 def test_scores_that_overflow_are_an_error() -> None:
-    with pytest.raises(DataError, match="the weights overflowed in epoch 1: scale the columns of X"):
+    with pytest.raises(DataError, match="the weights overflowed in epoch 1: scale the columns"):
         KernelPerceptron(kernel="poly", degree=9, gamma=1.0).fit([[1e60], [-1e60]], [0, 1])
 
 

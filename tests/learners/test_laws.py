@@ -46,12 +46,9 @@ def two_classes(n: int = 120, d: int = 7) -> tuple[Any, Any]:
 def arrays(learner: Any) -> list[Any]:
     """Everything a state holds."""
     found = []
-    for state in learner._states:
-        found += [state.weights, state.intercept, state.counters, state.generator, state.mistake_weight]
-        found += [a for a in (state.sums, state.intercept_sums, state.pocket, state.pocket_intercept) if a is not None]
-        found += [] if state.as_of is None else [state.as_of]
-        if state.log is not None:
-            found += [state.log.steps, state.log.survived]
+    for state in learner.learned.states:
+        found += [state.arrays[name] for name in sorted(state.arrays)]
+        found += [state.remembered.updates.steps, state.remembered.updates.survived]
     return found
 
 
@@ -139,7 +136,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_another_order(learne
     X, y = two_classes()
     assert_same_bits(fitted(learner, X, y), fitted(learner, X, y))
     other = fitted(learner, X, y, random_state=1)
-    assert not np.array_equal(other._states[0].weights, fitted(learner, X, y)._states[0].weights)
+    assert not np.array_equal(other.learned.states[0].weights, fitted(learner, X, y).learned.states[0].weights)
 
 
 @pytest.mark.parametrize("jobs", [2, 3, -1])
@@ -200,15 +197,16 @@ def test_two_classes_jointly_are_the_binary_problem() -> None:
     """The joint rule's two rows are the binary row and its negative, with the same mistakes."""
     from rosenblatt import engine
     from rosenblatt.data import as_table, encode_labels
-    from rosenblatt.learners.rules import Rule
-    from rosenblatt.learners.state import State
+    from rosenblatt.learners.state.state import State
+    from rosenblatt.learners.targets import Targets
+    from rosenblatt.recipe.rules import Rule
 
     X, y = two_classes()
     labels = encode_labels(y)
     joint = State.begin(
         np.zeros((2, X.shape[1])), np.zeros(2), keep="last", fit_intercept=True, generator=engine.seed_generator(0)
     )
-    joint.learn(as_table(X), labels.codes, Rule())
+    joint.learn(as_table(X), Targets(labels.codes, 2), Rule())
     binary = Perceptron().partial_fit(X, y)
     assert joint.counter("mistakes") == binary.mistakes_
     np.testing.assert_array_equal(joint.weights, np.vstack([-binary.coef_, binary.coef_]))
@@ -230,7 +228,7 @@ for dtype in (np.float32, np.float64):
                 for learner in (rosenblatt.AveragedPerceptron(max_iter=3), rosenblatt.PassiveAggressive(max_iter=3),
                                 rosenblatt.PocketPerceptron(max_iter=3), rosenblatt.VotedPerceptron(max_iter=2)):
                     learner.fit(data, y)
-                    for state in learner._states:
+                    for state in learner.learned.states:
                         digest.update(np.ascontiguousarray(state.weights).tobytes())
                         digest.update(state.intercept.tobytes())
                     digest.update(learner.decision_function(data).tobytes())

@@ -192,7 +192,7 @@ def test_large_counters_do_not_stop() -> None:
     X = np.ones((1_000_000, 1), np.float32)
     learner.partial_fit(X, np.ones(1_000_000, int), classes=[0, 1])
     assert learner.coef_.tolist() == [[1.0]]
-    assert learner._states[0].counter("seen") == 1_000_000
+    assert learner.learned.states[0].counter("seen") == 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -236,5 +236,5 @@ def test_vote_and_average_agree_with_the_textbook_on_real_rows() -> None:
     expected = [textbook.vote(lived, [*x, 1.0]) for x in rows]
     with pytest.warns(ConvergenceWarning):
         learner = VotedPerceptron(max_iter=2, tol=None, shuffle=False).fit(X, y)
-    votes = learner.decision_function(X) * learner._states[0].counter("seen")
+    votes = learner.decision_function(X) * learner.learned.states[0].counter("seen")
     np.testing.assert_allclose(votes, expected)

@@ -15,9 +15,11 @@ from sklearn.linear_model import SGDClassifier
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, Sweep, VotedPerceptron, engine, textbook
 from rosenblatt.data import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.penalty import Penalty
-from rosenblatt.learners.rules import Rule
-from rosenblatt.learners.state import State
+from rosenblatt.learners.state.classes import states_over
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import Targets
+from rosenblatt.recipe.penalty import Penalty
+from rosenblatt.recipe.rules import Rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -30,9 +32,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
     st.sampled_from([0.0, 1e-3, 0.3]),
 )
 def test_many_rows_at_once_are_as_many_single_ones(weight: float, rows: int, shrink: float, cut: float) -> None:
-    assume(abs(weight) > 1e-6)
-    weights, sums = np.array([weight]), np.zeros(1)
-    engine.settle(weights, K=1, sums=sums, as_of=np.zeros(1, np.int64), seen=rows, shrink=shrink, cut=cut)
+    assume(abs(weight) > 1e-6 and (shrink, cut) != (1.0, 0.0))
+    state = State.begin(
+        np.array([[weight]]), np.zeros(1), keep="average", fit_intercept=True, generator=engine.seed_generator(0)
+    )
+    state.arrays["as_of"] = np.zeros(1, np.int64)
+    state.penalty = Penalty(shrink, cut)
+    state.set_counter("seen", rows)
+    settled = state.settled()
+    weights, sums = settled.weights[0], settled.arrays["sums"][0]
     w, total = [weight], 0.0
     for _ in range(rows):
         w = textbook.shrunk(w, shrink, cut)
@@ -98,7 +106,7 @@ def test_a_third_class_takes_over_what_was_learned(multiclass: Any) -> None:
     X, y = text_like(60, 30)
     learner = Perceptron(penalty="l1", alpha=0.25, multiclass=multiclass).partial_fit(X, y)
     before = learner.coef_[0]
-    grown = learner._states_over(np.array(["down", "up", "x"]), learner._rule())
+    grown = states_over(learner.learned.states, learner.classes_, np.array(["down", "up", "x"]), learner.recipe())
     rows = np.vstack([state.answer().weights for state in grown])
     np.testing.assert_array_equal(rows, [-before, before, 0 * before])
 
@@ -151,8 +159,8 @@ def test_l2_has_the_direction_of_a_gradient_step() -> None:
         (Perceptron(penalty="l3"), "penalty='l3': must be None, 'l2', 'l1' or 'elasticnet'"),
         (Perceptron(penalty="l2", alpha=-1.0), "alpha=-1.0: must be at least 0"),
         (PassiveAggressive(penalty="elasticnet", l1_ratio=1.5), "l1_ratio=1.5: must be at least 0 and at most 1"),
-        (Perceptron(penalty="l2", keep="pocket"), "so none live on to be kept by keep='pocket'"),
-        (VotedPerceptron(penalty="l1"), "so none live on to be kept by keep='vote'"),
+        (Perceptron(penalty="l2", keep="pocket"), "keep='pocket' needs weights that change by updates alone"),
+        (VotedPerceptron(penalty="l1"), "keep='vote' needs weights that change by updates alone"),
     ],
     ids=repr,
 )
@@ -168,8 +176,8 @@ def test_a_copy_of_a_state_goes_its_own_way() -> None:
         np.ones((1, 2)), np.zeros(1), keep="last", fit_intercept=True, generator=engine.seed_generator(0)
     )
     table, y = as_table(np.array([[1.0, 0.0]])), np.array([1], np.int8)
-    state.learn(table, y, Rule(penalty=Penalty(0.5)))
+    state.learn(table, Targets(y, 1), Rule(penalty=Penalty(0.5)))
     other = state.copy()
-    other.learn(table, y, Rule(penalty=Penalty(0.5)))
+    other.learn(table, Targets(y, 1), Rule(penalty=Penalty(0.5)))
     np.testing.assert_array_equal(state.settled().weights, [[0.5, 0.5]])
     np.testing.assert_array_equal(other.settled().weights, [[0.25, 0.25]])

@@ -171,7 +171,7 @@ def test_a_bad_example_changes_nothing(learner: Any, features: Any, error: Any, 
 
 
 def test_predict_one_before_learning() -> None:
-    with pytest.raises(NotFittedError, match="learned nothing yet"):
+    with pytest.raises(NotFittedError, match="has learned nothing"):
         Perceptron().predict_one({"a": 1.0})
 
 
@@ -200,7 +200,7 @@ def test_names_are_equal_by_value_whatever_objects_and_order_they_come_in(learne
         named.learn_one(features, label)
         numbered.learn_one({repr(key): float(value) for key, value in features.items()}, label)
     assert named.coef_.tolist() == numbered.coef_.tolist()
-    assert [repr(name) for name in named._vocabulary] == list(numbered._vocabulary)
+    assert [repr(name) for name in named.learned.stream.names] == list(numbered.learned.stream.names)
 
 
 def test_a_name_whose_comparison_empties_the_dict_is_read_to_the_end() -> None:

@@ -73,7 +73,7 @@ class Visit:
 
     def __call__(
         self,
-        link: str = "",
+        link: str = "#data=blobs",
         *,
         width: int = 1280,
         height: int = 720,
@@ -94,7 +94,7 @@ class Visit:
         page.on("pageerror", lambda e: self.complaints.append(str(e)))
         page.on("request", self.watch)
         page.goto(self.address + link)
-        page.wait_for_selector(".plane .origin, .plane .region, .plane .rings", state="attached")
+        page.wait_for_selector("#board .plane, .screen .board", state="attached")
         return page
 
     def watch(self, request: Any) -> None:
@@ -114,11 +114,35 @@ def visit(browser: Any, address: str) -> Iterator[Visit]:
     visit.leave()
 
 
-@pytest.fixture(scope="module")
-def screen(browser: Any, address: str) -> Iterator[Any]:
-    """One page for many pictures: its size, theme and link are changed while it is open."""
+@pytest.fixture(scope="session")
+def shared(browser: Any, address: str) -> Iterator[Any]:
+    """One page for many tests: opening a page takes longer than most of them."""
     visit = Visit(browser, address)
-    yield visit()
+    yield visit(permissions=["clipboard-read", "clipboard-write"])
+    visit.leave()
+
+
+@pytest.fixture
+def screen(shared: Any) -> Any:
+    """Follow a link in the shared page, in a size and a theme."""
+
+    def go(link: str, *, width: int = 1280, height: int = 720, dark: bool = False) -> Any:
+        shared.set_viewport_size({"width": width, "height": height})
+        shared.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+        shared.evaluate("document.activeElement.blur(); location.hash = '#scene=1'")
+        shared.wait_for_selector("#screen-learn", state="visible")
+        shared.evaluate("(link) => (location.hash = link)", link)
+        shared.wait_for_selector("#board .plane" if "scene" not in link else ".screen .board")
+        return shared
+
+    return go
+
+
+@pytest.fixture(scope="module")
+def story(browser: Any, address: str) -> Iterator[Any]:
+    """One page for the figures of all screens: each is used by one test alone."""
+    visit = Visit(browser, address)
+    yield visit("#scene=1")
     visit.leave()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +21,22 @@ def state(page: Any) -> dict[str, str]:
 
 
 def caption(page: Any, plane: int = 0) -> str:
-    return str(page.locator("figcaption").nth(plane).inner_text()).replace("\n", " ")
+    return str(page.locator("#board figcaption").nth(plane).inner_text()).replace("\n", " ")
 
 
 def spot(page: Any, x: float, y: float) -> tuple[float, float]:
     """A place of the first plane, as shares of its width and height, on the screen."""
-    box = page.locator(".plane").first.bounding_box()
+    box = page.locator("#board .plane").first.bounding_box()
     return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
 
 def where(page: Any, row: int) -> tuple[float, float]:
-    box = page.locator(f'.plane >> nth=0 >> [data-row="{row}"]').bounding_box()
+    box = page.locator(f'#board .plane >> nth=0 >> [data-row="{row}"]').bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_time_goes_by_hand(visit: Any) -> None:
-    page = visit(AND)
+def test_time_goes_by_hand(screen: Any) -> None:
+    page = screen(AND)
     page.get_by_role("button", name="One step", exact=True).click()
     assert "step 1 / 36 · epoch 1" in page.inner_text("#transport")
     assert "a = 0·0 + 0·0 + 0 = 0" in page.inner_text("#said")
@@ -43,11 +44,11 @@ def test_time_goes_by_hand(visit: Any) -> None:
     page.get_by_role("button", name="To the next mistake").click()
     assert "step 4 / 36" in page.inner_text("#transport")
     assert "so w becomes (0, 0) + 1·(1, 1) = (1, 1), and b becomes −1 + 1 = 0." in page.inner_text("#said")
-    assert page.locator(".arrows .push").count() > 0
+    assert page.locator("#board .arrows .push").count() > 0
     page.get_by_role("button", name="One step back").click()
     assert "step 3 / 36" in page.inner_text("#transport")
     assert page.inner_text("#badge") == "✓ right"
-    page.get_by_role("button", name="To convergence").click()
+    page.get_by_role("button", name="To the end").click()
     assert caption(page) == "Perceptron 18 mistakes · 0 wrong · converged"
     assert "18 mistakes of at most 51 · 18 updates" in page.inner_text("#proof")
     page.get_by_role("button", name="To the start").click()
@@ -65,54 +66,56 @@ def test_a_sliding_boundary_arrives_where_a_still_one_is(visit: Any) -> None:
         page = visit(AND, still=still)
         for _ in range(4):
             page.get_by_role("button", name="One step", exact=True).click()
-        page.wait_for_timeout(300)
-        paths.append([page.locator(f"path.{name}").get_attribute("d") for name in ("boundary", "ghost", "band-edge")])
+        page.wait_for_timeout(1300)
+        paths.append(
+            [page.locator(f"#board path.{name}").get_attribute("d") for name in ("boundary", "ghost", "band-edge")]
+        )
     assert paths[0][0]
     assert paths[0] == paths[1]
 
 
-def test_playing_and_its_speed(visit: Any) -> None:
-    page = visit(AND)
-    page.get_by_label("Steps a second").select_option("100")
+def test_playing_and_its_speed(screen: Any) -> None:
+    page = screen(AND)
+    page.get_by_label("Speed").select_option("100")
     page.get_by_role("button", name="Play").click()
-    page.get_by_text("converged", exact=False).first.wait_for()
+    page.locator("#board .done").wait_for()
     assert caption(page) == "Perceptron 18 mistakes · 0 wrong · converged"
     assert page.get_by_role("button", name="Play").count() == 1
-    page.get_by_label("Steps a second").select_option("1")
+    page.get_by_label("Speed").select_option("1")
     page.get_by_role("button", name="Play").click()
     assert "step 0 / 36" in page.inner_text("#transport")
     page.get_by_role("button", name="Pause").click()
     assert state(page)["speed"] == "1"
 
 
-def test_presets_and_their_sliders(visit: Any) -> None:
-    page = visit()
+def test_presets_and_their_sliders(screen: Any) -> None:
+    page = screen("#data=blobs")
     for name in ["and", "or", "xor", "blobs", "moons", "circles", "three", "noise", "drift"]:
         tile = page.locator(f"[data-preset={name}]")
         tile.click()
         assert tile.get_attribute("aria-pressed") == "true"
-        assert page.locator(".plane .points path").count() >= 4
+        assert page.locator("#board .points path").count() >= 4
     page.locator(".tile", has_text="Blobs").click()
     margins = []
     for margin in ["1.2", "0.1"]:
-        page.get_by_role("slider", name="Margin").fill(margin)
+        page.get_by_role("slider", name="Gap").fill(margin)
         margins.append(float(page.locator("#verdict dd").first.inner_text()))
         assert "Separable. Checked exactly." in page.inner_text("#verdict")
     assert margins[0] > margins[1]
-    box = page.get_by_role("slider", name="Margin").bounding_box()
+    box = page.get_by_role("slider", name="Gap").bounding_box()
     page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2, steps=5)
-    half = float(page.get_by_role("slider", name="Margin").input_value())
+    half = float(page.get_by_role("slider", name="Gap").input_value())
     page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2, steps=5)
     page.mouse.up()
-    assert 0.1 < half < float(page.get_by_role("slider", name="Margin").input_value())
+    assert 0.1 < half < float(page.get_by_role("slider", name="Gap").input_value())
     page.get_by_role("button", name="Undo").click()
-    assert page.get_by_role("slider", name="Margin").input_value() == "0.1"
+    assert page.get_by_role("slider", name="Gap").input_value() == "0.1"
     page.get_by_role("slider", name="Points").fill("500")
-    assert page.locator(".plane .points path").count() == 500
+    assert page.locator("#board .points path").count() == 500
     assert "80 epochs are run: 40000 steps are the most" in page.inner_text("#learners")
-    page.get_by_role("slider", name="Draw").fill("7")
+    page.get_by_role("slider", name="Random seed").fill("7")
     found = state(page)
     assert (found["n"], found["margin"], found["seed"]) == ("500", "0.1", "7")
     page.locator(".tile", has_text="Noise").click()
@@ -120,9 +123,9 @@ def test_presets_and_their_sliders(visit: Any) -> None:
     assert "Not separable." in page.inner_text("#verdict")
 
 
-def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
-    page = visit(AND)
-    points = page.locator(".plane .points path")
+def test_points_are_added_moved_deleted_and_undone(screen: Any) -> None:
+    page = screen(AND)
+    points = page.locator("#board .points path")
     page.mouse.click(*spot(page, 0.5, 0.5))
     assert points.count() == 5
     assert "class1" in (points.nth(4).get_attribute("class") or "")
@@ -166,25 +169,25 @@ def test_points_are_added_moved_deleted_and_undone(visit: Any) -> None:
     page.get_by_role("button", name="Add a class").click()
     page.mouse.click(*spot(page, 0.8, 0.8))
     assert "class2" in (points.last.get_attribute("class") or "")
-    page.get_by_role("button", name="To convergence").click()
-    assert page.locator(".regions path").count() == 3
+    page.get_by_role("button", name="To the end").click()
+    assert page.locator("#board .regions path").count() == 3
 
 
 def test_a_finger_adds_and_moves_points(visit: Any) -> None:
     page = visit(AND, width=390, height=844, has_touch=True, is_mobile=True)
-    points = page.locator(".plane .points path")
+    points = page.locator("#board .points path")
     page.touchscreen.tap(*spot(page, 0.5, 0.3))
     assert points.count() == 5
     touch = "(n) => getComputedStyle(n).touchAction"
     assert points.first.evaluate(touch) == "none"
-    assert page.locator(".plane").evaluate(touch) == "pan-y"
+    assert page.locator("#board .plane").evaluate(touch) == "pan-y"
     page.touchscreen.tap(*where(page, 4))
     assert points.count() == 5
     assert page.inner_text("#status").startswith("Row 5, class 1")
 
 
-def test_every_option_of_a_learner(visit: Any) -> None:
-    page = visit("#data=noise&n=40&noise=0.3&learner=perceptron&epochs=20&step=30")
+def test_every_option_of_a_learner(screen: Any) -> None:
+    page = screen("#data=noise&n=40&noise=0.3&learner=perceptron&epochs=20&step=30")
     form = page.locator("#learners")
     for rule, extra in [("margin", "Margin β"), ("PA", None), ("PA-I", "Limit C"), ("PA-II", "Limit C")]:
         form.get_by_label("Rule").select_option(rule)
@@ -192,44 +195,46 @@ def test_every_option_of_a_learner(visit: Any) -> None:
             form.get_by_label(extra).fill("0.5")
             form.get_by_label(extra).press("Enter")
         assert "learner" in page.url
-        assert page.locator(".band-edge").get_attribute("d")
+        assert page.locator("#board .band-edge").get_attribute("d")
     assert state(page)["learners"] == "PA-II,beta:0.5,C:0.5"
     form.get_by_label("Rule").select_option("perceptron")
-    form.get_by_label("Rate").fill("0.25")
-    form.get_by_label("Rate").press("Enter")
-    form.get_by_label("Score 0").select_option("positive")
-    form.get_by_label("offset b").uncheck()
+    assert form.get_by_label("Step size").is_hidden(), "few things at once"
+    form.get_by_text("More options").click()
+    form.get_by_label("Step size").fill("0.25")
+    form.get_by_label("Step size").press("Enter")
+    form.get_by_label("A score of 0").select_option("positive")
+    form.get_by_label("Offset b").uncheck()
     assert "tie:positive,eta0:0.25" in state(page)["learners"]
     assert "intercept:no" in page.url
     for keep in ["average", "vote", "pocket", "last"]:
-        form.get_by_label("Answer").select_option(keep)
-        assert (page.locator("path.raw").get_attribute("d") != "") == (keep != "last")
-        assert page.locator("path.boundary").get_attribute("d")
-    form.get_by_label("own start").check()
+        form.get_by_label("Line used").select_option(keep)
+        assert (page.locator("#board path.raw").get_attribute("d") != "") == (keep != "last")
+        assert page.locator("#board path.boundary").get_attribute("d")
+    form.get_by_label("Start from my own line").check()
     form.get_by_label("w₁").fill("-1")
     form.get_by_label("w₁").press("Enter")
     assert "start:-1_0.5_0" in state(page)["learners"]
     assert "nothing is promised" in page.inner_text("#proof")
-    form.get_by_label("own start").uncheck()
-    for space, extra in [("poly", ["Degree", "Constant", "Gamma"]), ("rbf", ["Gamma"])]:
-        form.get_by_label("Space").select_option(space)
+    form.get_by_label("Start from my own line").uncheck()
+    for space, extra in [("poly", ["Degree", "Constant", "Narrowness"]), ("rbf", ["Narrowness"])]:
+        form.get_by_label("Boundary").select_option(space)
         for name in extra:
             form.get_by_label(name).fill("3")
             form.get_by_label(name).press("Enter")
-        page.get_by_role("button", name="To convergence").click()
-        assert page.locator(".rings path").count() > 0
-    form.get_by_label("Epochs").fill("7")
-    form.get_by_label("Epochs").press("Enter")
+        page.get_by_role("button", name="To the end").click()
+        assert page.locator("#board .sums path").get_attribute("d")
+    form.get_by_label("Most epochs").fill("7")
+    form.get_by_label("Most epochs").press("Enter")
     assert state(page)["epochs"] == "7"
-    form.get_by_label("Epochs").fill("0")
-    form.get_by_label("Epochs").press("Enter")
-    assert "Epochs must be a whole number from 1 to 1000." in page.inner_text("[role=alert]")
-    assert form.get_by_label("Epochs").input_value() == "7"
+    form.get_by_label("Most epochs").fill("0")
+    form.get_by_label("Most epochs").press("Enter")
+    assert "Most epochs must be a whole number from 1 to 1000." in page.inner_text("[role=alert]")
+    assert form.get_by_label("Most epochs").input_value() == "7"
 
 
-def test_the_weight_vector_is_dragged_by_its_handle(visit: Any) -> None:
-    page = visit("#data=and&learner=perceptron,start:1_0_0&step=0")
-    box = page.locator(".grip").bounding_box()
+def test_the_weight_vector_is_dragged_by_its_handle(screen: Any) -> None:
+    page = screen("#data=and&learner=perceptron,start:1_0_0&step=0")
+    box = page.locator("#board .grip").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -243,27 +248,27 @@ def test_the_weight_vector_is_dragged_by_its_handle(visit: Any) -> None:
     assert "start:1_0_0" in state(page)["learners"]
 
 
-def test_four_learners_side_by_side(visit: Any) -> None:
-    page = visit()
+def test_four_learners_side_by_side(screen: Any) -> None:
+    page = screen("#data=blobs")
     for count in [2, 3, 4]:
         page.get_by_role("button", name="+ compare").click()
-        assert page.locator("figure").count() == count
+        assert page.locator("#board figure").count() == count
     assert page.get_by_role("button", name="+ compare").count() == 0
-    page.get_by_role("button", name="To convergence").click()
+    page.get_by_role("button", name="To the end").click()
     names = [caption(page, j).split(" ")[0] for j in range(4)]
     assert names == ["Perceptron", "Averaged", "PA-I", "RBF"]
     page.get_by_role("radio", name="Learner 3: PA-I").check()
-    assert page.locator("figure.active figcaption strong").inner_text() == "PA-I"
-    page.locator("figure").nth(1).locator("figcaption").click()
-    assert page.locator("figure.active figcaption strong").inner_text() == "Averaged perceptron"
+    assert page.locator("#board figure.active figcaption strong").inner_text() == "PA-I"
+    page.locator("#board figure").nth(1).locator("figcaption").click()
+    assert page.locator("#board figure.active figcaption strong").inner_text() == "Averaged perceptron"
     page.get_by_role("button", name="Remove learner 2").click()
-    assert page.locator("figure").count() == 3
-    rows = [page.locator("figure").nth(j).locator(".point").count() for j in range(3)]
+    assert page.locator("#board figure").count() == 3
+    rows = [page.locator("#board figure").nth(j).locator(".point").count() for j in range(3)]
     assert rows == [30, 30, 30]
 
 
-def test_the_proof_the_ledger_and_the_certificate(visit: Any) -> None:
-    page = visit("#data=and&learner=perceptron&epochs=100&step=36")
+def test_the_proof_the_ledger_and_the_certificate(screen: Any) -> None:
+    page = screen("#data=and&learner=perceptron&epochs=100&step=36")
     assert page.locator("#chart .meet").count() == 1
     page.get_by_role("button", name="Zoom to the run").click()
     assert page.locator("#chart .meet").count() == 0
@@ -277,34 +282,33 @@ def test_the_proof_the_ledger_and_the_certificate(visit: Any) -> None:
     verdict = page.inner_text("#verdict")
     assert "Not separable. Exact proof: 0.5·row 1 + 0.5·row 4 = 0.5·row 2 + 0.5·row 3" in verdict
     page.get_by_label("Show why").check()
-    assert page.locator("path.hull").count() == 2
+    assert page.locator("#board path.hull").count() == 2
     page.mouse.move(*where(page, 3))
     page.mouse.down()
     page.mouse.move(*spot(page, 0.15, 0.6), steps=5)
     page.mouse.up()
     assert "Separable. Checked exactly." in page.inner_text("#verdict")
-    assert page.locator("path.hull").count() == 0
+    assert page.locator("#board path.hull").count() == 0
 
 
 def load(page: Any, path: Path) -> None:
     page.get_by_label("A CSV file").set_input_files(path)
 
 
-def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
-    page = visit()
+def test_a_csv_of_one_s_own(screen: Any, tmp_path: Path) -> None:
+    page = screen("#data=blobs")
     good = tmp_path / "flowers.csv"
     good.write_text('width;length;height;"kind of flower"\n1;10;0.5;rose\n2;12;0.25;tulip\n3;9;0.125;rose\n')
     load(page, good)
     page.get_by_text("flowers.csv: 3 points, of 2 classes.").wait_for()
-    assert page.locator(".plane .points path").count() == 3
-    assert [t.inner_text() for t in page.locator(".tool").all()][:2] == ["rose", "tulip"]
-    assert "width" in page.locator(".grid .name").all_text_contents()
+    names = page.locator("#board .grid .name")
+    assert page.locator("#board .points path").count() == 3
+    assert [t.inner_text() for t in page.locator("#tools .tool").all()][:2] == ["rose", "tulip"]
+    assert names.all_text_contents() == ["width (scaled)", "length (scaled)"]
     page.locator("[data-column=y]").select_option("height")
-    assert page.locator(".grid .name").all_text_contents() == ["width", "height"]
-    page.get_by_label("Scale both columns").check()
-    assert page.locator(".grid .name").all_text_contents() == ["width (scaled)", "height (scaled)"]
-    link = state(page)["points"]
-    assert link == "-1.2247,1.3363,0;0,-0.2673,1;1.2247,-1.069,0"
+    assert state(page)["points"] == "-1.2247,1.3363,0;0,-0.2673,1;1.2247,-1.069,0"
+    page.get_by_label("Scale both columns").uncheck()
+    assert names.all_text_contents() == ["width", "height"]
     page.locator("[data-column=y]").select_option("width")
     assert "three different columns" in page.inner_text("[role=alert]")
     for text, sentence in [
@@ -318,9 +322,177 @@ def test_a_csv_of_one_s_own(visit: Any, tmp_path: Path) -> None:
         bad.write_text(text)
         load(page, bad)
         page.get_by_text(sentence).wait_for()
-        assert page.locator(".plane .points path").count() == 3
+        assert page.locator("#board .points path").count() == 3
+    page.get_by_role("button", name="Close the message").click()
+    # Undo takes away the names of the columns with their points.
+    page.locator(".tile", has_text="Blobs").click()
+    page.get_by_role("button", name="Undo").click()
+    assert names.all_text_contents() == ["width", "height"]
+    for _ in range(3):
+        page.get_by_role("button", name="Undo").click()
+    assert page.locator("#board .points path").count() == 30
+    assert names.count() == 0
+
+
+def test_a_long_table_is_sampled_by_class_and_the_verdict_says_so(screen: Any, tmp_path: Path) -> None:
+    page = screen("#data=blobs")
     many = tmp_path / "many.csv"
-    many.write_text("".join(f"{i % 37},{i % 41},{i % 3}\n" for i in range(2000)))
+    # Every 400th row is of the rare class, on the other side: taking every fourth row would lose it.
+    rows = [
+        f"{i % 37 + (100 if i % 400 == 7 else 0)},{i % 41},{'rare' if i % 400 == 7 else 'common'}\n"
+        for i in range(2000)
+    ]
+    many.write_text("".join(rows))
     load(page, many)
-    page.get_by_text("many.csv: 500 of 2000 rows, evenly taken, of 3 classes.").wait_for()
-    assert page.locator(".plane .points path").count() == 500
+    page.get_by_text("many.csv: 500 of 2000 rows, evenly taken from each class, of 2 classes.").wait_for()
+    assert page.locator("#board .points path").count() == 500
+    assert page.locator("#board .points .class1").count() == 5
+    assert "Separable. Checked exactly, for the 500 rows learned from of 2000." in page.inner_text("#verdict")
+    assert state(page)["of"] == "2000"
+
+
+def test_numbers_too_large_to_draw_are_scaled_or_refused(screen: Any, tmp_path: Path) -> None:
+    page = screen("#data=blobs")
+    huge = tmp_path / "huge.csv"
+    huge.write_text("1e300,1,a\n2e300,2,a\n-1e300,1,b\n-2e300,3,b\n")
+    load(page, huge)
+    page.get_by_text("huge.csv: 4 points, of 2 classes.").wait_for()
+    assert "Separable. Checked exactly." in page.inner_text("#verdict")
+    assert "of at most" in page.inner_text("#tally")
+    page.get_by_label("Scale both columns").click()
+    sentence = (
+        'huge.csv: Line 1, column "column 1": 1e300 is more than this page draws, 1000000000: scale both columns.'
+    )
+    page.get_by_text(sentence).wait_for()
+    assert page.locator("#board .grid .name").all_text_contents() == ["column 1 (scaled)", "column 2 (scaled)"]
+    page.get_by_role("button", name="Close the message").click()
+
+
+def test_points_are_held_out_to_judge_by(screen: Any) -> None:
+    page = screen("#data=noise&n=80&noise=0.2&held=0.25&seed=1&epochs=5&step=60")
+    assert page.locator("#board .held .point").count() == 20
+    assert page.locator("#board .points .point").count() == 60
+    assert re.search(r"held out: \d+ of 20 wrong", caption(page))
+    page.get_by_role("slider", name="Held out").fill("0.5")
+    assert page.locator("#board .held .point").count() == 40
+    # Points of one's own too, and back in their order.
+    page.mouse.click(*spot(page, 0.1, 0.1))
+    page.get_by_role("slider", name="Held out").fill("0")
+    assert page.locator("#board .held .point").count() == 0
+    assert page.locator("#board .points .point").count() == 81
+    page.get_by_role("button", name="Undo").click()
+    assert page.locator("#board .held .point").count() == 40
+
+
+def test_the_score_shades_the_plane(screen: Any) -> None:
+    page = screen("#data=and&step=36")
+    page.get_by_label("Shade by score").check()
+    assert page.locator("#board .shade").count() == 8
+    assert state(page)["shade"] == "yes"
+    page.locator("#form").get_by_label("Boundary").select_option("rbf")
+    page.get_by_role("button", name="To the end").click()
+    assert page.locator("#board .shade").count() == 8
+    page.get_by_label("Shade by score").uncheck()
+    assert page.locator("#board .shade").count() == 0
+
+
+def test_what_belongs_together_lights_up(screen: Any) -> None:
+    """A number in the sentence, its point, its ticks, its lines in the ledger, its arrow: on hover and on focus."""
+    page = screen("#data=and&learner=perceptron&epochs=100&step=20")
+    page.get_by_role("button", name="Ledger").click()
+    lit = lambda where: page.locator(f"{where}.lit").count()  # noqa: E731
+    page.locator("#said .word").first.focus()
+    assert (lit("#board .point"), lit("#timeline .tick")) == (1, 1)
+    assert lit("#ledger tr") > 1
+    assert lit("#board .shaft.push") == 1
+    page.locator("#said .sum .word").first.hover()
+    assert lit("#board .shaft.weight") == 1
+    assert lit("#board .point") == 0
+    page.locator("#ledger tbody tr").first.hover()
+    assert lit("#board .point") == 1
+    page.locator("#ledger tbody tr").nth(3).focus()
+    assert lit("#timeline .tick") == 1
+    page.keyboard.press("Escape")
+    assert page.locator("#ledger").is_hidden()
+    box = page.locator("#scrub").bounding_box()
+    tick = page.locator("#timeline .tick").first.bounding_box()
+    page.mouse.move(tick["x"], box["y"] + box["height"] - 8)
+    assert lit("#board .point") == 1
+    page.locator("#board").focus()
+    page.keyboard.press("n")
+    assert lit("#board .point") == 1
+    page.keyboard.press("Escape")
+
+
+def test_after_a_click_the_arrow_keys_step(screen: Any) -> None:
+    page = screen("#data=and&learner=perceptron&epochs=100&step=3")
+    page.mouse.click(*where(page, 2))
+    before = where(page, 2)
+    page.keyboard.press("ArrowRight")
+    assert "step 4 / 36" in page.inner_text("#transport")
+    assert where(page, 2) == before
+
+
+def test_the_end_is_told_where_it_never_converges(screen: Any) -> None:
+    page = screen("#data=xor&learner=perceptron&epochs=10&step=6")
+    assert page.locator("#board path.boundary").get_attribute("d")
+    page.get_by_role("button", name="To the end").click()
+    said = page.inner_text("[role=alert]")
+    assert "Not converged: 10 epochs and 40 mistakes. No line can do it, so it would go on for ever." in said
+    page.get_by_role("button", name="Close the message").click()
+    page.locator(".tile", has_text="OR").first.click()
+    page.locator(".tile", has_text="XOR").click()
+    assert page.locator("#board path.hull").count() == 2, "XOR opens on its proof"
+    page.locator(".tile", has_text="Drift").click()
+    assert "/ 200" in page.inner_text("#transport"), "a stream is gone over once"
+
+
+def test_a_stream_fades_wrong_points_too(screen: Any) -> None:
+    page = screen("#data=drift&learner=perceptron&epochs=1&step=150")
+    assert page.locator("#board .wrongs .older").count() >= 1
+    assert page.locator("#board .points .older").count() > 50
+
+
+def test_a_single_trapped_point_is_marked(screen: Any) -> None:
+    page = screen("#points=-1,-1,0;1,-1,0;0,1.5,0;0,0,1&proof=yes")
+    assert "Not separable." in page.inner_text("#verdict")
+    ring = page.locator("#board path.hull.class1").bounding_box()
+    assert ring["width"] > 20
+    x, _ = where(page, 3)
+    assert ring["x"] < x < ring["x"] + ring["width"]
+    assert page.locator("#board .meeting").get_attribute("d")
+
+
+def test_without_a_mistake_none_is_told_and_the_transport_stays_where_it_is(screen: Any) -> None:
+    page = screen("#data=and&learner=perceptron,start:2_2_-3&epochs=9&step=0")
+    assert page.text_content("#timeline .most") == "0 mistakes"
+    page = screen("#data=blobs&n=30&margin=0.3&seed=38&epochs=100&step=0")
+    places = []
+    for step in ("0", "9", "99", "270"):
+        page.get_by_role("slider", name="Step").fill(step)
+        places.append(page.locator("#scrub").bounding_box())
+    assert places[1:] == places[:-1]
+
+
+def test_the_mistakes_add_up_upwards_with_four_learners_on_a_phone(screen: Any) -> None:
+    four = "&learner=perceptron" * 4
+    page = screen(f"#data=noise&n=40&noise=0.2&seed=1{four}&epochs=5&step=9", width=390, height=844)
+    for path in page.locator("#timeline .sum").all():
+        heights = [float(v) for v in re.findall(r"V([\d.]+)", path.get_attribute("d"))]
+        assert heights == sorted(heights, reverse=True)
+        assert heights[0] - heights[-1] > 12
+
+
+def test_every_option_has_a_sentence(screen: Any) -> None:
+    page = screen("#data=blobs&learner=margin&epochs=100&step=0")
+    if not page.locator("#options[open]").count():
+        page.get_by_text("More options").click()
+    tip = page.locator("#tip")
+    for field in page.locator("#learners label:not(.tool), #sliders label, #toolbar .check").all():
+        field.hover()
+        assert tip.inner_text().endswith("."), field.inner_text()
+        assert field.locator("input, select").get_attribute("aria-description") == tip.inner_text()
+    for option in page.locator("#learners option").all():
+        assert (option.get_attribute("title") or "").endswith(".")
+    page.get_by_label("Rule").focus()
+    assert "How far a row moves the weights." in tip.inner_text()

@@ -182,6 +182,34 @@ def test_the_picture_s_kernel_answers_are_those_of_the_features(node: Any, step:
         assert found["vote"][0][i] == votes
 
 
+@pytest.mark.parametrize("lift", ["xor", "circles"])
+def test_lifted_rows_of_three_features_equal_the_textbook(engine: Any, lift: str) -> None:
+    """The figure in three dimensions is a perceptron on x, y and the height."""
+    points = engine("replay.js", "presets", {"circles": {"n": 44, "noise": 0.1, "seed": 2}})[lift]["points"]
+    if lift == "xor":
+        X = [[2.0 * p["x"] - 1, 2.0 * p["y"] - 1] for p in points]
+        X = [[x, y, x * y] for x, y in X]
+    else:
+        X = [[p["x"], p["y"], p["x"] * p["x"] + p["y"] * p["y"]] for p in points]
+    y = [1 if p["c"] else -1 for p in points]
+    found = engine("replay.js", "rowsOf", X, y, 500)
+    run = learn(X, y, orders=[range(len(X))] * 500)
+    assert found["converged"] is run.converged is True
+    assert found["weights"] == run.last
+    assert found["mistakes"] == sum(run.mistakes_per_epoch)
+
+
+def test_points_are_held_out_evenly_from_every_class(node: Any) -> None:
+    given = {"noise": {"n": 100, "held": 0.3}, "three": {"n": 60, "held": 0.5}}
+    presets = node("replay.js", "presets", given)
+    for name, least in (("noise", 15), ("three", 10)):
+        data = presets[name]
+        assert len(data["points"]) + len(data["held"]) == given[name]["n"]
+        for c in range(len(data["names"])):
+            assert sum(p["c"] == c for p in data["held"]) == least
+    assert presets["moons"]["held"] == []
+
+
 def gates(bits: int) -> dict[str, Any]:
     """The truth table of a gate, its outputs written as four bits."""
     corners = [(0, 0), (0, 1), (1, 0), (1, 1)]

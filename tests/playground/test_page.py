@@ -92,7 +92,10 @@ def test_the_export_is_the_page_and_nothing_is_overwritten(flowers: Path, tmp_pa
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert names == {*page_files(), "data.csv"}
     assert (folder / "data.csv").read_text() == FLOWERS
-    assert (folder / "ui" / "app.js").read_bytes() == (FOLDER / "ui" / "app.js").read_bytes()
+    assert (folder / "icon.svg").read_bytes() == (FOLDER / "icon.svg").read_bytes()
+    given, written = ((base / "ui" / "app.js").read_text() for base in (folder, FOLDER))
+    code = [line.strip() for line in written.splitlines() if line.strip() and not line.strip().startswith("//")]
+    assert given.splitlines() == code
     with pytest.raises(DataError, match="is not an empty folder"):
         export(folder)
 
@@ -118,6 +121,18 @@ def test_only_the_page_is_served_and_only_to_this_machine(flowers: Path) -> None
         assert line.getresponse().status == 403
         line.close()
         server.shutdown()
+
+
+def test_nothing_but_comments_and_indentation_stays_at_home() -> None:
+    """Leaving out lines is safe: no text runs over several lines, and no comment shares its line with code."""
+    for path in page_files().values():
+        if path.suffix not in (".js", ".css"):
+            continue
+        for line in path.read_text().splitlines():
+            assert line.count("`") % 2 == 0, (path, line)
+            if line.strip().startswith("/*"):
+                assert line.strip().endswith("*/"), (path, line)
+                assert path.suffix == ".css", (path, line)
 
 
 def test_the_files_name_no_other_host() -> None:
@@ -162,7 +177,7 @@ def test_the_user_s_table_is_shown(browser: Any, visit: Any, flowers: Path) -> N
         visit.address = page_address(server)
         page = visit(data.query)
         page.get_by_text("data.csv: 3 points, of 2 classes.").wait_for()
-        assert page.locator(".plane .points path").count() == 3
-        assert page.locator(".grid .name").all_text_contents() == ["high", "wide"]
+        assert page.locator("#board .points path").count() == 3
+        assert page.locator("#board .grid .name").all_text_contents() == ["high (scaled)", "wide (scaled)"]
         assert page.locator("[data-column=x]").input_value() == "2"
         server.shutdown()

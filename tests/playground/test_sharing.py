@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 FULL = (
-    "#classes=red,blue%20sky&axes=a,b&points=0,0.5,0;1.25,-3,1;2,2,0&learner=PA-I,keep:vote,C:0.5"
+    "#classes=red,blue%20sky&axes=a,b&points=0,0.5,0;1.25,-3,1;2,2,0&test=1,1,1&of=900&learner=PA-I,keep:vote,C:0.5"
     "&learner=perceptron,kernel:rbf,gamma:3&learner=margin,tie:positive,eta0:0.5,beta:2,intercept:no,start:1_-0.5_0"
-    "&active=2&epochs=17&step=4&speed=30&axis=run&proof=yes&scene=3"
+    "&active=2&epochs=17&step=4&speed=30&axis=run&proof=yes&shade=yes"
 )
 
 
@@ -30,7 +31,7 @@ def test_a_link_holds_everything(node: Any) -> None:
             ("moons", "&n=500&noise=0.3&seed=2"),
             ("circles", "&n=4&noise=0&seed=99"),
             ("three", "&n=60&margin=1.5&seed=1"),
-            ("noise", "&n=80&noise=0.5&seed=1"),
+            ("noise", "&n=80&noise=0.5&held=0.3&seed=1"),
             ("drift", "&n=200&seed=3"),
         ]
     ]
@@ -39,7 +40,8 @@ def test_a_link_holds_everything(node: Any) -> None:
     state = node("replay.js", "links", [FULL])[0]["state"]
     assert state["names"] == ["red", "blue sky"]
     assert state["points"][1] == {"x": 1.25, "y": -3, "c": 1}
-    assert (state["active"], state["epochs"], state["step"], state["scene"]) == (1, 17, 4, 3)
+    assert (state["active"], state["epochs"], state["step"], state["of"]) == (1, 17, 4, 900)
+    assert state["held"] == [{"x": 1, "y": 1, "c": 1}]
     assert state["learners"][2]["start"] == [1, -0.5, 0]
 
 
@@ -55,6 +57,14 @@ def test_a_link_holds_everything(node: Any) -> None:
         ("#points=1,2;3", 'point 1, "1,2", must be two numbers and a class.'),
         ("#points=1,2,0;3,4,7", '"class of point 2" must be a number from 0 to 1, not "7".'),
         ("#points=1,2,0&classes=%E0%A4%A", "is not written as an address."),
+        ("#learner=PA,__proto__:1", 'a learner has no option "__proto__".'),
+        ("#learner=PA,constructor:1", 'a learner has no option "constructor".'),
+        ("#__proto__=1", '"__proto__" is not known.'),
+        ("#data=__proto__", '"data" must be one of and, or, xor,'),
+        ("#classes=a,a&points=1,2,0", '"classes" has the name "a" twice.'),
+        ("#learner=margin,kernel:rbf", 'the rule "margin" goes with kernel:linear only, not with kernel:rbf.'),
+        ("#learner=perceptron,kernel:poly,tie:positive", '"tie" goes with kernel:linear only'),
+        ("#points=1e300,2,0", '"x of point 1" must be a number from -1000000000 to 1000000000'),
         ("#nonsense", '"nonsense" is not name=value.'),
         ("#step=1&colour=red", '"colour" is not known.'),
         ("#learner=PA&learner=PA&learner=PA&learner=PA&learner=PA", "it has 5 learners, and 4 is the most."),
@@ -107,6 +117,25 @@ def test_pictures_and_traces_are_downloaded(visit: Any, tmp_path: Path) -> None:
     colours = {node.get("fill") for node in root.iter() if node.get("fill", "none") != "none"}
     assert {"rgb(181, 77, 10)", "rgb(31, 102, 176)"} <= colours
     assert not any(node.get("class") for node in root.iter())
+    four = "#data=noise&learner=perceptron,keep:average&learner=perceptron,keep:pocket&learner=PA-II&learner=margin"
+    page.evaluate("(link) => (location.hash = link)", four)
+    page.locator("figure").nth(3).wait_for()
+    cut = page.evaluate(
+        """async () => { const { drawing } = await import('/ui/picture.js');
+        const planes = [...document.querySelectorAll('#board .card')].map((card) => ({
+          title: card.querySelector('strong'), count: card.querySelector('.count'),
+          sheets: [...card.querySelectorAll('svg')] }));
+        const box = document.querySelector('#board .plane').getBoundingClientRect();
+        const { text } = drawing({ view: box, planes });
+        const host = document.body.appendChild(document.createElement('div'));
+        host.innerHTML = text;
+        const wide = [...host.firstChild.querySelectorAll(':scope > text')].map((t) => t.getBBox().width);
+        host.remove();
+        return [wide.length, Math.max(...wide) < box.width - 8]; }"""
+    )
+    assert cut == [8, True]
+    page.go_back()
+    page.locator("figure").nth(2).wait_for(state="detached")
     image = download(page, "Picture (PNG)", tmp_path).read_bytes()
     assert image.startswith(b"\x89PNG")
     assert len(image) > 20_000
@@ -159,10 +188,59 @@ def test_the_python_lines_reproduce_the_run(node: Any, preset: str) -> None:
 
 def test_the_python_lines_of_a_kernel_reproduce_the_run(node: Any) -> None:
     data = node("replay.js", "presets", {})["circles"]
-    learners = [{"kernel": "poly"}, {"kernel": "rbf", "gamma": 2}]
+    learners = [
+        {"kernel": "poly"},
+        {"kernel": "rbf", "gamma": 2},
+        {"kernel": "rbf", "rule": "PA"},
+        {"kernel": "poly", "rule": "PA-I", "C": 0.5, "keep": "average"},
+        {"kernel": "rbf", "rule": "PA-II", "C": 0.5},
+    ]
     found = node("replay.js", "script", data, learners, 30)
     names: dict[str, Any] = {}
-    exec(found["text"], names)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*max_iter.*")
+        exec(found["text"], names)
     for j, run in enumerate(found["runs"], start=1):
-        assert names[f"model_{j}"].mistakes_ == run["mistakes"]
-        assert names[f"model_{j}"].converged_ == run["converged"]
+        assert names[f"model_{j}"].mistakes_ == run["mistakes"], learners[j - 1]
+        assert names[f"model_{j}"].converged_ == run["converged"], learners[j - 1]
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        ["007", "7"],
+        ["7", "007"],
+        ["b", "a"],
+        ["10", "9"],
+        ["1.0", "1"],
+        ['say "x"', "#\nimport nothing"],
+        ["x", "10", "9"],
+    ],
+)
+def test_the_python_lines_take_any_names_of_classes(node: Any, classes: list[str]) -> None:
+    """However Python sorts the names, the run and its weights are those of the page."""
+    data = node("replay.js", "presets", {})["three" if len(classes) == 3 else "blobs"]
+    data["names"] = classes
+    found = node("replay.js", "script", data, [{}], 30)
+    names: dict[str, Any] = {}
+    exec(found["text"], names)
+    model, (run,) = names["model"], found["runs"]
+    assert model.mistakes_ == run["mistakes"]
+    assert np.allclose(model.coef_, np.array(run["weights"])[:, :2])
+
+
+def test_the_film_is_a_gif_with_a_frame_for_every_update(visit: Any, tmp_path: Path) -> None:
+    page = visit("#data=and&learner=perceptron&epochs=100&step=5")
+    path = download(page, "Film of the run (GIF)", tmp_path)
+    with Image.open(path) as film:
+        assert film.n_frames == 20
+        assert film.info["loop"] == 0
+        film.seek(19)
+        last = film.convert("RGB")
+    colours = {colour for _, colour in last.getcolors(1 << 20)}
+    near = [
+        min(sum(abs(a - b) for a, b in zip(c, want, strict=True)) for c in colours)
+        for want in ((181, 77, 10), (31, 102, 176))
+    ]
+    assert max(near) < 30
+    assert "step 5 / 36" in page.inner_text("#transport")

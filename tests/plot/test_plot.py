@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import sys
+import warnings
+from importlib import resources
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
+from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import plot
 from rosenblatt.errors import DataError, LabelError, MissingExtraError, ParameterError
 from rosenblatt.learners import Perceptron
+from rosenblatt.plot.figure import INK, MISTAKE, PROOF
 from rosenblatt.theory import ledger, margin, trace
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -32,11 +38,56 @@ def test_the_boundary_is_where_the_score_is_zero():
     np.testing.assert_allclose(distance, margin(SQUARE, AND, [3.0, 2.0], -4.0))
 
 
-def test_the_band_is_drawn_only_if_the_weights_separate_and_wrong_rows_are_ringed():
+def test_the_band_is_drawn_only_if_the_weights_separate_and_wrong_rows_are_hollow():
     (ax,) = plot.boundary(SQUARE, AND, [1.0, 1.0], 0.0).axes
     rings = [c for c in ax.collections if c.get_label() == "wrong, or on the line"]
     assert sorted(map(tuple, rings[0].get_offsets().tolist())) == [(0, 0), (0, 1), (1, 0)]
+    assert {tuple(colour[:3]) for colour in rings[0].get_facecolors()} == {(1, 1, 1)}
     assert not any("margin" in str(patch.get_label()) for patch in ax.patches)
+
+
+def test_classes_have_the_colours_and_shapes_of_the_playground():
+    (ax,) = plot.boundary(SQUARE, AND, [3.0, 2.0], -4.0).axes
+    negative, positive = ax.collections[:2]
+    css = resources.files("rosenblatt.playground").joinpath("page.css").read_text()
+    for code, marks in enumerate((negative, positive)):
+        assert f"--c{code}: light-dark({to_hex(marks.get_facecolor()[0])}," in css
+    # A square has four corners; the circle is the one with curves.
+    assert [len(marks.get_paths()[0].vertices) <= 5 for marks in (negative, positive)] == [True, False]
+    for name, colour in (("ink", INK), ("bad", MISTAKE), ("proof", PROOF)):
+        assert f"--{name}: light-dark({colour}," in css
+
+
+def test_features_of_different_units_are_not_flattened():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 2)) * [1.0, 5000.0] + [0, 20_000]
+    w, b = np.array([1.0, 1 / 5000]), -4.0
+    (ax,) = plot.boundary(X, X @ w + b > 0, w, b).axes
+    for shown, values in zip((ax.get_xlim(), ax.get_ylim()), X.T, strict=True):
+        assert np.ptp(values) > 0.6 * (shown[1] - shown[0]), "the rows fill the picture both ways"
+    assert ax.get_aspect() == "auto"
+    x, y = (np.array(v) for v in ax.lines[0].get_data())
+    np.testing.assert_allclose(x + y / 5000, 4, atol=1e-6)
+    # Alike units keep one scale for both.
+    (ax,) = plot.boundary(X / [1, 5000], X @ w + b > 0, w * [1, 5000], b).axes
+    assert ax.get_aspect() == 1
+
+
+def test_the_ledger_of_real_rows_has_no_empty_panel(real_data):
+    with gzip.open(real_data / "uci_sonar" / "sonar.csv.gz", "rt") as file:
+        lines = [line.split(",") for line in file.read().split()]
+    X, y = np.array([line[:-1] for line in lines], dtype=float), [line[-1] for line in lines]
+    # The best margin is tiny: two hundred epochs come nowhere near it.
+    learner = Perceptron(shuffle=False, tol=None, max_iter=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        book = ledger(X, y, learner)
+    assert book.lines[-1].bracket.upper > 6 * book.gamma
+    for ax in plot.ledger(book).axes:
+        low, high = ax.get_ylim()
+        for line in ax.lines[:2]:
+            values = np.array(line.get_ydata())
+            assert ((values >= low) & (values <= high)).mean() > 0.4, line.get_label()
 
 
 def test_zero_weights_have_no_line():

@@ -22,7 +22,7 @@ class Bar:
 
     def __init__(self, run: Any, *, visible: bool) -> None:
         self._progress: Any = None
-        self._epochs, self._size = run.options.max_iter, run.reader.size
+        self._epochs, self._size = run.recipe.max_iter, run.reader.size
         self._started, self._before = time.perf_counter(), _rows(run)  # a resumed run has learned some already
         if not (visible and sys.stderr.isatty()):
             return
@@ -73,5 +73,5 @@ class Bar:
 
 def _rows(run: Any) -> int:
     """Learned so far, over all epochs."""
-    rows: int = len(run.history) * run.rows + run.progress.rows
+    rows: int = len(run.judge.history) * run.rows + run.progress.rows
     return rows

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """0: measured."""
     import json
 
-    from rosenblatt.cli.rows import read_labelled
+    from rosenblatt.cli.labelled import read_labelled
     from rosenblatt.select import compare
 
     X, y = read_labelled(args)

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """0: tuned."""
     import json
 
-    from rosenblatt.cli.rows import read_labelled
+    from rosenblatt.cli.labelled import read_labelled
     from rosenblatt.select import tune
 
     X, y = read_labelled(args)

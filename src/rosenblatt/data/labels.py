@@ -76,6 +76,20 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     return labels
 
 
+def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
+    """The labels of a `y` as scikit-learn takes it: a column vector is taken as well, with its warning."""
+    shape = getattr(y, "shape", None)
+    if shape is not None and len(shape) == 2 and shape[1] == 1:
+        import warnings
+
+        from sklearn.exceptions import DataConversionWarning
+
+        sentence = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+        warnings.warn(sentence, DataConversionWarning, stacklevel=stacklevel)
+        y = np.asarray(y).ravel()
+    return encode_labels(y)
+
+
 def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:
     """The distinct labels in order."""
     return encode_labels(labels, name=name).classes

@@ -7,16 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.learners.arow import AROW
-    from rosenblatt.learners.history import History
-    from rosenblatt.learners.kernel import KernelPerceptron
+    from rosenblatt.learners.epochs.history import History
+    from rosenblatt.learners.kernel_perceptron import KernelPerceptron
     from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
-    from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+    from rosenblatt.learners.perceptron import (
+        AveragedPerceptron,
+        NormalisedPerceptron,
+        Perceptron,
+        PocketPerceptron,
+        VotedPerceptron,
+    )
 
 _HOMES = {
     "AROW": "arow",
     "AveragedPerceptron": "perceptron",
-    "History": "history",
-    "KernelPerceptron": "kernel",
+    "History": "epochs.history",
+    "KernelPerceptron": "kernel_perceptron",
+    "NormalisedPerceptron": "perceptron",
     "PassiveAggressive": "passive_aggressive",
     "PassiveAggressiveClassifier": "passive_aggressive",
     "Perceptron": "perceptron",
@@ -29,6 +36,7 @@ __all__ = [
     "AveragedPerceptron",
     "History",
     "KernelPerceptron",
+    "NormalisedPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "Perceptron",

@@ -1,19 +1,15 @@
 """AROW: adaptive regularisation of weights, the second-order learner of the family.
 
-Invariant: this file holds no learning. The class says its parameters, its rule and its keep.
+Invariant: this file holds no learning. The class joins a recipe to the linear learner, and says what it is for.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-from rosenblatt.errors import ParameterError
-from rosenblatt.learners.rules import Rule
-from rosenblatt.learners.state import KeepName
-from rosenblatt.learners.weights import LinearLearner
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.recipe.family import AROWRecipe
 
 
-class AROW(LinearLearner):
+class AROW(AROWRecipe, LinearLearner):
     """Weights that know how sure they are: every feature has a variance, and rare features move further.
 
     Frequent features settle while rare ones still learn, so one pass over text or counts often does what first-order
@@ -54,52 +50,3 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
     >>> learner.coef_
     array([[0.5, 0. ]])
     """
-
-    def __init__(
-        self,
-        *,
-        r: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        keep: KeepName = "last",
-        tie: Literal["mistake", "positive"] = "mistake",
-        init: Any = "zeros",
-        n_init: int = 1,
-        multiclass: Literal["joint", "ovr"] = "joint",
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.r = r
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.keep = keep
-        self.tie = tie
-        self.init = init
-        self.n_init = n_init
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _rule(self) -> Rule:
-        return Rule("AROW", r=self.r)
-
-    def _kept(self) -> KeepName:
-        if self.keep not in ("last", "average"):
-            raise ParameterError(f"keep={self.keep!r}: AROW keeps 'last' or 'average'")
-        return self.keep

@@ -1,72 +1,40 @@
-"""What all learners share: checking, fitting, streaming, predicting.
+"""What all learners share as scikit-learn classifiers: fitting, going on, predicting.
 
-Invariant: a call that raises leaves the learner as it was. Everything is checked before the first row is learned, and
-`fit` works on states of its own until it is done.
+Invariant: a call that raises leaves the learner as it was. Everything is checked before the first row is learned.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, as_label_array, encode_labels, merge_classes, sorted_classes
+from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.classes import joint_with_classes, ovr_with_classes
-from rosenblatt.learners.epochs import Outcome, Problem, Stopping, best_restart, run_epochs
-from rosenblatt.learners.history import History
-from rosenblatt.learners.progress import EpochBar, run_threads
-from rosenblatt.learners.rules import Rule, check_number
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.fitting import check_lengths, conclude, prepare
+from rosenblatt.learners.learned import Learned, Reading
 from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.start import check_count, seed_of
-from rosenblatt.learners.state import KEEPS, KeepName
-from rosenblatt.learners.validation import hold_out, validation_score
+from rosenblatt.learners.spaces import Space
+from rosenblatt.learners.state.classes import states_over
+from rosenblatt.learners.state.start import seed_of
+from rosenblatt.learners.targets import targets_of
 from rosenblatt.learners.weighting import row_weights
+from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """What a fit is about to learn: the problems, each with its stopping, and the states of every restart."""
-
-    classes: NDArray[Any]
-    problems: list[Problem]
-    stoppings: list[Stopping]
-    restarts: list[list[Any]]
-    going_on: bool
+from rosenblatt.recipe.recipe import Recipe
 
 
 class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A rule and a keep, as a scikit-learn classifier; a space adds its states and its answer.
+    """A recipe and a space, as a scikit-learn classifier."""
 
-    A named algorithm sets `_keep` or takes it as a parameter, and says its `_rule`.
-    """
-
-    fit_intercept: bool
-    max_iter: int
-    tol: float | None
-    shuffle: bool
-    random_state: Any
-    init: Any
-    n_init: int
-    tie: Literal["mistake", "positive"]
-    multiclass: Literal["joint", "ovr"]
-    class_weight: Any
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    warm_start: bool
-    n_jobs: int | None
-    verbose: int
+    space: ClassVar[Space]
 
     classes_: NDArray[Any]
     history_: History
@@ -74,55 +42,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     converged_: bool
     stop_reason_: str
 
-    _keep: ClassVar[KeepName] = "last"
-    _answers: list[Any]
-    _states: list[Any]  # of the space, one a problem
-
-    def _rule(self) -> Rule:
-        raise NotImplementedError
-
-    def _new_states(
-        self, init: Any, table: Table, classes: NDArray[Any], keep: KeepName, generator: NDArray[np.uint64]
-    ) -> list[Any]:
-        """States that have seen nothing yet: one, or one a class for one-vs-rest."""
-        raise NotImplementedError
-
-    def _make_answers(self) -> list[Any]:
-        """Models of what the states have learned, whose scores stand side by side."""
-        raise NotImplementedError
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, init: Any) -> Self:
-        fitting = self._prepare(as_table(X), self._labels(y), init, sample_weight, X_val, y_val)
-        best = self._run(fitting.restarts, fitting.problems, fitting.stoppings)
-        self._conclude(X, fitting, best)
-        self._warn_if_unfinished()
+    def recipe(self) -> Recipe:
+        """Everything that this learner is told, as plain values."""
+        assert isinstance(self, Recipe)
         return self
-
-    def _prepare(
-        self, table: Table, labels: Labels, init: Any, sample_weight: Any = None, X_val: Any = None, y_val: Any = None
-    ) -> Fitting:
-        """Everything that a fit needs, checked; nothing is learned yet."""
-        rule, keep = self._rule(), self._kept()
-        self._check_parameters()
-        check_lengths(table, labels)
-        if len(labels.classes) < 2:
-            raise LabelError(
-                f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes"
-            )
-        self._check_tie(len(labels.classes))
-        weights = row_weights(sample_weight, self.class_weight, labels)
-        rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
-        seed = seed_of(self.random_state)
-        problems, stoppings = self._problems(table, labels, rule, weights, rows, seed, X_val, y_val)
-        going_on = bool(self.warm_start) and hasattr(self, "classes_")
-        if going_on:
-            restarts = [self._continued(table, labels)]
-        else:
-            restarts = [
-                self._new_states(init, table, labels.classes, keep, engine.seed_generator(seed, restart))
-                for restart in range(self.n_init)
-            ]
-        return Fitting(labels.classes, problems, stoppings, restarts, going_on)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in their order, going on from what was learned before.
@@ -142,299 +65,173 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        rule, keep = self._rule(), self._kept()
-        self._check_parameters()
-        if self.class_weight == "balanced":
-            raise ParameterError(
-                "class_weight='balanced' needs all labels at once and has no meaning in partial_fit: "
-                "write class_weight={label: weight, ...}"
-            )
-        table, labels = as_table(X), self._labels(y)
+        recipe = self.recipe()
+        recipe.check()
+        check_online(recipe)
+        table, labels = as_table(X), labels_of(y)
         check_lengths(table, labels)
-        first = not hasattr(self, "classes_")
-        known = labels.classes if first else merge_classes(self.classes_, labels.classes)
+        known = labels.classes if not self.has_learned else merge_classes(self.classes_, labels.classes)
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))
-        self._check_tie(len(known))
+        recipe.check_classes(len(known))
         labels = Labels(known, labels.among(known))
-        weights = row_weights(sample_weight, self.class_weight, labels)
-        order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
-        if first:
+        weights = row_weights(sample_weight, recipe.class_weight, labels)
+        if not self.has_learned:
+            generator = engine.seed_generator(seed_of(recipe.random_state))
+            states = self.space.new_states(recipe, table, known, generator)
             remember_columns(self, X)
-            generator = engine.seed_generator(seed_of(self.random_state))
-            self._states = self._new_states(self.init, table, known, keep, generator)
             self.history_ = History()
+            self._install(known, states)
         else:
             check_columns(self, X)
-            self._states = self._states_over(known, rule)
-        self.classes_ = known
-        self._learn_batch(table, labels, rule, weights, order)
+        learned = self.learned
+        with learned.lock:
+            self.add_classes(known)
+            try:
+                self._learn(recipe, table, labels, weights)
+            finally:
+                learned.changed()
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+    def add_classes(self, classes: NDArray[Any]) -> None:
+        """From now on the learner knows these sorted classes, among which are all that it knew."""
+        learned = self.learned
+        with learned.lock:
+            states = states_over(learned.trimmed(), learned.classes, classes, self.recipe())
+            self.close_stream()
+            learned.states[:] = states
+            learned.set_classes(classes)
+            self.classes_ = classes
+            learned.changed()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        scores = self._scores(X)
-        if len(self.classes_) == 1:
-            return np.repeat(self.classes_, len(scores))
-        return self.classes_[predict_codes(scores)]
+        reading = self._reading()
+        return reading.labels(predict_codes(reading.scores(self._table(X))))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
+        scores = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of shape (n_rows, K): one column with two classes, else one per class."""
+        return self._reading().scores(self._table(X))
+
+    def answers(self) -> tuple[Answer, ...]:
+        """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
+        return self._reading().answers
 
     @property
     def mistakes_(self) -> int:
         """Mistakes on arrival, over all epochs."""
-        return sum(self._fitted_history().mistakes) + self._since_segment()[0]
+        return sum(self._history().mistakes) + self._unrecorded()[0]
 
     @property
     def updates_(self) -> int:
         """Changes of the weights, over all epochs."""
-        return sum(self._fitted_history().updates) + self._since_segment()[1]
+        return sum(self._history().updates) + self._unrecorded()[1]
+
+    @property
+    def has_learned(self) -> bool:
+        return "_learned" in vars(self)
+
+    @property
+    def learned(self) -> Learned:
+        """What was learned: states, and the answer that is read off them."""
+        if not self.has_learned:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet: it has learned nothing; call fit first"
+            )
+        found: Learned = vars(self)["_learned"]
+        return found
+
+    @learned.setter
+    def learned(self, learned: Learned) -> None:
+        self._learned = learned
+        self.classes_ = learned.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.has_learned
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in super().__getstate__().items() if name != "_one"}
-        return {**kept, "_answers": []} if "_answers" in kept else kept
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, init: Any = None) -> Self:
+        fitting = prepare(self, as_table(X), labels_of(y), sample_weight, init=init, X_val=X_val, y_val=y_val)
+        conclude(self, X, fitting, fitting.run())
+        self.warn_if_unfinished(stacklevel=4)
+        return self
 
-    # -- checking
-
-    def _kept(self) -> KeepName:
-        keep = getattr(self, "keep", self._keep)
-        if keep not in KEEPS:
-            raise ParameterError(f"keep={keep!r}: must be 'last', 'average', 'vote' or 'pocket'")
-        return keep
-
-    def _check_parameters(self) -> None:
-        check_count("max_iter", self.max_iter)
-        check_count("n_iter_no_change", self.n_iter_no_change)
-        check_count("n_init", self.n_init)
-        if self.tol is not None:
-            check_number("tol", self.tol, least=-np.inf)
-        fraction = check_number("validation_fraction", self.validation_fraction, above=0.0)
-        if fraction >= 1:
-            raise ParameterError(f"validation_fraction={self.validation_fraction!r}: must be below 1")
-        if self.tie not in ("mistake", "positive"):
-            raise ParameterError(f"tie={self.tie!r}: must be 'mistake' or 'positive'")
-        if self.multiclass not in ("joint", "ovr"):
-            raise ParameterError(f"multiclass={self.multiclass!r}: must be 'joint' or 'ovr'")
-        if self.n_init > 1 and not self.shuffle and not (isinstance(self.init, str) and self.init == "random"):
-            raise ParameterError(
-                f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "
-                "write shuffle=True or init='random'"
-            )
-
-    def _check_tie(self, classes: int) -> None:
-        if self.tie == "positive" and classes > 2 and self.multiclass == "joint":
-            raise ParameterError(
-                f"tie='positive' has a meaning for two classes only, and there are {classes}: "
-                "write tie='mistake', or multiclass='ovr'"
-            )
-
-    def _labels(self, y: Any) -> Labels:
-        shape = getattr(y, "shape", None)
-        if shape is not None and len(shape) == 2 and shape[1] == 1:
+    def warn_if_unfinished(self, stacklevel: int) -> None:
+        """Warn if the last epoch allowed was not enough."""
+        if self.stop_reason_ == "max_iter":
             warnings.warn(
-                "A column-vector y was passed when a 1d array was expected: use y.ravel()",
-                DataConversionWarning,
-                stacklevel=4,
+                f"{type(self).__name__} stopped at max_iter={self.n_iter_} with {self.history_.mistakes[-1]} mistakes "
+                "in the last epoch. That proves nothing about the data: give it more epochs, or ask whether they can "
+                "be separated at all",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
             )
-            y = np.asarray(y).ravel()
-        return encode_labels(as_label_array(y))
+
+    def _install(self, classes: NDArray[Any], states: list[Any]) -> None:
+        self.learned = Learned(classes, states, self.space.make_answers)
+
+    def _learn(self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None) -> None:
+        """One pass over the rows, counted as an epoch."""
+        learned = self.learned
+        order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
+        before = learned.counted("mistakes"), learned.counted("updates")
+        try:
+            if len(labels.classes) == 1:
+                for state in learned.states:
+                    state.count_as_right(table.count if order is None else len(order))
+            else:
+                ovr = recipe.is_ovr(len(labels.classes))
+                self.space.look_at(table, learned.states)
+                asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
+                for state, targets in zip(learned.states, asked, strict=True):
+                    state.learn(table, targets, recipe.used_rule, order=order)
+        finally:
+            self.space.leave(learned.states)
+            mistakes, updates = learned.counted("mistakes") - before[0], learned.counted("updates") - before[1]
+            self.history_.append(mistakes, updates)
+            self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "partial_fit"
+
+    def close_stream(self) -> None:
+        """Before learning from a table; a space without streams has nothing to close."""
+
+    def _unrecorded(self) -> tuple[int, int]:
+        """Mistakes and updates that are not in the history yet."""
+        return 0, 0
 
     def _table(self, X: Any) -> Table:
         table = as_table(X)
         check_columns(self, X)
         return table
 
-    # -- fitting
+    def _reading(self) -> Reading:
+        return self.learned.reading()
 
-    def _is_ovr(self, classes: int) -> bool:
-        return self.multiclass == "ovr" and classes > 2
-
-    def _problems(
-        self,
-        table: Table,
-        labels: Labels,
-        rule: Rule,
-        weights: NDArray[np.float64] | None,
-        rows: NDArray[np.uint32] | None,
-        seed: int,
-        X_val: Any,
-        y_val: Any,
-    ) -> tuple[list[Problem], list[Stopping]]:
-        """The problem, or one a class for one-vs-rest, each with its stopping."""
-        val_table, val_codes, val_rows = None, None, None
-        if X_val is not None or y_val is not None:
-            if X_val is None or y_val is None:
-                raise ParameterError("X_val and y_val go together: one of them is missing")
-            val_table = as_table(X_val, name="X_val")
-            if val_table.features != table.features:
-                raise DataError(f"X_val has {val_table.features} features, but X has {table.features}")
-            val_labels = encode_labels(y_val, name="y_val")
-            check_lengths(val_table, val_labels, "X_val", "y_val")
-            val_codes = val_labels.among(labels.classes, name="y_val")
-        elif self.early_stopping:
-            rows, val_rows = hold_out(labels, rows, self.validation_fraction, engine.seed_generator(seed, 2**63))
-            val_table, val_codes = table, labels.codes
-
-        def problem_of(y: NDArray[Any]) -> Problem:
-            return Problem(table, y, rule, self.tie == "positive", weights, rows)
-
-        def stopping_of(y: NDArray[Any] | None) -> Stopping:
-            score = None
-            if val_table is not None and y is not None:
-                score = partial(validation_score, table=val_table, y=y, rows=val_rows)
-            tol = None if self.tol is None else float(self.tol)
-            return Stopping(int(self.max_iter), tol, int(self.n_iter_no_change), bool(self.shuffle), score)
-
-        if self._is_ovr(len(labels.classes)):
-            val = None if val_codes is None else Labels(labels.classes, val_codes)
-            return (
-                [problem_of(labels.signs(k)) for k in range(len(labels.classes))],
-                [stopping_of(None if val is None else val.signs(k)) for k in range(len(labels.classes))],
-            )
-        if len(labels.classes) == 2:
-            val_y = None if val_codes is None else Labels(labels.classes, val_codes).signs()
-            return [problem_of(labels.signs())], [stopping_of(val_y)]
-        return [problem_of(labels.codes)], [stopping_of(val_codes)]
-
-    def _continued(self, table: Table, labels: Labels) -> list[Any]:
-        """Copies of the states so far, for a warm start on the same kind of data."""
-        if table.features != self.n_features_in_:
-            raise DataError(
-                f"X has {table.features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input: a warm start goes on with the same ones"
-            )
-        if not np.array_equal(labels.classes, self.classes_):
-            raise LabelError(
-                f"y has the classes {labels.classes.tolist()}: a warm start needs {self.classes_.tolist()}"
-            )
-        return [state.copy() for state in self._trimmed()]
-
-    def _run(self, restarts: list[list[Any]], problems: list[Problem], stoppings: list[Stopping]) -> list[Outcome]:
-        """Run everything that is independent, in threads, and keep the best restart: the first of equals."""
-        epochs = len(restarts) * len(problems) * int(self.max_iter)
-        with EpochBar(type(self).__name__, epochs, visible=bool(self.verbose)) as bar:
-            tasks = [
-                partial(_run_task, state, problem, stopping, bar)
-                for states in restarts
-                for state, problem, stopping in zip(states, problems, stoppings, strict=True)
-            ]
-            outcomes = run_threads(tasks, self.n_jobs)
-        return best_restart(outcomes, problems, stoppings)
-
-    def _conclude(self, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
-        """Take the outcome over, and say how it ended."""
-        remember_columns(self, X)
-        self._take_over(fitting, outcomes)
-
-    def _take_over(self, fitting: Fitting, outcomes: list[Outcome]) -> None:
-        history = History.total([outcome.history for outcome in outcomes])
-        reasons = {outcome.stop_reason for outcome in outcomes}
-        self._forget_stream()
-        self.classes_ = fitting.classes
-        self._states = [outcome.state for outcome in outcomes]
-        self.n_iter_ = len(history)
-        self.history_ = self.history_.followed_by(history) if fitting.going_on else history
-        self.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
-        self.converged_ = self.stop_reason_ == "converged"
-
-    def _warn_if_unfinished(self, stacklevel: int = 4) -> None:
-        if self.stop_reason_ == "max_iter":
-            mistakes = self.history_.mistakes[-1]
-            warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.max_iter} with {mistakes} mistakes in the last "
-                "epoch. That proves nothing about the data: give it more epochs, or ask whether they can be separated "
-                "at all",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )
-
-    # -- streaming
-
-    def _forget_stream(self) -> None:
-        """Before learning from a table."""
-        self._answers = []
-
-    def _trimmed(self) -> list[Any]:
-        """The states as they are between two calls."""
-        return self._states
-
-    def _since_segment(self) -> tuple[int, int]:
-        """Mistakes and updates that are not in the history yet."""
-        return 0, 0
-
-    def _states_over(self, classes: NDArray[Any], rule: Rule) -> list[Any]:
-        """The states over these classes: themselves if there is no new one."""
-        states = self._trimmed()
-        if len(classes) == len(self.classes_):
-            return states
-        if self._is_ovr(len(classes)):
-            return ovr_with_classes(states, self.classes_, classes)
-        return [joint_with_classes(states[0], self.classes_, classes, rule.joint_share)]
-
-    def _learn_batch(
-        self,
-        table: Table,
-        labels: Labels,
-        rule: Rule,
-        weights: NDArray[np.float64] | None,
-        order: NDArray[np.uint32] | None,
-    ) -> None:
-        before = [(s.counter("mistakes"), s.counter("updates")) for s in self._states]
-        self._forget_stream()
-        count = table.count if order is None else len(order)
-        if len(labels.classes) == 1:  # no other class to be mistaken for
-            for state in self._states:
-                state.set_counter("seen", state.counter("seen") + count)
-                state.set_counter("survived", state.counter("survived") + count)
-        else:
-            ovr = self._is_ovr(len(labels.classes))
-            for k, state in enumerate(self._states):
-                y = labels.signs(k) if ovr else labels.signs() if len(labels.classes) == 2 else labels.codes
-                state.learn(table, y, rule, tie_positive=self.tie == "positive", sample_weight=weights, order=order)
-        after = [(s.counter("mistakes"), s.counter("updates")) for s in self._states]
-        self.history_ = self.history_.followed_by(
-            History(
-                [sum(a[0] - b[0] for a, b in zip(after, before, strict=True))],
-                [sum(a[1] - b[1] for a, b in zip(after, before, strict=True))],
-                [0.0],
-            )
-        )
-        self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "partial_fit"
-
-    # -- answers
-
-    def _answer(self) -> list[Any]:
-        """What scores rows, kept until more is learned."""
-        if not self._answers:  # filled in place: predicting sets no attribute
-            self._answers.extend(self._make_answers())
-        return self._answers
-
-    def _fitted_history(self) -> History:
+    def _history(self) -> History:
         if "history_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
         return self.history_
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        table = self._table(X)
-        return np.hstack([model.scores(table) for model in self._answer()])
 
-
-def _run_task(state: Any, problem: Problem, stopping: Stopping, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
-    return run_epochs(state, problem, stopping, cancel=cancel, on_epoch=bar.advance)
-
-
-def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> None:
-    if table.count != len(labels.codes):
-        raise DataError(
-            f"Found input variables with inconsistent numbers of samples: {X} has {table.count} rows, "
-            f"{y} has {len(labels.codes)} labels"
+def check_online(recipe: Recipe) -> None:
+    """Raise for what needs all rows at once."""
+    if isinstance(recipe.class_weight, str):
+        raise ParameterError(
+            f"class_weight={recipe.class_weight!r} needs all labels at once and has no meaning in partial_fit: "
+            "write class_weight={label: weight, ...}"
         )
+
+
+def check_weight(weight: float) -> float:
+    """The weight of one example."""
+    if not (np.isfinite(weight) and weight >= 0):
+        raise DataError(f"weight={weight!r}: must be finite and at least 0")
+    return float(weight)

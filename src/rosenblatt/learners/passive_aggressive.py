@@ -1,20 +1,19 @@
 """The passive-aggressive algorithms: the step that the loss asks for, and no longer.
 
-Invariant: this file holds no learning. A class says its parameters, its rule and its keep.
+Invariant: this file holds no learning. A class joins a recipe to the linear learner, and says what it is for.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.penalty import PenaltyName, penalty_of
-from rosenblatt.learners.rules import Rule, RuleName
-from rosenblatt.learners.state import KeepName
-from rosenblatt.learners.weights import LinearLearner
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.recipe.family import PassiveAggressiveRecipe
 
 
-class PassiveAggressive(LinearLearner):
+class PassiveAggressive(PassiveAggressiveRecipe, LinearLearner):
     """The smallest change of the weights that gives each row a margin of 1; with more classes, MIRA's update.
 
     Steps also on correct answers within the margin, and as far as needed, so one epoch often does what the perceptron
@@ -59,61 +58,8 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
     array([[0.5, 0. ]])
     """
 
-    def __init__(
-        self,
-        *,
-        variant: Literal["PA", "PA-I", "PA-II"] = "PA-I",
-        C: float = 1.0,
-        penalty: PenaltyName | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        keep: KeepName = "last",
-        tie: Literal["mistake", "positive"] = "mistake",
-        init: Any = "zeros",
-        n_init: int = 1,
-        multiclass: Literal["joint", "ovr"] = "joint",
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.variant = variant
-        self.C = C
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.keep = keep
-        self.tie = tie
-        self.init = init
-        self.n_init = n_init
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-    def _rule(self) -> Rule:
-        if self.variant not in ("PA", "PA-I", "PA-II"):
-            raise ParameterError(f"variant={self.variant!r}: must be 'PA', 'PA-I' or 'PA-II'")
-        return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveClassifier(LinearLearner):
     """scikit-learn's PassiveAggressiveClassifier by its own parameters, which left scikit-learn with 1.10.
 
@@ -140,56 +86,37 @@ n_iter_no_change, warm_start, n_jobs, verbose
     array([1])
     """
 
-    init: str = "zeros"
-    n_init: int = 1
-    tie: Literal["mistake", "positive"] = "mistake"
+    C: float = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    shuffle: bool = True
+    verbose: int = 0
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    n_jobs: int | None = None
+    random_state: Any = None
+    warm_start: bool = False
+    class_weight: Any = None
+    average: bool = False
+    multiclass: Literal["joint", "ovr"] = "ovr"
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        loss: Literal["hinge", "squared_hinge"] = "hinge",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        average: bool = False,
-        multiclass: Literal["joint", "ovr"] = "ovr",
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.loss = loss
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
-        self.multiclass = multiclass
-
-    def _rule(self) -> Rule:
-        names: dict[str, RuleName] = {"hinge": "PA-I", "squared_hinge": "PA-II"}
-        if self.loss not in names:
+    def recipe(self) -> PassiveAggressiveRecipe:
+        """The same by the family's own names."""
+        variants: dict[str, Literal["PA-I", "PA-II"]] = {"hinge": "PA-I", "squared_hinge": "PA-II"}
+        if self.loss not in variants:
             raise ParameterError(f"loss={self.loss!r}: must be 'hinge' (PA-I) or 'squared_hinge' (PA-II)")
-        return Rule(names[self.loss], C=self.C)
-
-    def _kept(self) -> KeepName:
         if self.average not in (False, True):
             raise ParameterError(
                 f"average={self.average!r}: averaging starts with the first example; write average=True or False"
             )
-        return "average" if self.average else "last"
+        shared = {name: given for name, given in vars(self).items() if name in _SHARED}
+        keep: Literal["average", "last"] = "average" if self.average else "last"
+        return PassiveAggressiveRecipe(variant=variants[self.loss], keep=keep, **shared)
+
+
+_SHARED = {each.name for each in fields(PassiveAggressiveClassifier)} & {
+    each.name for each in fields(PassiveAggressiveRecipe)
+}

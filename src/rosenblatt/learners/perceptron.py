@@ -1,75 +1,21 @@
 """The perceptron by its four keeps: last, average, vote, pocket.
 
-Invariant: this file holds no learning. A class says its parameters, its rule and its keep.
+Invariant: this file holds no learning. A class joins a recipe to the linear learner, and says what it is for.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
-
-from rosenblatt.learners.penalty import PenaltyName, penalty_of
-from rosenblatt.learners.rules import Rule, check_number
-from rosenblatt.learners.state import KeepName
-from rosenblatt.learners.weights import LinearLearner
-
-
-class _PerceptronKept(LinearLearner):
-    """The perceptron rule with a keep that the class decides."""
-
-    def __init__(
-        self,
-        *,
-        penalty: PenaltyName | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        eta0: float = 1.0,
-        beta: float = 0.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        init: Any = "zeros",
-        n_init: int = 1,
-        tie: Literal["mistake", "positive"] = "mistake",
-        multiclass: Literal["joint", "ovr"] = "joint",
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.eta0 = eta0
-        self.beta = beta
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.init = init
-        self.n_init = n_init
-        self.tie = tie
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _rule(self) -> Rule:
-        eta0 = check_number("eta0", self.eta0, above=0.0)
-        penalty = penalty_of(self.penalty, self.alpha, self.l1_ratio, eta0)
-        return Rule("perceptron", eta0=self.eta0, beta=self.beta, penalty=penalty)
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.recipe.family import (
+    AveragedPerceptronRecipe,
+    NormalisedPerceptronRecipe,
+    PerceptronRecipe,
+    PocketPerceptronRecipe,
+    VotedPerceptronRecipe,
+)
 
 
-class Perceptron(_PerceptronKept):
+class Perceptron(PerceptronRecipe, LinearLearner):
     """Rosenblatt's perceptron: correct the weights on every mistake.
 
     The first thing to try on data that a hyperplane may separate: it finds one if there is one, after at most
@@ -174,59 +120,8 @@ class Perceptron(_PerceptronKept):
     (True, ['yes', 'no'])
     """
 
-    def __init__(
-        self,
-        *,
-        penalty: PenaltyName | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        eta0: float = 1.0,
-        beta: float = 0.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.0,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        keep: KeepName = "last",
-        tie: Literal["mistake", "positive"] = "mistake",
-        init: Any = "zeros",
-        n_init: int = 1,
-        multiclass: Literal["joint", "ovr"] = "joint",
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            penalty=penalty,
-            alpha=alpha,
-            l1_ratio=l1_ratio,
-            eta0=eta0,
-            beta=beta,
-            fit_intercept=fit_intercept,
-            max_iter=max_iter,
-            tol=tol,
-            shuffle=shuffle,
-            random_state=random_state,
-            init=init,
-            n_init=n_init,
-            tie=tie,
-            multiclass=multiclass,
-            class_weight=class_weight,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.keep = keep
 
-
-class AveragedPerceptron(_PerceptronKept):
+class AveragedPerceptron(AveragedPerceptronRecipe, LinearLearner):
     """The mean of all weight vectors: the perceptron to use when data overlap.
 
     It learns exactly as `Perceptron` does and answers with the mean of the weights after each example, which
@@ -255,10 +150,8 @@ class AveragedPerceptron(_PerceptronKept):
     array([[0.]])
     """
 
-    _keep: ClassVar[KeepName] = "average"
 
-
-class VotedPerceptron(_PerceptronKept):
+class VotedPerceptron(VotedPerceptronRecipe, LinearLearner):
     """Every weight vector that lived votes, with as many votes as it survived examples.
 
     Choose it over `AveragedPerceptron` for its guarantee; in practice the two agree closely, and a vote costs a dot
@@ -286,10 +179,8 @@ class VotedPerceptron(_PerceptronKept):
     [0, 1]
     """
 
-    _keep: ClassVar[KeepName] = "vote"
 
-
-class PocketPerceptron(_PerceptronKept):
+class PocketPerceptron(PocketPerceptronRecipe, LinearLearner):
     """The weights with the fewest training mistakes seen so far, kept in the pocket.
 
     For data that no hyperplane separates, when training mistakes are what counts. The parameters are those of
@@ -319,4 +210,42 @@ class PocketPerceptron(_PerceptronKept):
     ('no_change', ['+', '+', '-', '-', '+'])
     """
 
-    _keep: ClassVar[KeepName] = "pocket"
+
+class NormalisedPerceptron(NormalisedPerceptronRecipe, LinearLearner):
+    """The perceptron with steps of ``1/‖x‖²``: long rows count no more than short ones.
+
+    Choose it where rows differ much in length, such as documents of some words and of thousands, and cannot be scaled
+    beforehand. It takes the directions of the rows: scaling a row changes no decision.
+
+    Update::
+
+        on a mistake, y (w·x + b) <= 0:   w += eta0 y x / q,   b += eta0 y / q,   q = ‖x‖² (+ 1 with an intercept)
+        more classes: the right row gains, the highest wrong row loses, with 2q for q
+
+    Parameters
+    ----------
+    eta0 : float, default=1.0
+        Scales the steps. From zero weights it changes no prediction.
+    keep : {"last", "average", "vote", "pocket"}, default="last"
+        Which weights are the answer.
+    fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
+validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
+        As for `Perceptron`.
+
+    Notes
+    -----
+    Without an intercept it is `Perceptron` on rows of length 1 whose mistakes weigh ``1/‖x‖``. If a unit vector u has
+    a margin of gamma on the rows of length 1, and no row is longer than R nor shorter than r, at most
+    ``(R/r)²/gamma²`` mistakes are made.
+
+    References
+    ----------
+    The fixed-increment rule; S. Agmon (1954), The relaxation method for linear inequalities, divides by ``‖x‖²`` too.
+
+    Examples
+    --------
+    >>> from rosenblatt import NormalisedPerceptron
+    >>> learner = NormalisedPerceptron(fit_intercept=False).partial_fit([[2.0, 0.0]], ["yes"], classes=["no", "yes"])
+    >>> learner.coef_
+    array([[0.5, 0. ]])
+    """

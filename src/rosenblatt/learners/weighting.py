@@ -51,6 +51,16 @@ def class_weights(class_weight: Any, labels: Labels, weights: NDArray[np.float64
     return result
 
 
+def weight_of_class(class_weight: Any, label: Any) -> float:
+    """The weight of one class, from a dict; 1 where it is not named."""
+    if class_weight is None:
+        return 1.0
+    weight = float(dict(class_weight).get(label, 1.0))
+    if not (np.isfinite(weight) and weight >= 0):
+        raise ParameterError("class_weight: a weight must be finite and at least 0")
+    return weight
+
+
 def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)

@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import ModelError
+from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
+from rosenblatt.models.kernel import Dual, VotedDual
+from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.parts import part_from, part_to, width_of
 from rosenblatt.models.probability import Calibrator
+from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.models.voted import Voted
 
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
+ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
 _KINDS = {"i": int, "U": str, "b": bool, "f": float, "u": int}
 
 
@@ -67,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
     """A model as a header of plain values and tensors."""
     tensors: Tensors = {}
-    parts = [part_to(part, f"{k}.", tensors) for k, part in enumerate(model.parts)]
+    parts = [part.to_tensors(f"{k}.", tensors) for k, part in enumerate(model.parts)]
     header = {
         "library": _library_version(),
         "learner": model.learner,
@@ -94,8 +99,8 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
     if rows * features > MOST_WEIGHTS:
         raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")
     _check_facts(header)
-    parts = tuple(part_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
-    widths = [width_of(part) for part in parts]
+    parts = tuple(_answer_from(part, f"{k}.", tensors, features) for k, part in enumerate(header["parts"]))
+    widths = [part.width for part in parts]
     if sum(widths) != rows or min(widths) < 1:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
@@ -109,6 +114,12 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
     )
+
+
+def _answer_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Answer:
+    if header["kind"] not in ANSWERS:
+        raise ModelError(f"it has a part of the unknown kind {header['kind']!r}")
+    return ANSWERS[header["kind"]].from_tensors(header, prefix, tensors, features)
 
 
 def _check_facts(header: dict[str, Any]) -> None:

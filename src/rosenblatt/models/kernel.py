@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table, is_sparse
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, ModelError
+from rosenblatt.models.container import Tensors
+from rosenblatt.models.sound import (
+    check_finite,
+    check_shapes,
+    check_types,
+    count_of,
+    places_from,
+    rows_from,
+    rows_to,
+    support_count,
+)
 from rosenblatt.models.voted import Updates
 
 KernelName = Literal["linear", "poly", "rbf", "sigmoid", "precomputed", "function"]
@@ -61,6 +72,32 @@ class Kernel:
         """All the values at once."""
         return np.vstack([engine.kernel_matrix(part) for part in self.between(table, support)])
 
+    def to_json(self) -> dict[str, Any]:
+        """The name and the numbers, for a file."""
+        if self.name == "function":
+            raise ModelError(
+                "a kernel that is a function of yours cannot be saved, since loading runs no code: use one of the "
+                "kernels with a name, or kernel='precomputed'"
+            )
+        return {"name": self.name, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
+
+    @classmethod
+    def from_json(cls, header: dict[str, Any]) -> Kernel:
+        """The kernel of a file, checked."""
+        name, gamma, coef0, degree = (header[key] for key in ("name", "gamma", "coef0", "degree"))
+        if name not in get_args(KernelName) or name == "function":
+            raise ModelError(f"it has the unknown kernel {name!r}")
+        if not (isinstance(gamma, float) and isinstance(coef0, float) and isinstance(degree, int)):
+            raise ModelError("the numbers of its kernel are not numbers")
+        if not (gamma > 0 and np.isfinite(gamma) and np.isfinite(coef0) and degree >= 1):
+            raise ModelError("the numbers of its kernel are out of range")
+        return cls(name, gamma, coef0, degree)
+
+    def support_from(self, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> tuple[Any, int]:
+        """The support rows of a file, or their places, and their number."""
+        read = places_from if self.name == "precomputed" else rows_from
+        return read(header, prefix, tensors, features)
+
     def _numbers(self) -> dict[str, Any]:
         return {"gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
 
@@ -86,10 +123,22 @@ class Kernel:
 class Dual:
     """A coefficient for each support row and class: ``scores = K(X, support) coefficients + intercept``."""
 
+    kind: ClassVar[str] = "kernel"
+
     kernel: Kernel
     support: Any  # rows; with a precomputed kernel, their places among the training rows. None: none at all
     coefficients: NDArray[np.float64]  # (support rows, K)
     intercept: NDArray[np.float64]  # (K,)
+
+    @property
+    def width(self) -> int:
+        """How many scores a row gets."""
+        return len(self.intercept)
+
+    @property
+    def support_rows(self) -> int:
+        """How many rows are stored."""
+        return support_count(self.support)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
@@ -100,10 +149,29 @@ class Dual:
         parts = self.kernel.between(table, self.support)
         return np.vstack([engine.kernel_scores(part, self.coefficients, self.intercept) for part in parts])
 
+    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
+        """The kernel, the stored rows and their coefficients."""
+        header = {"kind": self.kind, "kernel": self.kernel.to_json()}
+        tensors[f"{prefix}coefficients"], tensors[f"{prefix}intercept"] = self.coefficients, self.intercept
+        return header | {"support": rows_to(self.support, prefix, tensors)}
+
+    @classmethod
+    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
+        """The coefficients of a header and tensors, checked."""
+        kernel = Kernel.from_json(header["kernel"])
+        support, count = kernel.support_from(header["support"], prefix, tensors, features)
+        coefficients, intercept = tensors[f"{prefix}coefficients"], tensors[f"{prefix}intercept"]
+        check_types([coefficients, intercept], ["<f8", "<f8"])
+        check_shapes(intercept.ndim == 1 and len(intercept) > 0 and coefficients.shape == (count, len(intercept)))
+        check_finite(coefficients, intercept)
+        return cls(kernel, support, coefficients, intercept)
+
 
 @dataclass(frozen=True)
 class VotedDual:
     """Support rows and, for each problem, the updates made with them; every weight vector that lived votes."""
+
+    kind: ClassVar[str] = "voted kernel"
 
     kernel: Kernel
     support: Any
@@ -111,6 +179,16 @@ class VotedDual:
     survived_last: tuple[int, ...]
     K: int
     fit_intercept: bool
+
+    @property
+    def width(self) -> int:
+        """How many scores a row gets."""
+        return self.K * len(self.logs)
+
+    @property
+    def support_rows(self) -> int:
+        """How many rows are stored."""
+        return support_count(self.support)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """The share of the votes, of shape (rows, problems x K): with two classes those for +1 less those for -1."""
@@ -125,6 +203,28 @@ class VotedDual:
             self.kernel, table, self.support, self.logs, self.survived_last, self.K, self.fit_intercept, with_votes=True
         )
         return np.hstack([votes / max(total, 1) for (_, _, votes), total in zip(walked, totals, strict=True)])
+
+    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
+        """The kernel, the stored rows and the updates of each problem."""
+        header = {"kind": self.kind, "kernel": self.kernel.to_json()}
+        for at, log in enumerate(self.logs):
+            log.to_tensors(f"{prefix}{at}.", tensors)
+        return header | {
+            "support": rows_to(self.support, prefix, tensors),
+            "survived_last": [int(last) for last in self.survived_last],
+            "K": self.K,
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    @classmethod
+    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
+        """The vote of a header and tensors, checked."""
+        kernel = Kernel.from_json(header["kernel"])
+        support, count = kernel.support_from(header["support"], prefix, tensors, features)
+        K, survived = count_of(header["K"]), tuple(count_of(last) for last in header["survived_last"])
+        check_shapes(K > 0 and len(survived) > 0)
+        logs = tuple(Updates.from_tensors(f"{prefix}{at}.", tensors, count, K) for at in range(len(survived)))
+        return cls(kernel, support, logs, survived, K, bool(header["fit_intercept"]))
 
 
 def walk(
@@ -148,15 +248,11 @@ def walk(
     parts = [
         engine.kernel_walk(
             part,
+            all_updates.arrays,
+            starts.astype(np.int64),
+            np.array(survived_last, np.int64),
             K=K,
             bias=1.0 if fit_intercept else 0.0,
-            starts=starts.astype(np.int64),
-            which=all_updates.which,
-            steps=all_updates.steps,
-            gains=all_updates.gains,
-            loses=all_updates.loses,
-            survived=all_updates.survived,
-            survived_last=np.array(survived_last, np.int64),
             with_sums=with_sums,
             with_votes=with_votes,
         )

@@ -6,13 +6,16 @@ Invariant: scoring changes nothing, and a row's score does not depend on the row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
+from rosenblatt.errors import ModelError
+from rosenblatt.models.container import Tensors
+from rosenblatt.models.sound import check_columns, check_finite, check_shapes, check_types
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,16 @@ class Linear:
     Two classes have one weight row (a score ``>= 0`` means the larger class), more classes one row each.
     """
 
+    kind: ClassVar[str] = "linear"
+    support_rows: ClassVar[None] = None
+
     weights: NDArray[Any]  # (K, features), float32 or float64
     intercept: NDArray[np.float64]  # (K,)
+
+    @property
+    def width(self) -> int:
+        """How many scores a row gets."""
+        return len(self.intercept)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
@@ -36,6 +47,41 @@ class Linear:
     def columns(self) -> NDArray[np.intp]:
         """The columns with a weight."""
         return np.flatnonzero((self.weights != 0).any(axis=0))
+
+    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
+        """Only what is not 0: the columns with a weight, and of these the rows."""
+        columns = self.columns()
+        import scipy.sparse as sp
+
+        stored = sp.csc_array(self.weights[:, columns])
+        stored.sort_indices()
+        tensors[f"{prefix}columns"] = columns.astype(np.int64)
+        tensors[f"{prefix}counts"] = np.diff(stored.indptr).astype(np.int32)
+        tensors[f"{prefix}rows"] = stored.indices.astype(np.int32)
+        tensors[f"{prefix}weights"] = stored.data
+        tensors[f"{prefix}intercept"] = self.intercept
+        return {"kind": self.kind}
+
+    @classmethod
+    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
+        """The weights of so many features, checked."""
+        columns, counts, rows = (tensors[f"{prefix}{name}"] for name in ("columns", "counts", "rows"))
+        stored, intercept = tensors[f"{prefix}weights"], tensors[f"{prefix}intercept"]
+        check_types([columns, counts, rows, intercept], ["<i8", "<i4", "<i4", "<f8"])
+        if stored.dtype not in (np.float32, np.float64):
+            raise ModelError("its tensors have other types than those of a model")
+        check_shapes(all(tensor.ndim == 1 for tensor in (columns, counts, rows, stored, intercept)))
+        check_shapes(len(columns) == len(counts) <= features and len(rows) == len(stored) == counts.sum())
+        check_columns(columns, features)
+        if len(counts) and counts.min() < 0:
+            raise ModelError("its columns are out of order")
+        if len(rows) and (rows.min() < 0 or rows.max() >= len(intercept)):
+            raise ModelError("it has a weight for a class that is not there")
+        check_finite(stored, intercept)
+        # Feature after feature, where a reader's rows look them up; pages of columns without a weight stay untouched.
+        weights: NDArray[Any] = np.zeros((len(intercept), features), stored.dtype, order="F")
+        weights[rows, np.repeat(columns, counts)] = stored
+        return cls(weights, intercept)
 
 
 def feature_major(weights: NDArray[Any]) -> bool:

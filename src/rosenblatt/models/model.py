@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
+from rosenblatt.models.answer import Answer
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
-from rosenblatt.models.voted import Voted
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Model:
         What the learner was told.
     classes : array
         Sorted; with two classes a score ``>= 0`` is the larger.
-    parts : tuple of Linear, Quadratic, Voted, Dual or VotedDual
+    parts : tuple of answers
         What scores rows; more than one only for a one-vs-rest vote.
     features : int
         Columns of a row. Columns beyond, which were never seen in training, weigh nothing.
@@ -46,7 +46,7 @@ class Model:
     learner: str
     parameters: dict[str, Any]
     classes: NDArray[Any]
-    parts: tuple[Linear | Quadratic | Voted | Dual | VotedDual, ...]
+    parts: tuple[Answer, ...]
     features: int
     encoder: Any = None
     names: dict[int, str] = field(default_factory=dict)
@@ -94,10 +94,8 @@ class Model:
     @property
     def support_rows(self) -> int | None:
         """The rows of the training data that a vote or a kernel model holds; None for one that is only weights."""
-        supports = [part.support for part in self.parts if not isinstance(part, Linear | Quadratic)]
-        if not supports:
-            return None
-        return sum(0 if support is None else int(support.shape[0]) for support in supports)
+        counts = [part.support_rows for part in self.parts]
+        return None if None in counts else sum(count for count in counts if count is not None)
 
     def weights(self) -> tuple[Linear, Products | None]:
         """The weights, and the products that they weigh; None: they weigh columns."""
@@ -154,9 +152,9 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
     if isinstance(learner, Model):
         return learner
     calibrated = getattr(learner, "learner_", None)
-    if calibrated is not None and not hasattr(learner, "_answer"):
+    if calibrated is not None and not hasattr(learner, "answers"):
         return replace(model_of(calibrated, encoder, names), calibrator=calibrator_of(learner))
-    if not hasattr(learner, "_answer"):
+    if not hasattr(learner, "answers"):
         raise ModelError(f"{type(learner).__name__} cannot be saved: it is not a learner of rosenblatt")
     if not hasattr(learner, "classes_"):
         raise ModelError(f"{type(learner).__name__} has learned nothing yet: call fit first")
@@ -172,7 +170,7 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
         type(learner).__name__,
         {name: value for name, value in sorted(learner.get_params().items()) if _is_plain(value)},
         learner.classes_,
-        tuple(learner._answer()),
+        tuple(learner.answers()),
         int(learner.n_features_in_),
         encoder,
         names or {},

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
+from rosenblatt.errors import ModelError
+from rosenblatt.models.container import Tensors
 from rosenblatt.models.linear import Linear
+from rosenblatt.models.sound import check_columns, check_shapes, check_types
 
 FARTHEST_VALUE = 5.0  # deviations from the mean; what lies farther counts as that far, since squares of it explode
 TERMS_AT_ONCE = 1 << 20
+MOST_COLUMNS = 1000  # to multiply: half a million terms
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,23 @@ class Products:
             part = rows[begin : begin + step]
             yield self.apply(table, part), part
 
+    def to_tensors(self, prefix: str, tensors: Tensors) -> None:
+        """The columns, and how they are standardised."""
+        tensors[f"{prefix}columns"] = self.columns
+        tensors[f"{prefix}center"], tensors[f"{prefix}scale"] = self.center, self.scale
+
+    @classmethod
+    def from_tensors(cls, prefix: str, tensors: Tensors, features: int) -> Products:
+        """The products of some of so many columns, checked."""
+        columns, center, scale = (tensors[f"{prefix}{name}"] for name in ("columns", "center", "scale"))
+        check_types([columns, center, scale], ["<i8", "<f8", "<f8"])
+        check_shapes(columns.ndim == 1 and 0 < len(columns) <= MOST_COLUMNS)
+        check_shapes(columns.shape == center.shape == scale.shape)
+        check_columns(columns, features)
+        if not (np.isfinite(center).all() and np.isfinite(scale).all() and (scale > 0).all()):
+            raise ModelError("its columns cannot be standardised")
+        return cls(columns, center, scale)
+
     @staticmethod
     def names(columns: Sequence[str]) -> list[str]:
         """What the terms of these columns are called, in their order."""
@@ -65,6 +87,9 @@ class Products:
 class Quadratic:
     """``scores = products(X) Wᵀ + b``: weights for the terms that `Products` makes of a row."""
 
+    kind: ClassVar[str] = "products"
+    support_rows: ClassVar[None] = None
+
     products: Products
     linear: Linear
 
@@ -72,9 +97,27 @@ class Quadratic:
     def intercept(self) -> NDArray[np.float64]:
         return self.linear.intercept
 
-    def scores(self, table: Table) -> NDArray[np.float64]:
-        """Scores of shape (rows, K)."""
-        return np.vstack([self.linear.scores(terms) for terms, _ in self.products.iter_terms(table)])
+    @property
+    def width(self) -> int:
+        """How many scores a row gets."""
+        return self.linear.width
+
+    def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
+        """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
+        return np.vstack([self.linear.scores(terms) for terms, _ in self.products.iter_terms(table, index)])
+
+    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
+        """The weights, and the products that they weigh."""
+        self.linear.to_tensors(prefix, tensors)
+        self.products.to_tensors(f"{prefix}products.", tensors)
+        return {"kind": self.kind}
+
+    @classmethod
+    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
+        """The weights of a header and tensors, checked."""
+        products = Products.from_tensors(f"{prefix}products.", tensors, features)
+        terms = count_terms(len(products.columns))
+        return cls(products, Linear.from_tensors(header, prefix, tensors, terms))
 
 
 def count_terms(columns: int) -> int:

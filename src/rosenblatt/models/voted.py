@@ -7,15 +7,28 @@ running sum.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table, is_sparse
+from rosenblatt.errors import ModelError
+from rosenblatt.models.container import Tensors
 from rosenblatt.models.linear import Linear, arranged
+from rosenblatt.models.sound import (
+    check_finite,
+    check_shapes,
+    check_types,
+    count_of,
+    rows_from,
+    rows_to,
+    support_count,
+)
+
+UPDATES = ("which", "steps", "gains", "loses", "survived")
 
 
 @dataclass(frozen=True)
@@ -36,24 +49,62 @@ class Updates:
 
     @classmethod
     def concatenated(cls, logs: Sequence[Updates]) -> Updates:
-        return cls(
-            np.concatenate([log.which for log in logs]),
-            np.concatenate([log.steps for log in logs]),
-            np.concatenate([log.gains for log in logs]),
-            np.concatenate([log.loses for log in logs]),
-            np.concatenate([log.survived for log in logs]),
-        )
+        return cls(*map(np.concatenate, zip(*(log.arrays for log in logs), strict=True)))
+
+    @property
+    def arrays(
+        self,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """All five, in their order."""
+        return self.which, self.steps, self.gains, self.loses, self.survived
 
     def first(self, count: int) -> Updates:
-        return Updates(
-            self.which[:count], self.steps[:count], self.gains[:count], self.loses[:count], self.survived[:count]
-        )
+        which, steps, gains, loses, survived = self.arrays
+        return Updates(which[:count], steps[:count], gains[:count], loses[:count], survived[:count])
 
     def followed_by(self, later: Updates) -> Updates:
         return Updates.concatenated([self, later])
 
+    def naming(self, places: NDArray[np.int64]) -> Updates:
+        """The same updates, each naming the place of its row."""
+        return replace(self, which=places[self.which])
+
+    def mixed(self, mix: NDArray[np.float64]) -> Updates:
+        """Updates of the old weight rows as updates of the new ones, ``mix @ rows``.
+
+        An old row may become at most one gaining (positive) and one losing (negative) new row.
+        """
+        if mix.shape[0] == 1:
+            return replace(self, steps=self.steps * mix[0, 0])
+        gain_of = np.argmax(mix > 0, axis=0).astype(np.int32)
+        lose_of = np.where((mix < 0).any(axis=0), np.argmax(mix < 0, axis=0), -1).astype(np.int32)
+        share = np.abs(mix).max(axis=0)
+        loses = np.where(self.loses >= 0, gain_of[self.loses], lose_of[self.gains]).astype(np.int32)
+        return Updates(self.which, self.steps * share[self.gains], gain_of[self.gains], loses, self.survived)
+
     def __len__(self) -> int:
         return len(self.steps)
+
+    def to_tensors(self, prefix: str, tensors: Tensors) -> None:
+        """All five arrays, by name."""
+        for name in UPDATES:
+            tensors[f"{prefix}{name}"] = getattr(self, name)
+
+    @classmethod
+    def from_tensors(cls, prefix: str, tensors: Tensors, support: int, K: int) -> Updates:
+        """Updates of K weight rows with so many stored rows, checked."""
+        arrays = [tensors[f"{prefix}{name}"] for name in UPDATES]
+        check_types(arrays, ["<i8", "<f8", "<i4", "<i4", "<i8"])
+        check_shapes(all(array.shape == (len(arrays[0]),) for array in arrays))
+        which, steps, gains, loses, survived = arrays
+        if len(which) and (
+            min(which.min(), gains.min(), loses.min() + 1, survived.min()) < 0
+            or which.max() >= support
+            or max(gains.max(), loses.max()) >= K
+        ):
+            raise ModelError("its updates name a row or a class that is not there")
+        check_finite(steps)
+        return cls(which, steps, gains, loses, survived)
 
 
 @dataclass(frozen=True)
@@ -65,11 +116,23 @@ class Voted:
     Scoring costs one dot product a stored row, and one addition an update.
     """
 
+    kind: ClassVar[str] = "voted"
+
     start: Linear
     support: Any  # NDArray or CSR array, a row each; None before the first update
     updates: Updates
     survived_last: int
     fit_intercept: bool
+
+    @property
+    def width(self) -> int:
+        """How many scores a row gets."""
+        return self.start.width
+
+    @property
+    def support_rows(self) -> int:
+        """How many rows are stored."""
+        return support_count(self.support)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """The share of the votes, of shape (rows, K): with two classes those for +1 less those for -1."""
@@ -78,21 +141,36 @@ class Voted:
         support = as_table(self.support if self.support is not None else np.zeros((1, table.features)))
         dtype = np.result_type(self.start.weights.dtype, support.dtype, table.dtype)
         table, support = table.astype(dtype), support.astype(dtype)
+        weights = arranged(self.start.weights.astype(dtype, copy=False), table.sparse)
         votes: NDArray[np.float64] = engine.votes(
             table.rows,
             support.rows,
-            which=self.updates.which,
-            steps=self.updates.steps,
-            gains=self.updates.gains,
-            loses=self.updates.loses,
-            survived=self.updates.survived,
+            self.updates.arrays,
             survived_last=self.survived_last,
-            start=arranged(self.start.weights.astype(dtype, copy=False), table.sparse).ravel(order="K"),
-            start_intercept=self.start.intercept,
+            start=(weights.ravel(order="K"), self.start.intercept),
             fit_intercept=self.fit_intercept,
         )
         total = int(self.updates.survived.sum()) + self.survived_last
         return votes / max(total, 1)
+
+    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
+        """The starting weights, the stored rows and the updates."""
+        self.start.to_tensors(prefix, tensors)
+        self.updates.to_tensors(prefix, tensors)
+        return {
+            "kind": self.kind,
+            "support": rows_to(self.support, prefix, tensors),
+            "survived_last": int(self.survived_last),
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    @classmethod
+    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
+        """The vote of a header and tensors, checked."""
+        start = Linear.from_tensors(header, prefix, tensors, features)
+        support, count = rows_from(header["support"], prefix, tensors, features)
+        updates = Updates.from_tensors(prefix, tensors, count, start.width)
+        return cls(start, support, updates, count_of(header["survived_last"]), bool(header["fit_intercept"]))
 
 
 def stack_rows(above: Any, below: Any) -> Any:

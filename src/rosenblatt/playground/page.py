@@ -6,7 +6,6 @@ process, and only to this machine.
 
 from __future__ import annotations
 
-import shutil
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -31,6 +30,15 @@ def page_files() -> dict[str, Path]:
     return {path.relative_to(FOLDER).as_posix(): path for path in found}
 
 
+def slim(path: Path) -> bytes:
+    """A file as it is given out: without comment lines and indentation."""
+    content = path.read_bytes()
+    if path.suffix not in (".js", ".css", ".html"):
+        return content
+    lines = (line.strip() for line in content.decode().splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*"))).encode()
+
+
 def export(folder: Path, data: Columns | None = None) -> list[Path]:
     """Copy the page to a folder, which any web server can then give out; the user's table goes with it.
 
@@ -45,7 +53,8 @@ def export(folder: Path, data: Columns | None = None) -> list[Path]:
     for name, path in page_files().items():
         goal = folder / name
         goal.parent.mkdir(parents=True, exist_ok=True)
-        written.append(Path(shutil.copyfile(path, goal)))
+        goal.write_bytes(slim(path))
+        written.append(goal)
     if data is not None:
         table = folder / "data.csv"
         table.write_text(data.text, encoding="utf-8")
@@ -59,7 +68,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int, data: Columns | None) -> None:
-        self.files = {f"/{name}": (KINDS[path.suffix], path.read_bytes()) for name, path in page_files().items()}
+        self.files = {f"/{name}": (KINDS[path.suffix], slim(path)) for name, path in page_files().items()}
         self.files["/"] = self.files["/index.html"]
         if data is not None:
             self.files["/data.csv"] = (KINDS[".csv"], data.text.encode())

@@ -15,7 +15,7 @@ import numpy as np
 from rosenblatt.data.output import write_whole, writing
 from rosenblatt.errors import DataError, MissingExtraError, ParameterError
 from rosenblatt.plot.boundary import draw_rows, draw_weights, limits, plane
-from rosenblatt.plot.figure import INK, new_figure
+from rosenblatt.plot.figure import INK, MISTAKE, new_figure
 from rosenblatt.textbook import Step
 from rosenblatt.theory.trace import Trace
 
@@ -60,7 +60,7 @@ def animate(
 def tell(trace: Trace, step: Step) -> str:
     """One step in a sentence."""
     # Adding 0 turns a -0 into a 0.
-    where = f"epoch {step.epoch}, row {step.row}: score {step.score + 0.0:g}, margin {step.margin + 0.0:g}"
+    where = f"epoch {step.epoch}, row {step.row + 1}: score {step.score + 0.0:g}, margin {step.margin + 0.0:g}"
     weights = f"w = ({step.after[0][0]:g}, {step.after[0][1]:g}), b = {step.after[0][2]:g}"
     if step.update:
         return f"{where} — {'a mistake' if step.mistake else 'within the margin'}: now {weights}"
@@ -79,7 +79,14 @@ def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
         "high": high.tolist(),
         "milliseconds": round(1000 * seconds),
         "steps": [
-            {"row": s.row, "before": s.before[0], "after": s.after[0], "update": s.update, "text": tell(trace, s)}
+            {
+                "row": s.row,
+                "mistake": s.mistake,
+                "before": s.before[0],
+                "after": s.after[0],
+                "update": s.update,
+                "text": tell(trace, s),
+            }
             for s in frames
         ],
     }
@@ -100,7 +107,8 @@ def _draw_step(ax: Any, trace: Trace, step: Step) -> list[Any]:
     points, labels = plane(trace.X, trace.y)
     w = np.array(step.after[0])
     drawn = draw_weights(ax, points, labels.signs(), w[:-1], float(w[-1]))
-    drawn.append(ax.scatter(*points[step.row], marker="+", s=260, color=INK, linewidths=1.2, zorder=6))
+    ring: dict[str, Any] = {"facecolors": "none", "edgecolors": MISTAKE if step.mistake else INK, "linewidths": 1.6}
+    drawn.append(ax.scatter(*points[step.row], marker="o", s=260, zorder=6, **ring))
     ax.set_title(tell(trace, step), fontsize=8)
     return drawn
 

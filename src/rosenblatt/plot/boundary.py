@@ -10,7 +10,7 @@ from scipy import sparse
 
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, new_figure
+from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, SHAPES, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,8 @@ def boundary(X: Any, y: Any, w: ArrayLike, b: float = 0.0) -> Figure:
     """Draw two features with the boundary ``w·x + b = 0``, the weight vector on it, and the margin band.
 
     The band reaches to the closest row on either side and is drawn only if the weights separate the rows; rows on the
-    wrong side are ringed.
+    wrong side are hollow. Where one feature varies more than four times as much as the other, each axis has a scale of
+    its own; the arrow then still points to the positive side, but is not square on the boundary in the features' units.
 
     Parameters
     ----------
@@ -59,40 +60,65 @@ def plane(X: Any, y: Any) -> tuple[Floats, Labels]:
 
 
 def limits(points: Floats) -> tuple[Floats, Floats]:
-    """The corners of a square view with some room around the rows."""
+    """The corners of the view with some room around the rows: square, unless the features' units differ too much."""
     low, high = points.min(axis=0), points.max(axis=0)
-    half = 0.62 * max(float((high - low).max()), 1e-9)
+    span = high - low
+    largest = max(float(span.max()), 1e-9)
+    half = 0.62 * (span if has_own_units(points) else np.full(2, largest))
     middle = (low + high) / 2
     return middle - half, middle + half
 
 
+def has_own_units(points: Floats) -> bool:
+    """Would one scale for both features flatten the rows?"""
+    span = points.max(axis=0) - points.min(axis=0)
+    return bool(span.min() > 0 and span.max() > 4 * span.min())
+
+
 def draw_rows(ax: Axes, points: Floats, labels: Labels) -> None:
     """The rows, each class with its colour and shape."""
-    for code, (colour, marker) in enumerate(((NEGATIVE, "o"), (POSITIVE, "s"))):
+    for code, (colour, marker) in enumerate(zip((NEGATIVE, POSITIVE), SHAPES, strict=True)):
         chosen = points[labels.codes == code]
-        size = 60 if len(points) <= 30 else 18
         name = f"{'−+'[code]}1: {labels.classes[code]}"
-        ax.scatter(chosen[:, 0], chosen[:, 1], c=colour, marker=marker, s=size, zorder=3, label=name, linewidths=0)
+        ax.scatter(
+            chosen[:, 0], chosen[:, 1], c=colour, marker=marker, s=_size(points), zorder=3, label=name, linewidths=0
+        )
     low, high = limits(points)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    aspect = "auto" if has_own_units(points) else "equal"
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect=aspect, xlabel="$x_1$", ylabel="$x_2$")
+
+
+def _size(points: Floats) -> int:
+    return 60 if len(points) <= 30 else 18
 
 
 def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b: float) -> list[Any]:
-    """Sides, boundary, vector, band and rings; returns what was drawn, so that it can be taken away again."""
+    """Sides, boundary, vector, band and hollow rows; returns what was drawn, so that it can be taken away again."""
     low, high = limits(points)
     margins = signs * (points @ w + b)
-    wrong = points[margins <= 0]
-    ring: dict[str, Any] = {"s": 170, "facecolors": "none", "edgecolors": INK, "linewidths": 1.2, "zorder": 4}
     drawn: list[Any] = []
-    if len(wrong):
-        drawn.append(ax.scatter(wrong[:, 0], wrong[:, 1], label="wrong, or on the line", **ring))
+    label = "wrong, or on the line"
+    for sign, colour, marker in zip((-1, +1), (NEGATIVE, POSITIVE), SHAPES, strict=True):
+        wrong = points[(margins <= 0) & (signs == sign)]
+        if len(wrong):
+            hollow: dict[str, Any] = {
+                "s": 1.3 * _size(points),
+                "facecolors": "white",
+                "edgecolors": colour,
+                "zorder": 4,
+            }
+            drawn.append(ax.scatter(wrong[:, 0], wrong[:, 1], label=label, marker=marker, linewidths=1.6, **hollow))
+            label = "_more of them"  # one line in the legend is enough
     length = float(np.linalg.norm(w))
     if length == 0:
         return drawn
     reach = 3 * float((high - low).max())
     normal, tangent = w / length, np.array([-w[1], w[0]]) / length
     foot = (low + high) / 2
-    foot = foot - normal * (foot @ w + b) / length
+    # The point of the boundary nearest to the middle, measured in shares of the view.
+    span = high - low
+    slope = w * span
+    foot = foot - span * slope * (foot @ w + b) / float(slope @ slope)
     ends = np.stack([foot - reach * tangent, foot + reach * tangent])
     for sign, colour in ((-1, NEGATIVE), (+1, POSITIVE)):
         side = np.vstack([ends, ends[::-1] + sign * 2 * reach * normal])
@@ -103,8 +129,8 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
         band = np.vstack([ends + gap * normal, (ends - gap * normal)[::-1]])
         drawn += ax.fill(*band.T, color=FAINT, alpha=0.45, zorder=1, label=f"margin {gap:.3g}")
     # The arrow shows the direction; the length of w has no meaning in the plane of the features.
-    arrow = 0.16 * float((high - low).max()) * normal
-    style = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
-    drawn.append(ax.annotate("", xy=tuple(foot + arrow), xytext=tuple(foot), arrowprops=style, zorder=5))
+    arrow = 0.16 * span * slope / float(np.linalg.norm(slope))
+    head = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    drawn.append(ax.annotate("", xy=tuple(foot + arrow), xytext=tuple(foot), arrowprops=head, zorder=5))
     drawn.append(ax.annotate("$w$", xy=tuple(foot + 1.25 * arrow), ha="center", va="center", zorder=5))
     return drawn

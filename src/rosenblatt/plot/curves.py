@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.history import History
-from rosenblatt.plot.figure import FAINT, INK, NEGATIVE, POSITIVE, SERIES, new_figure
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.plot.figure import FAINT, INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
 from rosenblatt.theory.trace import Trace
 
@@ -35,9 +36,9 @@ def mistakes(run: History | Trace | Sequence[int]) -> Figure:
     figure, (ax,) = new_figure()
     epochs = np.arange(1, len(counts) + 1)
     if len(counts) <= 60:
-        ax.bar(epochs, counts, color=NEGATIVE)
+        ax.bar(epochs, counts, color=MISTAKE)
     else:
-        ax.fill_between(epochs, counts, step="mid", color=NEGATIVE, linewidth=0)
+        ax.fill_between(epochs, counts, step="mid", color=MISTAKE, linewidth=0)
     ax.set(xlabel="epoch", ylabel="mistakes", ylim=(0, None), title=f"{sum(counts):,} mistakes in {len(counts)} epochs")
     ax.set_xlim(0.4, len(counts) + 0.6)
     ax.locator_params(integer=True)
@@ -57,20 +58,19 @@ def ledger(book: Ledger) -> Figure:
     beyond = np.linspace(1, book.bound if book.bound <= 5 * len(book) else len(book), 300)
     most = np.sqrt(beyond * book.lines[0].most_squared_length)
     left.plot(beyond, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
-    left.plot(k, np.sqrt([line.squared_length for line in book]), color=POSITIVE, label=r"$\|w\|$")
-    left.plot(k, [line.progress for line in book], color=NEGATIVE, label=r"$w\cdot u$")
-    left.plot(beyond, beyond * book.gamma, color=INK, linestyle=":", label=r"$k\gamma$")
+    left.plot(k, np.sqrt([line.squared_length for line in book]), color=INK, label=r"$\|w\|$")
+    left.plot(k, [line.progress for line in book], color=PROOF, label=r"$w\cdot u$")
+    left.plot(beyond, beyond * book.gamma, color=PROOF, linestyle=":", label=r"$k\gamma$")
     left.fill_between(beyond, beyond * book.gamma, most, color=FAINT, alpha=0.25, linewidth=0)
     left.set(xlabel="mistake $k$", ylabel="length", title=f"{len(book)} mistakes; the bound is {int(book.bound):,}")
     left.legend(frameon=False)
-    right.plot(k, [line.bracket.upper for line in book], color=POSITIVE, label=r"$\|w\|/k$")
-    right.plot(k, [line.bracket.lower for line in book], color=NEGATIVE, label="margin of $w$")
+    right.plot(k, [line.bracket.upper for line in book], color=INK, label=r"$\|w\|/k$")
+    right.plot(k, [line.bracket.lower for line in book], color=PROOF, label="margin of $w$")
     right.axhline(book.gamma, color=INK, linewidth=1, linestyle=":", label=rf"$\gamma$ = {book.gamma:.4g}")
-    # Far below 0 the margin of w says nothing; the bracket is to be seen.
-    lowest = max(min(line.bracket.lower for line in book), -3 * book.gamma)
-    right.set(
-        xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, 6 * book.gamma)
-    )
+    # Far below 0 the margin of w says nothing, and at first neither does ‖w‖/k; both are to be seen at the end.
+    highest = max(6 * book.gamma, 1.5 * book.lines[-1].bracket.upper)
+    lowest = max(min(line.bracket.lower for line in book.lines[len(book) // 2 :]), -10 * highest)
+    right.set(xlabel="mistake $k$", ylabel="margin", title="the best margin lies between", ylim=(lowest, highest))
     right.legend(frameon=False)
     for ax in (left, right):
         ax.locator_params(axis="x", integer=True)
@@ -91,7 +91,7 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
     matplotlib.figure.Figure
         Training error on the left, test error on the right.
     """
-    kept = {
+    kept: dict[str, LinearLearner] = {
         "last": Perceptron(**parameters),
         "average": AveragedPerceptron(**parameters),
         "vote": VotedPerceptron(**parameters),

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib when first needed, and two colours that everyone can tell apart.
+"""What all pictures share: matplotlib when first needed, and one language of colours and shapes.
 
 Invariant: figures are made without pyplot, so none is kept alive or shown behind the caller's back.
 """
@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NEGATIVE, POSITIVE, INK, FAINT = "#0072B2", "#D55E00", "#222222", "#BBBBBB"
-SERIES = ("#999999", "#0072B2", "#009E73", "#D55E00")
+# The language of all pictures, here and on the playground's page: the classes with their shapes, a mistake, the proof.
+NEGATIVE, POSITIVE = "#b54d0a", "#1f66b0"
+SHAPES = ("s", "o")
+INK, FAINT, MISTAKE, PROOF = "#1c2230", "#bbbbbb", "#a61b2b", "#6b3fa0"
+# Last, average, vote and pocket: none of them is a class, so none has its colour.
+SERIES = ("#8a93a3", INK, PROOF, "#1a6b3c")
 
 
 def new_figure(columns: int = 1, *, width: float = 5.5, height: float = 4.0) -> tuple[Figure, list[Axes]]:

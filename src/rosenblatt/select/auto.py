@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.data.labels import labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.base import Fitting, check_lengths
-from rosenblatt.learners.epochs import Outcome
-from rosenblatt.learners.history import History
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.progress import count_threads, run_both
+from rosenblatt.learners.epochs.run import Outcome
+from rosenblatt.learners.fitting import check_lengths, take_over
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
-from rosenblatt.learners.perceptron import AveragedPerceptron
-from rosenblatt.learners.progress import count_threads, run_both
 from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.start import seed_of
+from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.quadratic import Quadratic
@@ -107,7 +106,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Choose a learner and fit it on all rows."""
         if self.calibrate not in ("auto", "sigmoid", "isotonic"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
-        table, labels = as_table(X), AveragedPerceptron()._labels(y)
+        table, labels = as_table(X), labels_of(y)
         check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
@@ -126,10 +125,10 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         outcome, (scores, codes) = self._learn(decision, seed)
         best = decision.best
-        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.kind]
+        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.recipe.learner]
         learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
         learner.n_features_in_ = decision.prepared.table.features
-        learner._take_over(Fitting(labels.classes, [], [], [], False), [outcome])
+        take_over(learner, labels.classes, [outcome])
         remember_columns(self, X)
         self.classes_, self.best_ = labels.classes, learner
         self.scaling_, self.products_ = decision.scaling, decision.products
@@ -155,9 +154,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.fit(X, y, sample_weight)
             if classes is not None:
                 known = merge_classes(self.classes_, sorted_classes(classes))
-                self.best_._states = self.best_._states_over(known, self.best_._rule())
-                self.best_.classes_ = self.classes_ = known
-                self.best_._answers = []
+                self.best_.add_classes(known)
+                self.classes_ = known
                 self._fold()
                 if len(known) > 2:  # the scores may have other columns now
                     self._recalibrate(X, y)
@@ -168,7 +166,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._learn_more(table, y, classes, sample_weight)
         self._fold()
         if len(self.best_.classes_) == len(self.classes_):
-            codes = self.best_._labels(y).among(self.classes_)
+            codes = labels_of(y).among(self.classes_)
             self._calibration = self._calibration.followed_by(before, codes)
         else:
             self.classes_ = self.best_.classes_
@@ -237,7 +235,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scaled = table if self.scaling_ is None else self.scaling_.apply(table)
             self.best_.partial_fit(scaled.values, y, classes, sample_weight)
             return
-        labels = self.best_._labels(y)
+        labels = labels_of(y)
         check_lengths(table, labels)
         weights = row_weights(sample_weight, None, labels)
         known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
@@ -253,9 +251,10 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"{name} is for answers without products of columns: see best_.{name}")
         return self._model
 
-    def _answer(self) -> list[Linear | Quadratic]:
-        """What scores the user's rows, for `save`."""
-        return [self._model]
+    def answers(self) -> tuple[Linear | Quadratic, ...]:
+        """What scores the user's rows, ready to be saved."""
+        check_is_fitted(self, "best_")
+        return (self._model,)
 
     def _fold(self) -> None:
         """The chosen learner's weights, for the user's rows."""
@@ -268,7 +267,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _recalibrate(self, X: Any, y: Any) -> None:
         """Start the map again from these rows, after classes have come and the scores have other columns."""
-        codes = self.best_._labels(y).among(self.classes_)
+        codes = labels_of(y).among(self.classes_)
         scores = self._model.scores(as_table(X))
         self._calibration = Calibration(self.calibrate, scores, codes, len(self.classes_))
 

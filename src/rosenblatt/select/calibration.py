@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.seen import remember_columns
-from rosenblatt.learners.start import seed_of
+from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.weighting import row_weights
-from rosenblatt.models.voted import Voted
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
 from rosenblatt.select.probability import Map, MapName, fit_maps, probabilities
 
@@ -108,12 +108,12 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_linear(self.learner)
         if self.calibrate not in ("sigmoid", "isotonic", "vote"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid', 'isotonic' or 'vote'")
-        if self.calibrate == "vote" and self.learner._kept() != "vote":
+        if self.calibrate == "vote" and self.learner.recipe().used_keep != "vote":
             raise ParameterError("calibrate='vote' needs a learner with keep='vote'")
         learner = clone(self.learner).fit(X, y, sample_weight=sample_weight)
         self._calibration: Calibration | None = None
         if self.calibrate != "vote":
-            table, labels = as_table(X), learner._labels(y)
+            table, labels = as_table(X), labels_of(y)
             weights = row_weights(sample_weight, None, labels)
             rows = np.arange(table.count, dtype=np.uint32)
             seed = seed_of(learner.random_state)
@@ -129,15 +129,15 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Score the rows, learn from them once, and fit the map on the latest scores; the first call is `fit`."""
         if not hasattr(self, "learner_"):
             return self.fit(X, y, sample_weight)
-        before = self.learner_._scores(X)
+        before = self.learner_.scores(X)
         self.learner_.partial_fit(X, y, classes, sample_weight)
         known = self.learner_.classes_
         if self._calibration is not None:
-            codes = self.learner_._labels(y).among(known)
+            codes = labels_of(y).among(known)
             if len(known) == len(self.classes_):
                 self._calibration = self._calibration.followed_by(before, codes)
             else:  # the scores have other columns now: the window starts again, from what was just learned
-                scores = self.learner_._scores(X)
+                scores = self.learner_.scores(X)
                 self._calibration = Calibration(self._calibration.kind, scores, codes, len(known))
         self.classes_ = known
         return self
@@ -145,10 +145,9 @@ class Calibrated(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class, of shape (n_rows, n_classes)."""
         check_is_fitted(self, "learner_")
-        scores = self.learner_._scores(X)
+        scores = self.learner_.scores(X)
         if self._calibration is not None:
             return self._calibration.probabilities(scores)
-        assert all(isinstance(model, Voted) for model in self.learner_._answer())
         if scores.shape[1] == 1:
             return np.column_stack([(1.0 - scores[:, 0]) / 2.0, (1.0 + scores[:, 0]) / 2.0])
         total = scores.sum(axis=1, keepdims=True)

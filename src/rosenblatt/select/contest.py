@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.learners.classes import weight_rows
-from rosenblatt.learners.progress import count_threads, run_threads
-from rosenblatt.learners.rules import Rule
-from rosenblatt.learners.validation import hold_out
+from rosenblatt.learners.epochs.progress import count_threads, run_threads
+from rosenblatt.learners.epochs.validation import hold_out
+from rosenblatt.learners.state.state import engine_rule
+from rosenblatt.learners.targets import targets_of, weight_rows
+from rosenblatt.recipe.family import AROWRecipe, PassiveAggressiveRecipe
+from rosenblatt.recipe.recipe import LinearRecipe
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.together import VALUES_A_THREAD
 
@@ -57,12 +59,10 @@ class Examples:
 
 @dataclass
 class Candidate:
-    """A learner, by its name and parameters, and how it did: the held-out accuracy of every epoch, fold by fold."""
+    """A recipe, and how it did: the held-out accuracy of every epoch, fold by fold."""
 
-    kind: Literal["AROW", "PassiveAggressive"]
-    parameters: dict[str, Any]
-    rule: Rule
-    keep: Literal["last", "average"]
+    recipe: LinearRecipe
+    parameters: dict[str, Any]  # those that are not at their defaults
     held: int  # rows to judge by
     courses: list[int] = field(default_factory=list)  # its contestants, one a fold
     scores: list[list[float]] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Candidate:
     def name(self) -> str:
         """The learner as it is written in Python."""
         given = (f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
-        return f"{self.kind}({', '.join(given)})"
+        return f"{self.recipe.learner}({', '.join(given)})"
 
     def enter(self, contest: engine.Contest, first: int, folds: int) -> None:
         """Take part, in every fold."""
@@ -83,9 +83,7 @@ class Candidate:
 
     def add_to(self, contest: engine.Contest, fold: int) -> None:
         """Take part in one fold."""
-        rule = self.rule
-        average = self.keep == "average"
-        contest.add(fold, rule=rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r, average=average)
+        contest.add(fold, engine_rule(self.recipe.used_rule), self.recipe.used_keep)
 
     def note(self, course: int, accuracy: float, separates: bool, most: int) -> None:
         """An epoch of one fold went so; is learning over there?"""
@@ -132,12 +130,12 @@ def make_candidates(q: float, held: int, *, sparse: bool) -> list[Candidate]:
     """The family, its steps set by ``q``, the median of ``‖x‖² + 1``; the first is taken unless another is better."""
 
     def passive_aggressive(share: float) -> Candidate:
-        C = float(f"{share / q:.2g}")
-        return Candidate("PassiveAggressive", {"C": C, "keep": "average"}, Rule("PA-I", C=C), "average", held)
+        told: dict[str, Any] = {"C": float(f"{share / q:.2g}"), "keep": "average"}
+        return Candidate(PassiveAggressiveRecipe(**told), told, held)
 
     def arow(share: float) -> Candidate:
-        r = float(f"{share * q:.2g}")
-        return Candidate("AROW", {"r": r}, Rule("AROW", r=r), "last", held)
+        told: dict[str, Any] = {"r": float(f"{share * q:.2g}")}
+        return Candidate(AROWRecipe(**told), told, held)
 
     if sparse:  # rare features still learn where frequent ones have settled
         return [arow(0.5), passive_aggressive(10.0), arow(0.05), passive_aggressive(1.0)]
@@ -200,7 +198,7 @@ class Contest:
                 return
             self._contest.shuffle()
             found = self._run_epoch([course for course, _ in owners])
-            for (course, candidate), (accuracy, _, _, separates) in zip(owners, found, strict=True):
+            for (course, candidate), (accuracy, _, _, separates, *_) in zip(owners, found, strict=True):
                 candidate.note(course, accuracy, bool(separates), most)
 
     def _run_epoch(self, courses: list[int]) -> list[list[float]]:
@@ -216,15 +214,8 @@ class Contest:
 
 def new_contest(examples: Examples, seed: int) -> engine.Contest:
     """The engine's contest over these rows, without contestants."""
-    labels = examples.labels
-    y: NDArray[Any] = labels.signs() if len(labels.classes) == 2 else labels.codes
-    contest = engine.Contest(
-        examples.table.rows,
-        y,
-        K=weight_rows(len(labels.classes)),
-        sample_weight=examples.weights,
-        fit_intercept=True,
-    )
+    targets = targets_of(examples.labels, sample_weight=examples.weights)[0]
+    contest = engine.Contest(examples.table.rows, targets.view, fit_intercept=True)
     for training, held in examples.folds:
         contest.add_fold(training, held, engine.seed_generator(seed))
     return contest

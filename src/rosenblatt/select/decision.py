@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,15 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.learners.classes import weight_rows
-from rosenblatt.learners.epochs import Outcome
-from rosenblatt.learners.history import History
-from rosenblatt.learners.progress import count_threads, run_both
-from rosenblatt.learners.start import check_count
-from rosenblatt.learners.state import State
+from rosenblatt.learners.epochs.judge import Epoch, Judge
+from rosenblatt.learners.epochs.progress import count_threads, run_both
+from rosenblatt.learners.epochs.run import Outcome, Tally
+from rosenblatt.learners.state.keeps import KEEPS
+from rosenblatt.learners.state.state import State, declare
+from rosenblatt.learners.targets import targets_of, weight_rows
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.recipe.parameters import check_count
 from rosenblatt.select.contest import (
     MOST_FOLDS,
     Candidate,
@@ -163,7 +165,7 @@ def _decide(
         return Decision(candidates, max_iter, scaling, products, examples, prepared, None)
     contest = Contest(candidates, prepared, seed, n_jobs)
     ranked = contest.rank(max_iter)
-    settled = SETTLED_EPOCHS[ranked[0].keep] if products is None else SETTLED_PRODUCTS
+    settled = SETTLED_EPOCHS[ranked[0].recipe.used_keep] if products is None else SETTLED_PRODUCTS
     epochs = ranked[0].epochs(examples.table.count, max_iter, settled)
     return Decision(ranked, epochs, scaling, products, examples, prepared, contest)
 
@@ -224,50 +226,53 @@ def learn_all(decision: Decision, seed: int) -> Outcome:
         rows = rows[examples.weights > 0]
     if decision.prepared.table.count < examples.table.count:
         return _learn_part_by_part(decision, rows, seed)
-    table = decision.prepared.table
     contest = new_contest(replace(decision.prepared, folds=[(rows, rows[:0])]), seed)
     decision.best.add_to(contest, 0)
-    epochs = contest.learn(0, decision.epochs)
-    mistakes, updates = epochs[:, 1:3].astype(int).T.tolist()
-    history, separates = History(mistakes, updates, [0.0] * len(epochs)), bool(epochs[-1, 3])
-    arrays = contest.take_state(0)
+    targets = targets_of(examples.labels, sample_weight=examples.weights)[0]
+    judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
+    while judge.stop_reason is None:
+        contest.shuffle()
+        _, mistakes, updates, separates, mistake_weight, finite = contest.run([0])[0].tolist()
+        epoch = Epoch(int(mistakes), int(updates), mistake_weight, weight, len(rows), bool(finite))
+        judge.hear(epoch, lambda separates=separates: bool(separates))  # type: ignore[misc]
+    state = _state_of(contest.take_state(0), decision)
+    return Outcome(state, judge.history, judge.stop_reason)
+
+
+def _state_of(arrays: dict[str, NDArray[Any]], decision: Decision) -> State:
+    """The state that a contestant hands over."""
+    recipe, sparse = decision.best.recipe, decision.prepared.table.sparse
+    declared = declare(recipe.used_keep, recipe.used_rule.traits.second_order)
     K = len(arrays["intercept"])
-    for name in ("weights", "sums", "variances"):
-        if name in arrays:
-            flat = arrays[name]
-            arrays[name] = flat.reshape(-1, K).T if table.sparse else flat.reshape(K, -1)
-    state = State(keep=decision.best.keep, fit_intercept=True, **arrays)
-    return Outcome(state, history, "converged" if separates else "max_iter")
+    for array in declared:
+        if array.shape == "weights":
+            flat = arrays[array.name]
+            arrays[array.name] = flat.reshape(-1, K).T if sparse else flat.reshape(K, -1)
+    return State(KEEPS[recipe.used_keep], declared, True, arrays)
 
 
 def _learn_part_by_part(decision: Decision, rows: NDArray[np.uint32], seed: int) -> Outcome:
     """The same, where the terms of all rows are too many to hold."""
-    examples = decision.examples
-    products, labels, weights = decision.products, examples.labels, examples.weights
+    examples, products, recipe = decision.examples, decision.products, decision.best.recipe
     assert products is not None
-    y = labels.signs() if len(labels.classes) == 2 else labels.codes
-    K = weight_rows(len(labels.classes))
+    targets = targets_of(examples.labels, sample_weight=examples.weights)[0]
     state = State.begin(
-        np.zeros((K, count_terms(len(products.columns))), np.float32),
-        np.zeros(K),
-        keep=decision.best.keep,
+        np.zeros((targets.weight_rows, count_terms(len(products.columns))), np.float32),
+        np.zeros(targets.weight_rows),
+        keep=recipe.used_keep,
         fit_intercept=True,
         generator=engine.seed_generator(seed),
     )
-    history, separates = History(), False
-    while len(history) < decision.epochs and not separates:
-        order = rows.copy()
+
+    def separates() -> bool:
+        parts = products.iter_terms(examples.table, rows)
+        return not any(state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
+
+    judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
+    while judge.stop_reason is None:
+        order, before = rows.copy(), Tally.of(state)
         engine.shuffle(order, state.generator)
-        before = state.counter("mistakes"), state.counter("updates")
         for terms, part in products.iter_terms(examples.table, order):
-            some = None if weights is None else weights[part]
-            state.learn(terms, y[part], decision.best.rule, sample_weight=some)
-        mistakes, updates = state.counter("mistakes") - before[0], state.counter("updates") - before[1]
-        history.mistakes.append(mistakes)
-        history.updates.append(updates)
-        history.seconds.append(0.0)
-        separates = mistakes == 0 and not any(
-            state.count_mistakes(terms, y[part], tie_positive=False)
-            for terms, part in products.iter_terms(examples.table, rows)
-        )
-    return Outcome(state, history, "converged" if separates else "max_iter")
+            state.learn(terms, targets.take(part), recipe.used_rule)
+        judge.hear(Tally.of(state).since(before, weight, len(rows), finite=state.is_finite()), separates)
+    return Outcome(state, judge.history, judge.stop_reason)

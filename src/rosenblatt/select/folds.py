@@ -15,11 +15,11 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.progress import run_threads
-from rosenblatt.learners.start import check_count
+from rosenblatt.learners.epochs.progress import run_threads
+from rosenblatt.recipe.parameters import check_count
 
 if TYPE_CHECKING:
-    from rosenblatt.learners.weights import LinearLearner
+    from rosenblatt.learners.linear import LinearLearner
 
 
 def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:
@@ -76,12 +76,12 @@ def out_of_fold_scores(
 
 def scores_of(learner: LinearLearner, table: Table, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
     """The scores of some rows, one column a weight row."""
-    return np.hstack([model.scores(table, rows) for model in learner._answer()])
+    return learner.learned.reading().scores(table, rows)
 
 
 def check_linear(learner: Any) -> None:
     """Raise unless it is one of the family's linear learners."""
-    from rosenblatt.learners.weights import LinearLearner
+    from rosenblatt.learners.linear import LinearLearner
 
     if not isinstance(learner, LinearLearner):
         raise ParameterError(f"learner: {type(learner).__name__} is not a linear learner of rosenblatt")
@@ -90,9 +90,10 @@ def check_linear(learner: Any) -> None:
 def _fit_fold(
     learner: Any, table: Table, labels: Labels, weights: NDArray[np.float64], cancel: NDArray[np.uint8]
 ) -> LinearLearner:
-    fitting = learner._prepare(table, labels, learner.init, weights)
+    from rosenblatt.learners.fitting import conclude, prepare
+
+    fitting = prepare(learner, table, labels, weights)
     if not cancel[0]:
-        best = learner._run(fitting.restarts, fitting.problems, fitting.stoppings)
-        learner._conclude(table.values, fitting, best)
+        conclude(learner, table.values, fitting, fitting.run())
     result: LinearLearner = learner
     return result

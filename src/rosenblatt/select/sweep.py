@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import Fitting
-from rosenblatt.learners.epochs import Orders, best_restart
+from rosenblatt.learners.epochs.orders import Orders
+from rosenblatt.learners.epochs.run import best_restart
+from rosenblatt.learners.fitting import Fitting, conclude, prepare
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.seen import remember_columns
-from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.select.together import Course, run_together
 
 
@@ -74,24 +76,17 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train all learners side by side and choose one."""
         learners = self._clones()
-        table, labels = as_table(X), learners[0]._labels(y)
-        if sum(learner._rule().name.startswith("PA") for learner in learners) > 1:
+        table, labels = as_table(X), labels_of(y)
+        if sum(learner.recipe().used_rule.name.startswith("PA") for learner in learners) > 1:
             table = table.with_squared_norms()
-        seen: list[NDArray[np.uint32]] = []
-        fittings = [_shared(learner._prepare(table, labels, learner.init, sample_weight), seen) for learner in learners]
+        known: list[NDArray[np.uint32]] = []
+        fittings = [_shared(prepare(learner, table, labels, sample_weight), known) for learner in learners]
         orders = Orders()
-        courses = [
-            [
-                Course(state, problem, stopping, orders)
-                for states in fitting.restarts
-                for state, problem, stopping in zip(states, fitting.problems, fitting.stoppings, strict=True)
-            ]
-            for fitting in fittings
-        ]
+        courses = [[Course(*task, orders) for task in fitting.tasks()] for fitting in fittings]
         run_together([course for group in courses for course in group], orders, n_jobs=self.n_jobs)
         for learner, fitting, group in zip(learners, fittings, courses, strict=True):
             outcomes = [course.outcome for course in group if course.outcome is not None]
-            learner._conclude(X, fitting, best_restart(outcomes, fitting.problems, fitting.stoppings))
+            conclude(learner, X, fitting, best_restart(outcomes, fitting.problems))
         self.learners_ = learners
         self.classes_ = learners[0].classes_
         remember_columns(self, X)
@@ -99,7 +94,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_index_ = int(np.argmax(self.scores_))
         self.best_ = learners[self.best_index_]
         for learner in learners:
-            learner._warn_if_unfinished(stacklevel=3)
+            learner.warn_if_unfinished(stacklevel=3)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -137,20 +132,20 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _score(self, learner: Any, rows: int) -> float:
         history = learner.history_
         if self.choose == "progressive":
-            problems = len(learner._states)
+            problems = len(learner.learned.states)
             return 1.0 - float(history.mistakes[0]) / (rows * problems)
         return float(history.validation_score[-1] if learner.converged_ else max(history.validation_score))
 
 
-def _shared(fitting: Fitting, seen: list[NDArray[np.uint32]]) -> Fitting:
+def _shared(fitting: Fitting, known: list[NDArray[np.uint32]]) -> Fitting:
     """The same fitting, with rows that an earlier one learns from too as one array, so that they share an order."""
     problems = []
     for problem in fitting.problems:
         rows = problem.rows
         if rows is not None:
-            same = next((each for each in seen if np.array_equal(each, rows)), None)
+            same = next((each for each in known if np.array_equal(each, rows)), None)
             if same is None:
-                seen.append(rows)
+                known.append(rows)
             else:
                 problem = replace(problem, rows=same)
         problems.append(problem)

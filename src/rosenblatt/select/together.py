@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.learners.epochs import Orders, Outcome, Problem, Stopping, iter_epochs
-from rosenblatt.learners.history import History
-from rosenblatt.learners.progress import count_threads, run_threads
-from rosenblatt.learners.state import State, run_passes
+from rosenblatt import engine
+from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.orders import Orders
+from rosenblatt.learners.epochs.progress import count_threads, run_threads
+from rosenblatt.learners.epochs.run import Outcome, Problem, iter_epochs
+from rosenblatt.learners.state.state import State
 
 VALUES_A_THREAD = 1_000_000  # below this, starting a thread costs more than it saves
 
@@ -24,15 +26,14 @@ VALUES_A_THREAD = 1_000_000  # below this, starting a thread costs more than it 
 class Course:
     """One problem's learning under way: it can be taken an epoch further, beside others, until it is over."""
 
-    def __init__(self, state: State, problem: Problem, stopping: Stopping, orders: Orders) -> None:
+    def __init__(self, state: State, problem: Problem, judge: Judge, orders: Orders) -> None:
         self.state = state
         self.problem = problem
-        self.history = History()
         self.outcome: Outcome | None = None
         self.order: NDArray[np.uint32] | None = None
         self.one: Any = None
-        self._places = np.full(problem.table.count, -1) if state.keep == "vote" else None
-        self._epochs = iter_epochs(state, problem, stopping, orders, self._note)
+        self._places = np.full(problem.table.count, -1) if state.stores_rows else None
+        self._epochs = iter_epochs(state, problem, judge, orders, lambda history: None)
 
     @property
     def over(self) -> bool:
@@ -55,18 +56,8 @@ class Course:
         except StopIteration as end:
             self.outcome = end.value
             return
-        self.one = self.state.begin_pass(
-            self.problem.table,
-            self.problem.y,
-            self.problem.rule,
-            tie_positive=self.problem.tie_positive,
-            sample_weight=self.problem.sample_weight,
-            order=self.order,
-            ratchet=True,
-        )
-
-    def _note(self, history: History) -> None:
-        self.history = history
+        problem = self.problem
+        self.one = self.state.begin_pass(problem.table, problem.targets, problem.rule, order=self.order, ratchet=True)
 
 
 def run_together(
@@ -97,7 +88,7 @@ def _run_epoch(group: list[Course], n_jobs: int | None) -> None:
 
 
 def _run_part(part: list[Course], cancel: NDArray[np.uint8]) -> None:
-    run_passes([course.one for course in part], cancel)
+    engine.run_passes([course.one for course in part], cancel)
     if not cancel[0]:
         for course in part:
             course.finish_pass()

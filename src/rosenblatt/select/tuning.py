@@ -7,9 +7,9 @@ from typing import Any
 
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.arow import AROW
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
-from rosenblatt.learners.weights import LinearLearner
 from rosenblatt.select.scaling import Scaling, find_scaling, typical_squared_norm
 from rosenblatt.select.validation import CrossValidation, cross_validate
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
-from rosenblatt.learners.start import seed_of
+from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, scores_of
@@ -69,7 +70,7 @@ def cross_validate(
     (4,)
     """
     check_linear(learner)
-    table, labels = as_table(X), learner._labels(y)
+    table, labels = as_table(X), labels_of(y)
     weights = row_weights(sample_weight, None, labels)
     rows = np.arange(len(labels.codes), dtype=np.uint32)
     fold_of = assign_folds(labels, rows if weights is None else rows[weights > 0], folds, seed_of(random_state))

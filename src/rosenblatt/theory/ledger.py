@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.weights import LinearLearner
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.theory.certificate import Interval, NotSeparable, Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.columns import render_columns

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners import Perceptron
-from rosenblatt.learners.start import seed_of, starting_weights
+from rosenblatt.learners.epochs.judge import Epoch, Judge
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.learners.state.start import seed_of, starting_weights
 from rosenblatt.learners.weighting import row_weights
-from rosenblatt.learners.weights import LinearLearner
 
 
 @dataclass(frozen=True)
@@ -37,24 +39,25 @@ class Replay:
 
     @property
     def rule(self) -> textbook.Rule:
-        rule = self.learner._rule()
+        rule = self.learner.recipe().used_rule
         return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C)
 
     def steps(self) -> Iterator[textbook.Step]:
-        """Every step until a stopping rule holds."""
-        learner = self.learner
+        """Every step until the judge says stop."""
+        recipe: Any = self.learner.recipe()
         y = (self.labels.signs() if self.classes == 2 else self.labels.codes).tolist()
-        weights = row_weights(None, learner.class_weight, self.labels)
+        weights = row_weights(None, recipe.class_weight, self.labels)
         given = [1.0] * len(self.X) if weights is None else weights.tolist()
         present = np.flatnonzero(given).astype(np.uint32)  # a row of weight 0 is as if absent
-        generator = engine.seed_generator(seed_of(learner.random_state), 0)
+        generator = engine.seed_generator(seed_of(recipe.random_state), 0)
         shape = (1 if self.classes == 2 else self.classes, len(self.X[0]))
-        start = starting_weights(learner.init, shape, np.dtype(np.float64), generator, learner.fit_intercept)
+        start = starting_weights(recipe.init, shape, np.dtype(np.float64), generator, recipe.fit_intercept)
         W = np.hstack([start[0], start[1][:, None]]).tolist()
-        total, mistaken, best, waited = float(np.sum(np.array(given)[present])), 0.0, -np.inf, 0
-        for epoch in range(1, int(learner.max_iter) + 1):
+        total, mistaken = float(np.sum(np.array(given)[present])), 0.0
+        judge = Judge.of(recipe)
+        while judge.stop_reason is None:
             order = present.copy()
-            if learner.shuffle:
+            if recipe.shuffle:
                 engine.shuffle(order, generator)
             mistakes, updates, before = 0, 0, mistaken
             for step in textbook.steps(
@@ -63,8 +66,8 @@ class Replay:
                 rule=self.rule,
                 orders=[order.tolist()],
                 classes=self.classes,
-                fit_intercept=bool(learner.fit_intercept),
-                tie=learner.tie,
+                fit_intercept=bool(recipe.fit_intercept),
+                tie=recipe.tie,
                 weights=given,
                 start=W,
             ):
@@ -72,18 +75,14 @@ class Replay:
                 mistakes += step.mistake
                 mistaken += given[step.row] if step.mistake else 0.0
                 updates += step.update
-                yield replace(step, epoch=epoch)
-            if mistakes == 0 and (updates == 0 or not self._wrong(W, y, present)):
-                return
-            score = (before - mistaken) / total  # the mistake rate, each row counted with its weight
-            waited = 0 if learner.tol is None or score - best > learner.tol else waited + 1
-            best = max(best, score)
-            if waited >= learner.n_iter_no_change:
-                return
+                yield replace(step, epoch=len(judge.history) + 1)
+            epoch = Epoch(mistakes, updates, mistaken - before, total, len(present))
+            right = partial(self._all_right, W, y, present)
+            judge.hear(epoch, (lambda: True) if updates == 0 else right)
 
-    def _wrong(self, W: list[list[float]], y: list[int], present: NDArray[np.uint32]) -> bool:
-        tie = self.learner.tie
-        return any(textbook.is_mistake(textbook.scores_of(W, self.X[i]), y[i], tie) for i in present.tolist())
+    def _all_right(self, W: list[list[float]], y: list[int], present: NDArray[np.uint32]) -> bool:
+        tie = self.learner.recipe().tie
+        return not any(textbook.is_mistake(textbook.scores_of(W, self.X[i]), y[i], tie) for i in present.tolist())
 
 
 def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
@@ -92,11 +91,12 @@ def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
     name = type(learner).__name__
     if not isinstance(learner, LinearLearner):
         raise ParameterError(f"{name} is not one of the linear learners, whose steps the textbook knows")
-    if learner.n_init != 1:
-        raise ParameterError(f"n_init={learner.n_init}: one run can be followed, not several")
-    if learner._rule().penalty is not None:
+    recipe: Any = learner.recipe()
+    if recipe.n_init != 1:
+        raise ParameterError(f"n_init={recipe.n_init}: one run can be followed, not several")
+    if recipe.used_rule.shrinks:
         raise ParameterError("penalty: the bounds hold for weights that only mistakes change; follow a run without one")
-    if learner.early_stopping or learner.warm_start:
+    if recipe.early_stopping or recipe.warm_start:
         raise ParameterError("early_stopping and warm_start: only a whole run over all rows can be followed")
     table = X.toarray() if sparse.issparse(X) else np.asarray(X)
     if table.ndim != 2 or 0 in table.shape:
@@ -106,6 +106,6 @@ def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
         raise DataError(f"X has {len(table)} rows and y has {len(labels.codes)} labels")
     if len(labels.classes) < 2:
         raise LabelError("y has one class only; two or more are needed")
-    if len(labels.classes) > 2 and learner.multiclass == "ovr":
+    if len(labels.classes) > 2 and recipe.multiclass == "ovr":
         raise ParameterError("multiclass='ovr' is one run a class: follow each by itself, with the labels y == class")
     return Replay(learner, table.astype(np.float64).tolist(), labels)

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rosenblatt.learners.weights import LinearLearner
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.textbook import Step, Vector
 from rosenblatt.theory.columns import render_columns
 from rosenblatt.theory.replay import replay

@@ -3,7 +3,12 @@
 
 const f = (v) => Math.round(v * 10) / 10
 
-export const boxOf = (x, y, width, height) => [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+export const boxOf = (x, y, width, height) => [
+	[x, y],
+	[x + width, y],
+	[x + width, y + height],
+	[x, y + height],
+]
 
 function straight(p, q, vp, vq) {
 	const s = vp / (vp - vq)
@@ -25,7 +30,11 @@ function split(corners, values, cut = straight) {
 	return { part, places }
 }
 
-const splitBy = ([a, b, c], polygon) => split(polygon, polygon.map(([x, y]) => a * x + b * y + c))
+const splitBy = ([a, b, c], polygon) =>
+	split(
+		polygon,
+		polygon.map(([x, y]) => a * x + b * y + c),
+	)
 
 export const clip = (polygon, line) => splitBy(line, polygon).part
 
@@ -43,10 +52,26 @@ export function polygonPath(polygon) {
 }
 
 export function linearRegions(W, polygon) {
-	if (W.length === 1) return [clip(polygon, W[0].map((v) => -v)), clip(polygon, W[0])].map(polygonPath)
+	if (W.length === 1)
+		return [
+			clip(
+				polygon,
+				W[0].map((v) => -v),
+			),
+			clip(polygon, W[0]),
+		].map(polygonPath)
 	return W.map((w, k) => {
 		const others = W.filter((_, j) => j !== k)
-		return polygonPath(others.reduce((part, other) => clip(part, w.map((v, j) => v - other[j])), polygon))
+		return polygonPath(
+			others.reduce(
+				(part, other) =>
+					clip(
+						part,
+						w.map((v, j) => v - other[j]),
+					),
+				polygon,
+			),
+		)
 	})
 }
 

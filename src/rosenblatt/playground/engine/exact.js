@@ -44,5 +44,7 @@ export function dependence(columns) {
 	if (pivots.length !== columns.length - 1) return null
 	const free = columns.findIndex((_, c) => !pivots.includes(c))
 	const scale = pivots.reduce((product, c, r) => product * M[r][c], 1n)
-	return reduced(columns.map((_, c) => (c === free ? scale : (-M[pivots.indexOf(c)][free] * scale) / M[pivots.indexOf(c)][c])))
+	return reduced(
+		columns.map((_, c) => (c === free ? scale : (-M[pivots.indexOf(c)][free] * scale) / M[pivots.indexOf(c)][c])),
+	)
 }

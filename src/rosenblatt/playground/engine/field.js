@@ -30,7 +30,11 @@ export function makeField(trace, sites) {
 	}
 
 	function add(out, weight, i, size = (v) => v) {
-		if (!kernelRows.has(i)) kernelRows.set(i, Float64Array.from(sites, (site) => kernel(problem.X[i], site)))
+		if (!kernelRows.has(i))
+			kernelRows.set(
+				i,
+				Float64Array.from(sites, (site) => kernel(problem.X[i], site)),
+			)
 		const row = kernelRows.get(i)
 		for (let s = 0; s < out.length; s++) out[s] += weight * size(row[s])
 	}
@@ -84,11 +88,19 @@ export function makeField(trace, sites) {
 	return field
 }
 
-// Which rows the answer at step t gets wrong, and the smallest margin, from a field whose sites are the rows.
+// Which rows the answer at step t gets wrong, the smallest margin and the largest score, from a field whose sites are
+// the rows. An answer of zeros is blank: it has no line yet.
 export function judge(field, { problem, learner }, t) {
 	const { y, classes } = problem
 	const scores = field.scoresAt(t, learner.keep)
-	const margins = y.map((label, i) => marginOf(scores.map((s) => s[i]), label))
+	const margins = y.map((label, i) =>
+		marginOf(
+			scores.map((s) => s[i]),
+			label,
+		),
+	)
 	const isWrong = (_, i) => isMistake(margins[i], scores[0][i], y[i], classes, learner.tie)
-	return { wrong: [...y.keys()].filter(isWrong), least: Math.min(...margins) }
+	const most = scores.reduce((top, s) => s.reduce((a, v) => Math.max(a, Math.abs(v)), top), 0)
+	const wrong = [...y.keys()].filter(isWrong)
+	return { wrong, least: margins.reduce((a, b) => Math.min(a, b), Infinity), most, blank: most === 0 }
 }

@@ -8,8 +8,18 @@ import { highestWrong } from "./vector.js"
 export const MOST_STEPS = 40000
 
 export const PLAIN = {
-	rule: "perceptron", eta0: 1, beta: 1, C: 1, tie: "mistake", intercept: true, start: null,
-	keep: "last", kernel: "linear", degree: 2, coef0: 1, gamma: 1,
+	rule: "perceptron",
+	eta0: 1,
+	beta: 1,
+	C: 1,
+	tie: "mistake",
+	intercept: true,
+	start: null,
+	keep: "last",
+	kernel: "linear",
+	degree: 2,
+	coef0: 1,
+	gamma: 1,
 }
 
 const COLUMNS =
@@ -55,7 +65,20 @@ export function learn(problem, learner, epochs) {
 			}
 			if (pocket.update === updates) pocket.run = Math.max(pocket.run, runLength)
 			const score = scores[joint ? label : 0]
-			const step = [i, epoch, score, margin, mistake, tau, wrong, q, mistakeCount, updates, pocket.update, pocket.mistakes]
+			const step = [
+				i,
+				epoch,
+				score,
+				margin,
+				mistake,
+				tau,
+				wrong,
+				q,
+				mistakeCount,
+				updates,
+				pocket.update,
+				pocket.mistakes,
+			]
 			COLUMNS.forEach((name, j) => trace[name].push(step[j]))
 		}
 		trace.epochMistakes.push(wrongNow)

@@ -71,17 +71,34 @@ export const PRESETS = {
 	and: preset("AND", BITS, gate("0001")),
 	or: preset("OR", BITS, gate("0111")),
 	xor: preset("XOR", BITS, gate("0110")),
-	blobs: preset("Blobs", TWO, blobs, { n: 30, margin: 0.3, seed: 38 }),
-	moons: preset("Moons", TWO, moons, { n: 80, noise: 0.1, seed: 1 }),
-	circles: preset("Circles", TWO, circles, { n: 80, noise: 0.12, seed: 1 }),
-	three: preset("Three classes", ["A", "B", "C"], three, { n: 60, margin: 0.6, seed: 1 }),
-	noise: preset("Noise", TWO, noise, { n: 80, noise: 0.2, seed: 1 }),
+	blobs: preset("Blobs", TWO, blobs, { n: 30, margin: 0.3, held: 0, seed: 38 }),
+	moons: preset("Moons", TWO, moons, { n: 80, noise: 0.1, held: 0, seed: 1 }),
+	circles: preset("Circles", TWO, circles, { n: 80, noise: 0.12, held: 0, seed: 1 }),
+	three: preset("Three classes", ["A", "B", "C"], three, { n: 60, margin: 0.6, held: 0, seed: 1 }),
+	noise: preset("Noise", TWO, noise, { n: 80, noise: 0.2, held: 0, seed: 1 }),
 	drift: preset("Drift", TWO, drift, { n: 200, seed: 1 }),
 }
 
-export const LIMITS = { n: [4, 500, 2], margin: [0.02, 1.5, 0.02], noise: [0, 0.5, 0.01], seed: [1, 99, 1] }
+export const LIMITS = {
+	n: [4, 500, 2],
+	margin: [0.02, 1.5, 0.02],
+	noise: [0, 0.5, 0.01],
+	held: [0, 0.5, 0.05],
+	seed: [1, 99, 1],
+}
+
+// Points to learn from, and points held out to judge by: the same share of every class, evenly taken.
+export function holdOut(all, share) {
+	const seen = []
+	const parts = { points: [], held: [] }
+	for (const p of all) {
+		const j = (seen[p.c] = (seen[p.c] ?? 0) + 1)
+		parts[Math.floor(j * share + 1e-9) > Math.floor((j - 1) * share + 1e-9) ? "held" : "points"].push(p)
+	}
+	return parts
+}
 
 export function makePreset(name, given = {}) {
 	const { make, names, options } = PRESETS[name]
-	return { points: make({ ...options, ...given }), names }
+	return { ...holdOut(make({ ...options, ...given }), given.held ?? 0), names }
 }

@@ -6,7 +6,17 @@ import { classOf } from "./problem.js"
 
 const KEEPERS = { last: "", average: "Averaged", vote: "Voted", pocket: "Pocket" }
 
-const literal = (name) => (/^[+-]?\d+(\.\d+)?$/.test(name) ? String(Number(name)) : JSON.stringify(name))
+// The labels in Python: the names as numbers or texts if Python sorts them as they stand here, else 0, 1, 2 …
+function labels(names) {
+	const plain = names.every((name) => /^[+-]?(0|[1-9]\d{0,8})(\.\d{1,8})?$/.test(name))
+	const keys = plain ? names.map(Number) : names
+	const sorted = keys.every((key, j) => j === 0 || keys[j - 1] < key)
+	if (sorted) return { texts: keys.map((key) => JSON.stringify(key)), note: [] }
+	return {
+		texts: names.map((_, c) => String(c)),
+		note: [`# ${names.map((name, c) => `${c}: ${JSON.stringify(name)}`).join(", ")}`],
+	}
+}
 
 function wrapped(name, items) {
 	const lines = ["   "]
@@ -27,7 +37,7 @@ function options(learner, epochs, binary) {
 	const given = {}
 	if (!linear) Object.assign(given, { kernel: `"${kernel}"`, gamma })
 	if (kernel === "poly") Object.assign(given, { degree, coef0 })
-	if (passive) given.variant = `"${rule}"`
+	if (passive) given[linear ? "variant" : "rule"] = `"${rule}"`
 	if (passive && rule !== "PA") given.C = C
 	if ((passive || !linear) && keep !== "last") given.keep = `"${keep}"`
 	if (rule === "margin") given.beta = beta
@@ -37,18 +47,28 @@ function options(learner, epochs, binary) {
 	if (!linear || !intercept) given.fit_intercept = "False"
 	if (linear && binary && start) given.init = `([[${start[0]}, ${start[1]}]], [${start[2]}])`
 	Object.assign(given, { max_iter: epochs, tol: "None", shuffle: "False" })
-	return Object.entries(given).map(([key, value]) => `${key}=${value}`).join(", ")
+	return Object.entries(given)
+		.map(([key, value]) => `${key}=${value}`)
+		.join(", ")
 }
 
 export function writeScript(traces) {
 	const { problem } = traces[0]
 	const names = [...new Set(traces.map((t) => className(t.learner)))].sort()
+	const { texts, note } = labels(problem.names)
 	const parts = [
 		"import numpy as np",
 		`from rosenblatt import ${names.join(", ")}`,
 		"",
-		wrapped("X", problem.X.map(([x, y]) => `[${x}, ${y}]`)),
-		wrapped("y", problem.X.map((_, i) => literal(problem.names[classOf(problem, i)]))),
+		...note,
+		wrapped(
+			"X",
+			problem.X.map(([x, y]) => `[${x}, ${y}]`),
+		),
+		wrapped(
+			"y",
+			problem.X.map((_, i) => texts[classOf(problem, i)]),
+		),
 	]
 	traces.forEach((trace, j) => {
 		const { learner, epochMistakes, length, converged } = trace
@@ -62,7 +82,8 @@ export function writeScript(traces) {
 			`# here: ${mistakesAt(trace, length)} mistakes, ${converged ? "converged" : "not converged"}`,
 		)
 		if (linear)
-			for (const [w1, w2, b] of weightsAt(trace, length, learner.keep)) parts.push(`# here: w = [${w1}, ${w2}], b = ${b}`)
+			for (const [w1, w2, b] of weightsAt(trace, length, learner.keep))
+				parts.push(`# here: w = [${w1}, ${w2}], b = ${b}`)
 	})
 	return `${parts.join("\n")}\n`
 }

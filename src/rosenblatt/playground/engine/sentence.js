@@ -17,14 +17,17 @@ export function show(value) {
 	return text.replace(/^-0$/, "0").replace(/-/g, "−")
 }
 
+export const brief = (value) => show(Math.round(value * 100) / 100)
+
 export const plural = (count, noun) => `${show(count)} ${noun}${count === 1 ? "" : "s"}`
 
 const pair = (v) => `(${show(v[0])}, ${show(v[1])})`
 const signed = (v, text = show(Math.abs(v))) => `${v < 0 ? " − " : " + "}${text}`
 
-function linearSum([w1, w2, b], x, intercept) {
-	const [x1, x2] = x.map((v) => (v < 0 ? `(${show(v)})` : show(v)))
-	return `${show(w1)}·${x1}${signed(w2)}·${x2}${intercept || b !== 0 ? signed(b) : ""}`
+function linearSum([w1, w2, b], x, intercept, mark) {
+	const [x1, x2] = x.map((v) => mark("x", v < 0 ? `(${show(v)})` : show(v)))
+	const offset = intercept || b !== 0 ? signed(b) : ""
+	return `${mark("w", show(w1))}·${x1}${signed(w2, mark("w", show(Math.abs(w2))))}·${x2}${offset}`
 }
 
 function kernelSum(A, row) {
@@ -49,7 +52,8 @@ function howFar({ rule, C }, margin, q, tau) {
 
 function verdict(learner, binary, score, margin, mistake, tau) {
 	const value = `${binary ? "y·a" : "lead"} = ${show(margin)}`
-	if (learner.tie === "positive" && binary && score === 0) return `a = 0 is read as +1: ${mistake ? "a mistake" : "right"}`
+	if (learner.tie === "positive" && binary && score === 0)
+		return `a = 0 is read as +1: ${mistake ? "a mistake" : "right"}`
 	if (mistake) return `${value} ≤ 0: a mistake`
 	const goal = target(learner)
 	if (tau) return `${value} ${learner.rule === "margin" ? `≤ β = ${show(goal)}` : "< 1"}: right, but too close`
@@ -67,7 +71,8 @@ function describeStart({ problem, learner }) {
 	}
 }
 
-export function describe(trace, t) {
+// `mark` wraps what belongs together: "row", its "x", the weights "w" and the "score".
+export function describe(trace, t, mark = (_, text) => text) {
 	if (t === 0 || trace.length === 0) return describeStart(trace)
 	const { problem, learner } = trace
 	const { names, X, y } = problem
@@ -82,24 +87,27 @@ export function describe(trace, t) {
 	const sums = []
 	let change = mistake ? "but a row of zeros cannot move the weights." : "so nothing changes."
 	if (learner.kernel !== "linear") {
-		if (binary) sums.push(`a = ${kernelSum(rowWeightsAt(trace, s, "last")[0], row)} = ${show(score)}`)
+		if (binary) sums.push(`a = ${kernelSum(rowWeightsAt(trace, s, "last")[0], row)} = ${mark("score", show(score))}`)
 		else sums.push(`a(${name}) = ${show(score)}, best other: a(${names[rival]}) = ${show(score - margin)}`)
 		if (tau) change = `so row ${row + 1} joins the sum with ${by}${show(tau)}.`
 	} else {
 		const [before, after] = [s, s + 1].map((time) => weightsAt(trace, time, "last"))
 		scoresOf(before, x).forEach((a, k) =>
-			sums.push(`a${binary ? "" : `(${names[k]})`} = ${linearSum(before[k], x, learner.intercept)} = ${show(a)}`),
+			sums.push(
+				`a${binary ? "" : `(${names[k]})`} = ${linearSum(before[k], x, learner.intercept, mark)} = ${mark("score", show(a))}`,
+			),
 		)
 		if (tau && binary) {
 			const [[, , b], [, , next]] = [before[0], after[0]]
 			const offset = learner.intercept ? `, and b becomes ${show(b)} ${by} ${show(tau)} = ${show(next)}` : ""
-			change = `so w becomes ${pair(before[0])} ${by} ${show(tau)}·${pair(x)} = ${pair(after[0])}${offset}.`
+			const sum = `${mark("w", pair(before[0]))} ${by} ${show(tau)}·${mark("x", pair(x))} = ${mark("w", pair(after[0]))}`
+			change = `so w becomes ${sum}${offset}.`
 		} else if (tau)
 			change = `so w(${name}) gains ${show(tau)}·x = ${pair(after[label])}, and w(${names[rival]}) loses it = ${pair(after[rival])}.`
 	}
 	if (tau && learner.rule.startsWith("PA")) sums.push(howFar(learner, margin, trace.qs[s], tau))
 	return {
-		head: `Row ${row + 1}: x = ${pair(x)}, ${known}${binary ? `y = ${sign}` : ""}.`,
+		head: `${mark("row", `Row ${row + 1}`)}: x = ${mark("x", pair(x))}, ${known}${binary ? `y = ${sign}` : ""}.`,
 		sums,
 		verdict: verdict(learner, binary, score, margin, mistake, tau),
 		change,

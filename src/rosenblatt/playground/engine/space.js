@@ -15,7 +15,13 @@ export const marginOf = (scores, label) =>
 export const eachRow = ({ classes }, make) => Array.from({ length: classes === 2 ? 1 : classes }, make)
 
 // Which weight rows move, by how much: the only one, else the right one up and the highest wrong one down.
-const parts = (label, wrong, tau) => (wrong < 0 ? [[0, tau * label]] : [[label, tau], [wrong, -tau]])
+const parts = (label, wrong, tau) =>
+	wrong < 0
+		? [[0, tau * label]]
+		: [
+				[label, tau],
+				[wrong, -tau],
+			]
 
 function countWrong({ X, y, classes }, tie, scoresAt) {
 	const isWrong = (scores, label) => isMistake(marginOf(scores, label), scores[0], label, classes, tie)
@@ -25,8 +31,9 @@ function countWrong({ X, y, classes }, tie, scoresAt) {
 export function makeLinear(problem, { tie, intercept, start }) {
 	const { X, classes } = problem
 	const offset = Number(intercept)
-	let W = eachRow(problem, () => (classes === 2 && start ? start : [0, 0, 0]))
-	let total = W.map(() => [0, 0, 0])
+	const zeros = new Array((X[0]?.length ?? 2) + 1).fill(0)
+	let W = eachRow(problem, () => (classes === 2 && start ? start : zeros))
+	let total = W.map(() => zeros)
 	const snapshots = [W]
 	const totals = []
 	const scores = (i) => scoresOf(W, X[i])

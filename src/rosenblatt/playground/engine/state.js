@@ -1,5 +1,6 @@
-// What the page shows, as one plain object, and the link that holds all of it. `data` is null unless the points are
-// a preset's; `whole` draws the proof up to the bound, `proof` the certificate; scene 0 is no tour.
+// What the lab shows, as one plain object, and the link that holds all of it. `data` is null unless the points are
+// a preset's; `held` are points to judge by, never learned from; `of` counts the rows of a table of which only a sample
+// is shown; `whole` draws the proof up to the bound, `proof` the certificate, `shade` the size of the score.
 
 import { PLAIN } from "./learn.js"
 import { KEEPS } from "./keep.js"
@@ -10,22 +11,28 @@ import { MOST_CLASSES, MOST_POINTS } from "./table.js"
 
 export const MOST_LEARNERS = 4
 export const MOST_EPOCHS = 1000
-export const SPEEDS = [1, 2, 5, 10, 30, 100, 300]
-const SCENES = 8
+// "story": mistakes linger, right rows pass quickly. The others are steps per second.
+export const SPEEDS = ["story", 1, 2, 5, 10, 30, 100, 300]
+export const LARGEST = 1e9
 
 const WORDS = { keep: KEEPS, kernel: KERNELS, tie: ["mistake", "positive"] }
 export const NUMBERS = {
-	eta0: [0.01, 10], beta: [0, 10], C: [0.001, 1000], degree: [1, 8], coef0: [0, 10], gamma: [0.01, 20],
+	eta0: [0.01, 10],
+	beta: [0, 10],
+	C: [0.001, 1000],
+	degree: [1, 8],
+	coef0: [0, 10],
+	gamma: [0.01, 20],
 }
 const WHOLE = ["degree", "n", "seed"]
 
 export function presetState(preset, given) {
 	const options = { ...PRESETS[preset].options, ...given }
-	return { data: { preset, options }, axes: null, ...makePreset(preset, options) }
+	return { data: { preset, options }, axes: null, of: 0, ...makePreset(preset, options) }
 }
 
 export function startState() {
-	const plain = { active: 0, step: 0, epochs: 100, speed: 5, scene: 0, whole: true, proof: false }
+	const plain = { active: 0, step: 0, epochs: 100, speed: "story", whole: true, proof: false, shade: false }
 	return { ...presetState("blobs"), learners: [PLAIN], ...plain }
 }
 
@@ -38,18 +45,25 @@ function writeLearner(learner) {
 	return parts.join(",")
 }
 
-export function writeLink({ data, names, axes, points, learners, active, epochs, step, speed, whole, proof, scene }) {
+export function writeLink(state) {
+	const { data, names, axes, points, held, of, learners, active, epochs, step, speed, whole, proof, shade } = state
 	const list = (texts) => texts.map(encodeURIComponent).join(",")
+	const places = (some) => some.map((p) => `${p.x},${p.y},${p.c}`).join(";")
 	const parts = data
-		? [["data", data.preset], ...Object.entries(data.options)]
-		: [["classes", list(names)], ["points", points.map((p) => `${p.x},${p.y},${p.c}`).join(";")]]
+		? [["data", data.preset], ...Object.entries(data.options).filter(([key, value]) => key !== "held" || value)]
+		: [
+				["classes", list(names)],
+				["points", places(points)],
+			]
 	if (axes) parts.splice(1, 0, ["axes", list(axes)])
+	if (!data && held.length) parts.push(["test", places(held)])
+	if (of) parts.push(["of", of])
 	for (const learner of learners) parts.push(["learner", writeLearner(learner)])
 	if (active) parts.push(["active", active + 1])
 	parts.push(["epochs", epochs], ["step", step], ["speed", speed])
 	if (!whole) parts.push(["axis", "run"])
 	if (proof) parts.push(["proof", "yes"])
-	if (scene) parts.push(["scene", scene])
+	if (shade) parts.push(["shade", "yes"])
 	return `#${parts.map((part) => part.join("=")).join("&")}`
 }
 
@@ -91,39 +105,52 @@ function readLearner(text) {
 	const [rule, ...rest] = text.split(",")
 	const learner = { ...PLAIN, rule: wordOf("learner", rule, RULES) }
 	for (const [key, value] of rest.map((part) => cut(part, ":"))) {
-		if (key in WORDS) learner[key] = wordOf(key, value, WORDS[key])
-		else if (key in NUMBERS) learner[key] = numberOf(key, value, NUMBERS[key])
+		if (Object.hasOwn(WORDS, key)) learner[key] = wordOf(key, value, WORDS[key])
+		else if (Object.hasOwn(NUMBERS, key)) learner[key] = numberOf(key, value, NUMBERS[key])
 		else if (key === "intercept") learner.intercept = isFirst(key, value, ["yes", "no"])
 		else if (key === "start") {
 			learner.start = value.split("_").map((v) => numberOf("start", v, [-1e6, 1e6]))
 			if (learner.start.length !== 3) throw new Error(`"start" must be three numbers, not "${value}".`)
 		} else throw new Error(`a learner has no option "${key}".`)
 	}
+	if (learner.kernel === "linear") return learner
+	if (rule === "margin")
+		throw new Error(`the rule "margin" goes with kernel:linear only, not with kernel:${learner.kernel}.`)
+	const odd = ["eta0", "tie", "intercept", "start"].find((key) => learner[key] !== PLAIN[key])
+	if (odd) throw new Error(`"${odd}" goes with kernel:linear only, not with kernel:${learner.kernel}.`)
 	return learner
+}
+
+function readPoints(text, classes) {
+	const parts = text === "" ? [] : text.split(";")
+	if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`)
+	return parts.map((part, i) => readPoint(part, i + 1, classes))
 }
 
 function readPoint(text, number, classes) {
 	const [x, y, c, ...more] = text.split(",")
 	if (c === undefined || more.length) throw new Error(`point ${number}, "${text}", must be two numbers and a class.`)
-	const place = (key, value) => numberOf(`${key} of point ${number}`, value, [-1e9, 1e9])
+	const place = (key, value) => numberOf(`${key} of point ${number}`, value, [-LARGEST, LARGEST])
 	return { x: place("x", x), y: place("y", y), c: wholeOf(`class of point ${number}`, c, 0, classes - 1) }
 }
 
-function readData({ points, classes = "-1,+1", axes, data, ...options }) {
+function readData({ points, test = "", of = "0", classes = "-1,+1", axes, data, ...options }) {
 	if (points !== undefined) {
 		const names = namesOf("classes", classes, 2, MOST_CLASSES, `two to ${MOST_CLASSES}`)
-		const parts = points === "" ? [] : points.split(";")
-		if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`)
+		const twice = names.find((name, j) => names.indexOf(name) !== j)
+		if (twice !== undefined) throw new Error(`"classes" has the name "${twice}" twice.`)
 		return {
 			data: null,
 			names,
 			axes: axes === undefined ? null : namesOf("axes", axes, 2, 2, "two"),
-			points: parts.map((part, i) => readPoint(part, i + 1, names.length)),
+			points: readPoints(points, names.length),
+			held: readPoints(test, names.length),
+			of: wholeOf("of", of, 0, LARGEST),
 		}
 	}
 	if (data === undefined) return {}
 	const preset = wordOf("data", data, Object.keys(PRESETS))
-	const given = Object.keys(PRESETS[preset].options).filter((key) => key in options)
+	const given = Object.keys(PRESETS[preset].options).filter((key) => Object.hasOwn(options, key))
 	return presetState(preset, Object.fromEntries(given.map((key) => [key, numberOf(key, options[key], LIMITS[key])])))
 }
 
@@ -131,18 +158,18 @@ const READERS = {
 	active: (text, state) => ({ active: wholeOf("active", text, 1, state.learners.length) - 1 }),
 	epochs: (text) => ({ epochs: wholeOf("epochs", text, 1, MOST_EPOCHS) }),
 	step: (text) => ({ step: wholeOf("step", text, 0, 1e9) }),
-	speed: (text) => ({ speed: Number(wordOf("speed", text, SPEEDS.map(String))) }),
-	scene: (text) => ({ scene: wholeOf("scene", text, 1, SCENES) }),
+	speed: (text) => ({ speed: SPEEDS.find((v) => String(v) === wordOf("speed", text, SPEEDS.map(String))) }),
 	axis: (text) => ({ whole: isFirst("axis", text, ["bound", "run"]) }),
 	proof: (text) => ({ proof: isFirst("proof", text, ["yes", "no"]) }),
+	shade: (text) => ({ shade: isFirst("shade", text, ["yes", "no"]) }),
 }
-const KNOWN = ["data", "classes", "axes", "points", ...Object.keys(LIMITS), ...Object.keys(READERS)]
+const KNOWN = ["data", "classes", "axes", "points", "test", "of", ...Object.keys(LIMITS), ...Object.keys(READERS)]
 
 // The state a link holds, null for an empty one; an Error of one sentence if it is broken.
 export function readLink(hash) {
 	const text = hash.replace(/^#/, "")
 	if (text === "") return null
-	const given = {}
+	const given = Object.create(null)
 	const learners = []
 	for (const part of text.split("&")) {
 		const [key, value] = cut(part, "=")

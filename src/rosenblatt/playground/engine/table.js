@@ -30,7 +30,8 @@ export function readTable(content) {
 	if (rows.length === 0) throw new Error("The file has no rows.")
 	const [{ line, cells }, next = { cells }] = rows
 	const columns = (count) => `${count} column${count === 1 ? "" : "s"}`
-	if (cells.length < 3) throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`)
+	if (cells.length < 3)
+		throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`)
 	const odd = rows.find((r) => r.cells.length !== cells.length)
 	if (odd) throw new Error(`Line ${odd.line} has ${columns(odd.cells.length)}, but line ${line} has ${cells.length}.`)
 	const titled = !cells.some(isNumber) && next.cells.some(isNumber)
@@ -46,35 +47,55 @@ export function guessColumns({ header, rows }) {
 	return { x, y, label }
 }
 
-function standardised(values) {
+// Divided by the largest first, so that no sum overflows.
+function standardised(given) {
+	const most = Math.max(...given.map(Math.abs)) || 1
+	const values = given.map((v) => v / most)
 	const mean = values.reduce((a, b) => a + b, 0) / values.length
 	const spread = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length) || 1
 	return values.map((v) => Number(((v - mean) / spread).toFixed(4)) || 0)
 }
 
-export function takeColumns({ header, rows }, { x, y, label }, scaled = false) {
-	if (new Set([x, y, label]).size < 3)
-		throw new Error("Choose three different columns: two of numbers and the label.")
+// At most MOST_POINTS rows in their order, evenly taken from every class; a small class keeps at least 20.
+function sample(rows, label) {
+	const groups = new Map()
+	for (const r of rows) groups.set(r.cells[label], [...(groups.get(r.cells[label]) ?? []), r])
+	const share = Math.min(1, MOST_POINTS / rows.length)
+	const counts = [...groups.values()].map((group) =>
+		Math.min(group.length, Math.max(20, Math.floor(group.length * share))),
+	)
+	while (counts.reduce((a, b) => a + b) > MOST_POINTS) counts[counts.indexOf(Math.max(...counts))] -= 1
+	const taken = new Set()
+	;[...groups.values()].forEach((group, g) => {
+		for (let i = 0; i < counts[g]; i++) taken.add(group[Math.floor((i * group.length) / counts[g])])
+	})
+	return rows.filter((r) => taken.has(r))
+}
+
+export function takeColumns({ header, rows }, { x, y, label }, scaled = true) {
+	if (new Set([x, y, label]).size < 3) throw new Error("Choose three different columns: two of numbers and the label.")
 	for (const { line, cells } of rows) {
-		for (const j of [x, y])
-			if (!isNumber(cells[j])) throw new Error(`Line ${line}, column "${header[j]}": "${cells[j]}" is not a number.`)
+		for (const j of [x, y]) {
+			const cell = `Line ${line}, column "${header[j]}": ${isNumber(cells[j]) ? cells[j] : `"${cells[j]}"`}`
+			if (!isNumber(cells[j])) throw new Error(`${cell} is not a number.`)
+			if (!scaled && Math.abs(cells[j]) > 1e9)
+				throw new Error(`${cell} is more than this page draws, 1000000000: scale both columns.`)
+		}
 		if (cells[label] === "") throw new Error(`Line ${line}, column "${header[label]}": the label is missing.`)
 	}
 	const names = [...new Set(rows.map((r) => r.cells[label]))]
 	names.sort(names.every(isNumber) ? (a, b) => a - b : undefined)
 	const title = `Column "${header[label]}" has`
-	if (names.length < 2)
-		throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
+	if (names.length < 2) throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
 	if (names.length > MOST_CLASSES)
 		throw new Error(`${title} ${names.length} labels: two to ${MOST_CLASSES} can be shown.`)
-	const count = Math.min(rows.length, MOST_POINTS)
-	const shown = Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)].cells)
+	const shown = sample(rows, label).map((r) => r.cells)
 	const [across, up] = [x, y].map((j) => {
 		const values = shown.map((cells) => Number(cells[j]))
 		return scaled ? standardised(values) : values
 	})
 	const points = shown.map((cells, i) => ({ x: across[i], y: up[i], c: names.indexOf(cells[label]) }))
-	return { points, names, left: rows.length - count }
+	return { points, names, left: rows.length - shown.length }
 }
 
 const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

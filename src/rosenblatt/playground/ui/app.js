@@ -1,19 +1,15 @@
-// A store, and the views that follow it.
+// Which of the two is shown: the story, or the lab. A link of the lab opens the lab; #scene=NAME a screen of the story.
 
+import { makeEssay } from "../essay/essay.js"
 import { readLink, startState, writeLink } from "../engine/state.js"
-import { makeDataset } from "./dataset.js"
-import { makeExplain } from "./explain.js"
-import { startKeys } from "./keys.js"
-import { makeLearners } from "./learners.js"
-import { find, tell } from "./node.js"
-import { makeProof } from "./proof.js"
-import { startSave } from "./save.js"
-import { makeStage } from "./stage.js"
-import { Store } from "./store.js"
+import { makeLab } from "./lab.js"
+import { announce, find, set, tell } from "./node.js"
 import { startTheme } from "./theme.js"
-import { makeTour } from "./tour.js"
-import { makeTransport } from "./transport.js"
-import { makeUpload } from "./upload.js"
+
+const search = new URLSearchParams(location.search)
+const embed = search.get("embed")
+const { body } = document
+let [essay, lab, timer, opened] = [null, null, 0, ""]
 
 function fromLink(hash) {
 	try {
@@ -24,38 +20,79 @@ function fromLink(hash) {
 	}
 }
 
-const store = new Store(fromLink(location.hash) ?? startState())
-const tool = { choice: 1 }
-const stage = makeStage(store, tool)
-const upload = makeUpload(store)
-const transport = makeTransport(store)
-startTheme(find("theme"))
-startSave(store, stage)
-startKeys(store, tool)
-find("help-open").onclick = () => find("help").showModal()
-
-let timer = 0
-function follow() {
+// The address follows what is shown, a little later, without a step in the browser's history.
+function follow(link) {
+	const from = location.hash
 	clearTimeout(timer)
-	timer = setTimeout(() => history.replaceState(null, "", writeLink(store.state)), 200)
+	// If the reader has gone elsewhere by then, the address is theirs.
+	timer = setTimeout(() => {
+		if (location.hash !== from) return
+		opened = link
+		history.replaceState(null, "", link)
+	}, 200)
 }
 
-const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)]
-store.views = [makeTour(store, transport), stage, ...panels, transport, { calm: true, render: follow }]
-store.show()
+function show(name) {
+	clearTimeout(timer)
+	body.dataset.view = name
+	find("essay").hidden = name !== "essay"
+	find("app").hidden = name !== "lab"
+	for (const way of ["essay", "lab"]) set(find(`to-${way}`), { "aria-current": way === name ? "page" : "false" })
+}
 
-addEventListener("hashchange", () => {
-	const state = fromLink(location.hash)
-	if (state) store.set(state, true)
-})
+function openLab(link = "") {
+	essay?.rest()
+	const state = link ? (fromLink(link) ?? (lab ? null : startState())) : null
+	show("lab")
+	if (!lab) lab = makeLab(state, (text) => body.dataset.view === "lab" && follow(text))
+	else if (state) lab.store.set(state, true)
+	else lab.store.show()
+	scrollTo(0, 0)
+}
+
+function openEssay(name) {
+	lab?.rest()
+	show("essay")
+	essay ??= makeEssay(find("essay"), (id) => body.dataset.view === "essay" && follow(`#scene=${id}`))
+	if (name && !essay.open(name)) tell(`The story has no screen "${name}".`, "error")
+	if (!name) scrollTo(0, 0)
+}
+
+function route() {
+	const { hash } = location
+	if (hash === opened && hash) return
+	opened = hash
+	const scene = /[#&]scene=([^&]*)/.exec(hash)
+	if (scene) openEssay(decodeURIComponent(scene[1]))
+	else if (hash === "#main") find("main").focus()
+	else if (hash.length > 1) openLab(hash)
+	else if (search.has("csv") || embed === "") openLab()
+	else openEssay(embed ?? "")
+}
+
+find("to-lab").onclick = () => {
+	find("to-lab").href = writeLink(lab?.store.state ?? startState())
+	announce("The lab.")
+}
+find("to-essay").onclick = () => {
+	find("to-essay").href = `#scene=${essay?.current ?? "learn"}`
+	announce("The story.")
+}
+find("help-open").onclick = () => find("help").showModal()
+startTheme(find("theme"))
+body.classList.toggle("embed", embed !== null)
+if (embed) body.dataset.only = embed
+addEventListener("hashchange", route)
+route()
+if (embed) for (const { section, screen } of essay?.screens.values() ?? []) section.hidden = screen.id !== embed
 
 // Data that came with the page: ?csv=FILE&x=COLUMN&y=COLUMN&label=COLUMN.
-const { csv, ...wanted } = Object.fromEntries(new URLSearchParams(location.search))
+const { csv, ...wanted } = Object.fromEntries(search)
 if (csv && location.hash === "") {
 	try {
 		const answer = await fetch(csv)
 		if (!answer.ok) throw new Error(`the server answered ${answer.status}.`)
-		upload.take(csv, await answer.text(), wanted)
+		lab.upload.take(csv, await answer.text(), wanted)
 	} catch (error) {
 		tell(`${csv} could not be read: ${error.message}`, "error")
 	}

@@ -1,87 +1,116 @@
-// The weight vector, and the push that moved it. What would leave the picture is cut at its edge and drawn dashed.
+// The weight vector, and the push that moved it, to the scale of the grid. Where that does not fit, they are drawn in an
+// inset, and its scale is printed.
 
 import { weightsAt } from "../engine/keep.js"
+import { clamp } from "../engine/vector.js"
 import { patch } from "./node.js"
 
-const HEAD = 9
-const EDGE = 5
+const HEAD = 10
+const mix = (a, b, s) => a.map((v, j) => v + s * (b[j] - v))
+const ease = (v) => 1 - (1 - clamp(v, 0, 1)) ** 3
 
-const within = (v, pad, most) => Math.min(Math.max(v, pad), most - pad)
+// The parts of a story told in the time from 0 to 1: first the vector travels to the tip of w, then w swings.
+export const phases = (s) => ({ travel: ease((s - 0.2) / 0.35), swing: ease((s - 0.55) / 0.45) })
 
-function inside(p, q, sides) {
-	let [from, to] = [0, 1]
-	sides.forEach((side, j) => {
-		const way = q[j] - p[j]
-		const [enter, leave] = [EDGE - p[j], side - EDGE - p[j]].map((v) => v / way).sort((a, b) => a - b)
-		if (way) [from, to] = [Math.max(from, enter), Math.min(to, leave)]
-	})
-	return from < to ? [from, to] : [0, 0]
-}
-
-function arrow(name, start, goal, sides, label) {
-	const part = inside(start, goal, sides)
-	const [[x0, y0], [x1, y1]] = part.map((s) => start.map((v, j) => v + s * (goal[j] - v)))
+function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 	const length = Math.hypot(x1 - x0, y1 - y0)
 	if (length < 1.5) return []
 	const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length]
 	const head = Math.min(HEAD, length * 0.6)
 	const [bx, by] = [x1 - ux * head, y1 - uy * head]
 	const [nx, ny] = [-uy * head * 0.5, ux * head * 0.5]
-	const cut = part[1] < 1
 	const nodes = [
-		["path", { class: `shaft ${name}${cut ? " cut" : ""}`, d: `M${x0} ${y0}L${bx} ${by}` }],
-		["path", { class: `tip ${name}`, d: `M${x1} ${y1}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` }],
+		["path", { class: `shaft ${name}`, "data-light": light, d: `M${x0} ${y0}L${bx} ${by}` }],
+		[
+			"path",
+			{ class: `tip ${name}`, "data-light": light, d: `M${x1} ${y1}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` },
+		],
 	]
 	if (label && length > 14) {
 		const push = name.startsWith("push")
-		const off = push ? 14 : -14
-		const [x, y] = push || cut ? [(x0 + x1) / 2 - uy * off, (y0 + y1) / 2 + ux * off] : [x1 + ux * 11, y1 + uy * 11]
-		nodes.push(["text", { class: `tag ${name}`, x: within(x, 12, sides[0]), y: within(y, 12, sides[1]) + 4 }, label])
+		const [x, y] = push ? [(x0 + x1) / 2 - uy * 15, (y0 + y1) / 2 + ux * 15] : [x1 + ux * 12, y1 + uy * 12]
+		const place = { x: clamp(x, 12, sides[0] - 12), y: clamp(y, 12, sides[1] - 12) + 4 }
+		nodes.push(["text", { class: `tag ${name}`, "data-light": light, ...place }, label])
 	}
 	return nodes
 }
 
+// Where the arrows are drawn: at the origin of the plane, or in the emptiest place.
+function frameFor(trace, view, snapshots) {
+	const { width, height, sx, sy, toScreen } = view
+	const lengths = snapshots.flat().map(([w1, w2]) => Math.hypot(w1, w2))
+	const longest = lengths.reduce((a, b) => Math.max(a, b), 0)
+	const origin = toScreen(0, 0)
+	const fits = ([w1, w2]) => {
+		const [x, y] = [origin[0] + w1 * sx, origin[1] - w2 * sy]
+		return x > 16 && y > 16 && x < width - 16 && y < height - 24
+	}
+	const inside = snapshots.every((W) => W.every(fits))
+	if (sx === sy && longest * sx > 12 && inside) return { origin, scale: sx, inset: null }
+	const size = clamp(0.34 * Math.min(width, height), 92, 170)
+	const [right, low] = [width - size - 6, height - size - 26]
+	const places = [right, 6, right / 2].flatMap((x) => [24, low, low / 2].map((y) => [x, y]))
+	const crowd = ([x, y]) =>
+		trace.problem.X.filter((row) => {
+			const [px, py] = toScreen(...row)
+			return px > x - 8 && px < x + size + 8 && py > y - 8 && py < y + size + 8
+		}).length
+	const [x, y] = places.reduce((best, place) => (crowd(place) < crowd(best) ? place : best))
+	const rough = longest > 0 ? (longest * Math.sqrt(sx * sy)) / (0.4 * size) : 1
+	const power = 10 ** Math.floor(Math.log10(rough))
+	const down = [1, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((v) => v >= rough * 0.999)
+	const said = down >= 1 ? `w, 1 : ${down}` : `w, ${Number((1 / down).toPrecision(2))} : 1`
+	return { origin: [x + size / 2, y + size / 2 - 6], scale: Math.sqrt(sx * sy) / down, inset: { x, y, size, said } }
+}
+
 export function makeArrows(layer) {
 	const arrows = { draw, grip: null }
-	let of, unit
+	let of, frame
 
-	// A unit of w is drawn as in the plane where that fits, else so that the longest of the run does.
-	function scale(trace, view) {
-		if (of?.trace !== trace || of.view !== view) {
-			of = { trace, view }
-			const lengths = trace.space.snapshots.flat().map(([w1, w2]) => Math.hypot(w1 * view.sx, w2 * view.sy))
-			const longest = lengths.reduce((a, b) => Math.max(a, b), 0)
-			const fit = longest > 0 ? (0.36 * Math.min(view.width, view.height)) / longest : 1
-			unit = fit >= 0.8 && fit <= 3 ? 1 : fit
-		}
-		return unit
-	}
-
-	function draw(trace, t, view, handle) {
+	// `s` is how far the story of this step has been told.
+	function draw(trace, t, view, handle, s = 1) {
 		arrows.grip = null
 		if (trace.learner.kernel !== "linear") return patch(layer, [])
+		const held = handle && trace.learner.start
+		if (of?.trace !== trace || of.view !== view || of.held !== held) {
+			of = { trace, view, held }
+			frame = frameFor(trace, view, held ? trace.space.snapshots.slice(0, 1) : trace.space.snapshots)
+		}
+		const { origin, scale, inset } = frame
 		const sides = [view.width, view.height]
-		const [sx, sy] = [view.sx, view.sy].map((s) => s * scale(trace, view))
-		let [ox, oy] = view.toScreen(0, 0)
-		if (ox < 0 || oy < 0 || ox > view.width || oy > view.height) [ox, oy] = sides.map((side) => side / 2)
-		const tip = ([w1, w2]) => [ox + w1 * sx, oy - w2 * sy]
+		const { travel, swing } = phases(s)
+		const tip = ([w1, w2], from = origin, by = scale) => [from[0] + w1 * by, from[1] - w2 * by]
 		const now = weightsAt(trace, t, "last")
 		const before = weightsAt(trace, Math.max(0, t - 1), "last")
 		const joint = now.length > 1
-		const nodes = [["circle", { class: "origin", cx: ox, cy: oy, r: 2.5 }]]
+		const nodes = []
+		// A box would cover what a small picture shows.
+		if (inset && !held && Math.min(...sides) < 300) return patch(layer, [])
+		if (inset && [...now, ...before].some(([w1, w2]) => w1 || w2)) {
+			const { x, y, size, said } = inset
+			nodes.push(["rect", { class: "inset", x, y, width: size, height: size, rx: 6 }])
+			nodes.push(["text", { class: "scale", x: x + size / 2, y: y + size - 7 }, said])
+		}
+		if (!inset || nodes.length) nodes.push(["circle", { class: "origin", cx: origin[0], cy: origin[1], r: 2.5 }])
 		now.forEach((w, k) => {
 			const kind = joint ? ` class${k}` : ""
 			if (before[k] !== w) {
-				const up = trace.problem.y[trace.rows[t - 1]] === (joint ? k : 1)
-				nodes.push(...arrow(`old${kind}`, [ox, oy], tip(before[k]), sides))
-				nodes.push(...arrow(`push${kind}`, tip(before[k]), tip(w), sides, up ? "+x" : "−x"))
+				const row = trace.rows[t - 1]
+				const x = trace.problem.X[row]
+				const by = trace.taus[t - 1] * (trace.problem.y[row] === (joint ? k : 1) ? 1 : -1)
+				// At first it is the arrow of the point itself; on its way it becomes what is added.
+				const start = mix(view.toScreen(0, 0), tip(before[k]), travel)
+				const end = mix(view.toScreen(...x), tip(before[k].map((v, j) => v + by * (x[j] ?? 0))), travel)
+				if (s === 1 || swing > 0) nodes.push(...arrow(`old${kind}`, "", origin, tip(before[k]), "", sides))
+				if (s > 0.15)
+					nodes.push(...arrow(`push${kind}`, `x row-${row}`, start, end, travel < 1 ? "" : by > 0 ? "+x" : "−x", sides))
 			}
-			nodes.push(...arrow(`weight${kind}`, [ox, oy], tip(w), sides, joint ? "" : "w"))
+			nodes.push(...arrow(`weight${kind}`, "w", origin, tip(mix(before[k], w, swing)), joint ? "" : "w", sides))
 		})
-		if (handle && !joint && trace.learner.start) {
-			const [cx, cy] = tip(now[0]).map((v, j) => within(v, 10, sides[j]))
+		if (held && !joint) {
+			const [cx, cy] = tip(now[0])
 			nodes.push(["circle", { class: "grip", cx, cy, r: 9 }])
-			arrows.grip = { cx, cy, toWeights: (px, py) => [(px - ox) / sx, (oy - py) / sy] }
+			arrows.grip = { cx, cy, toWeights: (px, py) => [(px - origin[0]) / scale, (origin[1] - py) / scale] }
 		}
 		patch(layer, nodes)
 	}

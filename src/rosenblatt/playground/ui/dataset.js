@@ -1,6 +1,6 @@
 // The panel of points, and the verdict on them.
 
-import { LIMITS, makePreset, PRESETS } from "../engine/presets.js"
+import { holdOut, LIMITS, makePreset, PRESETS } from "../engine/presets.js"
 import { makeRandom } from "../engine/random.js"
 import { show } from "../engine/sentence.js"
 import { presetState } from "../engine/state.js"
@@ -9,7 +9,13 @@ import { announce, check, field, find, html, picture, same, set, svg } from "./n
 import { shapePath } from "./shape.js"
 import { frameOf, makeView } from "./view.js"
 
-const TITLES = { n: "Points", margin: "Margin", noise: "Noise", seed: "Draw" }
+const TITLES = {
+	n: ["Points", "How many points there are."],
+	margin: ["Gap", "How far the points stay away from the best line, on either side."],
+	noise: ["Noise", "How far the classes run into one another."],
+	held: ["Held out", "The share of points that are not learned from, only judged by: the small ones."],
+	seed: ["Random seed", "Another number, another draw of points of the same kind."],
+}
 
 const mark = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) })
 
@@ -33,17 +39,24 @@ function reason(parts, points, meet) {
 
 export function makeDataset(store, tool) {
 	const dataset = { calm: true, render }
-	let [shuffles, preset, inputs, named] = [0, "", [], null]
+	const order = new WeakMap()
+	let [shuffles, preset, inputs, named, placed] = [0, null, [], null, 0]
 
+	// A stream is gone over once. XOR opens on its proof.
 	function choose(name) {
-		store.set({ ...presetState(name), step: 0, proof: false }, true)
+		const { epochs, data } = store.state
+		const once = name === "drift" ? 1 : data?.preset === "drift" ? 100 : epochs
+		store.set({ ...presetState(name), epochs: once, step: 0, proof: name === "xor" }, true)
 		announce(`${PRESETS[name].title}: ${store.state.points.length} points.`)
 	}
 
 	const tiles = Object.entries(PRESETS).map(([name, { title }]) =>
 		html("button.tile", { "data-preset": name, onclick: () => choose(name) }, thumbnail(name), title),
 	)
+	const shadeTip = "The larger the score, the deeper the colour."
+	const shading = check("shade", "Shade by score", false, (on) => store.set({ shade: on }), shadeTip)
 	find("presets").append(...tiles)
+	find("toolbar").append(shading)
 	find("undo").onclick = store.undo
 	find("redo").onclick = store.redo
 	find("shuffle").onclick = () => {
@@ -52,28 +65,40 @@ export function makeDataset(store, tool) {
 	}
 	find("clear").onclick = () => {
 		const names = store.state.names.length === 2 ? store.state.names : ["-1", "+1"]
-		store.set({ points: [], data: null, names, step: 0, axes: null }, true)
+		store.set({ points: [], held: [], of: 0, data: null, names, step: 0, axes: null }, true)
 		announce("All points removed.")
 	}
 
-	function render({ data, names, points, proof }, { problem }) {
+	// The points of one's own, in the order they came in.
+	function everything({ points, held }) {
+		const all = [...points, ...held]
+		for (const p of all) if (!order.has(p)) order.set(p, placed++)
+		return all.sort((p, q) => order.get(p) - order.get(q))
+	}
+
+	function render({ data, names, points, held, proof, of, shade }, { problem }) {
 		for (const tile of tiles) set(tile, { "aria-pressed": data?.preset === tile.dataset.preset })
 		find("undo").disabled = store.past.length === 0
 		find("redo").disabled = store.future.length === 0
-		renderSliders(data ?? { options: {} })
+		const all = points.length + held.length
+		renderSliders(data ?? { preset: all > 3 ? "own" : "", options: all > 3 ? { held: held.length / all } : {} })
 		if (names !== named) renderTools(names)
-		if (!same(dataset, problem, store.learner, proof)) renderVerdict(names, points, proof, store.learner)
+		shading.querySelector("input").checked = shade
+		if (!same(dataset, problem, store.learner, proof)) renderVerdict(names, points, proof, store.learner, of)
 	}
 
 	function renderSliders({ preset: name, options }) {
 		if (name !== preset) {
 			preset = name
 			inputs = Object.keys(options).map(slider)
-			find("sliders").replaceChildren(...inputs.map((input) => field(TITLES[input.name], input, html("output"))))
+			find("sliders").replaceChildren(
+				...inputs.map((input) => field(TITLES[input.name][0], input, TITLES[input.name][1], html("output"))),
+			)
 		}
 		for (const input of inputs) {
 			input.value = options[input.name]
-			input.nextSibling.textContent = show(options[input.name])
+			const share = input.name === "held"
+			input.nextSibling.textContent = share ? `${Math.round(100 * options.held)} %` : show(options[input.name])
 		}
 	}
 
@@ -83,9 +108,10 @@ export function makeDataset(store, tool) {
 		const remember = (e) => (e.type === "pointerdown" || e.key.startsWith("Arrow")) && store.remember()
 		const oninput = (e) => {
 			const { data } = store.state
+			if (!data) return store.set({ ...holdOut(everything(store.state), Number(e.target.value)), step: 0 })
 			store.set({ ...presetState(data.preset, { ...data.options, [name]: Number(e.target.value) }), step: 0 })
 		}
-		const limits = { type: "range", name, "aria-label": TITLES[name], min, max, step }
+		const limits = { type: "range", name, "aria-label": TITLES[name][0], min, max, step }
 		return html("input", { ...limits, oninput, onpointerdown: remember, onkeydown: remember })
 	}
 
@@ -109,24 +135,28 @@ export function makeDataset(store, tool) {
 		announce(`Class ${name} added: click in the plane to give it points.`)
 	}
 
-	function renderVerdict(names, points, proof, learner) {
+	function renderVerdict(names, points, proof, learner, of) {
 		const margin = store.margin(learner)
 		const lift = learner.kernel !== "linear"
 		const verdict = !margin ? "" : lift ? (margin.low > 0 ? "separable" : "undecided") : margin.certificate.verdict
+		const shown = of ? `, for the ${points.length} rows learned from of ${of}` : ""
 		let [head, said, more] = ["", "No points yet.", ""]
 		if (verdict === "separable") {
 			const bound = store.bound(learner)
 			const figures = {
 				"best margin γ": show(margin.low),
 				"radius R": show(Math.sqrt(margin.R2)),
-				bound: bound === null ? "none: own start" : show(Math.floor(bound + 1e-9)),
+				"most mistakes R²/γ²": bound === null ? "no bound" : show(Math.floor(bound + 1e-9)),
 			}
-			;[head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", " Checked exactly."]
-			more = html("dl", Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]))
+			;[head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", ` Checked exactly${shown}.`]
+			more = html(
+				"dl",
+				Object.entries(figures).flatMap(([k, v]) => [html("dt", k), html("dd", v)]),
+			)
 		} else if (verdict === "not separable") {
 			const plain = names.length === 2 && learner.intercept
 			head = learner.intercept ? "Not separable." : "Not separable through the origin."
-			said = ` Exact proof: ${reason(margin.certificate.parts, points, plain)}`
+			said = ` Exact proof${of ? ", so neither are all rows" : ""}: ${reason(margin.certificate.parts, points, plain)}`
 			if (plain) more = check("proof", "Show why", proof, (on) => store.set({ proof: on }))
 		} else if (lift && margin) said = "No margin was found in the kernel's space."
 		else if (margin) said = "Too close to call: rounding hides the answer."

@@ -12,24 +12,41 @@ export function set(node, attributes) {
 	return node
 }
 
-const maker = (create) => (name, ...inside) => {
-	const [tag, ...classes] = name.split(".")
-	const node = create(tag)
-	if (classes.length) node.setAttribute("class", classes.join(" "))
-	if (inside[0]?.constructor === Object) set(node, inside.shift())
-	node.append(...inside.flat().filter((child) => child !== null))
-	return node
-}
+const maker =
+	(create) =>
+	(name, ...inside) => {
+		const [tag, ...classes] = name.split(".")
+		const node = create(tag)
+		if (classes.length) node.setAttribute("class", classes.join(" "))
+		if (inside[0]?.constructor === Object) set(node, inside.shift())
+		node.append(...inside.flat().filter((child) => child !== null))
+		return node
+	}
 
 export const html = maker((tag) => document.createElement(tag))
 export const svg = maker((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag))
 
 export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidden": "true" }, ...inside)
 
-export const check = (name, text, checked, change) =>
-	html("label.check", html("input", { type: "checkbox", name, checked, onchange: (e) => change(e.target.checked) }), text)
+// `tip` is the sentence shown on hover and focus.
+export const check = (name, text, checked, change, tip = null) =>
+	html(
+		"label.check",
+		{ "data-tip": tip },
+		html("input", {
+			type: "checkbox",
+			name,
+			checked,
+			"aria-description": tip,
+			onchange: (e) => change(e.target.checked),
+		}),
+		text,
+	)
 
-export const field = (title, ...controls) => html("label", html("span", title), ...controls)
+export function field(title, control, tip = null, ...more) {
+	set(control, { "aria-description": tip })
+	return html("label", { "data-tip": tip }, html("span", title), control, ...more)
+}
 
 export const select = (options, value, attributes) =>
 	html(

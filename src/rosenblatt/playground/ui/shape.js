@@ -12,6 +12,7 @@ const CORNERS = [
 
 export function shapePath(c, size, x = 0, y = 0) {
 	const f = (v) => Math.round(v * 100) / 100
-	if (c === 1) return `M${f(x - size)} ${f(y)}a${size} ${size} 0 1 1 ${2 * size} 0a${size} ${size} 0 1 1 ${-2 * size} 0Z`
+	if (c === 1)
+		return `M${f(x - size)} ${f(y)}a${size} ${size} 0 1 1 ${2 * size} 0a${size} ${size} 0 1 1 ${-2 * size} 0Z`
 	return `M${CORNERS[c].map((v, j) => f(v * size + (j % 2 ? y : x))).join(" ")}Z`
 }

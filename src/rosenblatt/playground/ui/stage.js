@@ -3,21 +3,23 @@
 import { MOST_POINTS } from "../engine/table.js"
 import { show } from "../engine/sentence.js"
 import { clamp } from "../engine/vector.js"
-import { announce, find, patch, tell } from "./node.js"
+import { announce, patch, tell } from "./node.js"
 import { makePlane } from "./plane.js"
 import { shapePath } from "./shape.js"
 import { frameOf, makeView, snap } from "./view.js"
 
 const NEAR = 14
+// Arrow keys move a cursor or a point only where keys brought the reader into the plane, else they step.
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
 
-export function makeStage(store, tool) {
-	const board = find("board")
-	const stage = { planes: [], view: null, render }
+// `hands` may say what a click on a row or on an empty place does instead, and whether rows can be moved.
+export function makeStage(store, tool, board, hands = {}) {
+	const stage = { planes: [], view: null, render, pick }
 	const { planes } = stage
-	let [frame, problem, edited, held, cursor, picked] = [null, null, false, null, null, -1]
+	let [frame, problem, edited, held, cursor, picked, keyed, tests] = [null, null, false, null, null, -1, false]
 
-	function reframe({ points }) {
+	function reframe(state) {
+		const points = [...state.points, ...state.held]
 		const inside = ({ x, y }) => x >= frame.x0 && x <= frame.x1 && y >= frame.y0 && y <= frame.y1
 		const next = edited && points.every(inside) ? frame : frameOf(points)
 		if (JSON.stringify(next) !== JSON.stringify(frame)) stage.view = null
@@ -31,7 +33,8 @@ export function makeStage(store, tool) {
 		const layouts = (count > 1 && box.width > 520 ? [2, 1] : [1]).map((columns) => {
 			const rows = Math.ceil(count / columns)
 			const width = Math.floor((box.width - 8 * (columns - 1)) / columns) - 2
-			const height = fixed ? (box.height - 8 * (rows - 1)) / rows - 30 : width * 0.86
+			const head = Number(getComputedStyle(board).getPropertyValue("--head"))
+			const height = fixed ? (box.height - 8 * (rows - 1)) / rows - head - 2 : Math.min(width * 0.86, innerHeight * 0.7)
 			return { columns, view: makeView(frame, width, Math.max(140, Math.floor(height))) }
 		})
 		const { columns, view } = fixed && layouts[1]?.view.sx > layouts[0].view.sx ? layouts[1] : layouts[0]
@@ -45,8 +48,8 @@ export function makeStage(store, tool) {
 		if (planes.length !== count) stage.view = null
 		while (planes.length > count) planes.pop().node.remove()
 		while (planes.length < count) board.append(planes[planes.push(makePlane(planes.length)) - 1].node)
-		if (derived.problem !== problem) {
-			problem = derived.problem
+		if (derived.problem !== problem || derived.tests !== tests) {
+			;[problem, tests] = [derived.problem, derived.tests]
 			reframe(state)
 			if (picked >= state.points.length) picked = -1
 		}
@@ -56,7 +59,7 @@ export function makeStage(store, tool) {
 			plane.node.classList.toggle("active", count > 1 && j === state.active)
 			plane.render(store, stage.view)
 		})
-		find("stretch").hidden = !frame.stretch
+		stage.stretch = frame.stretch
 		drawCursor()
 	}
 
@@ -85,10 +88,14 @@ export function makeStage(store, tool) {
 	}
 
 	function moveRow(row, to, remember) {
-		change(store.state.points.map((p, i) => (i === row ? { ...p, ...to } : p)), remember)
+		change(
+			store.state.points.map((p, i) => (i === row ? { ...p, ...to } : p)),
+			remember,
+		)
 	}
 
 	function add(point, c) {
+		if (hands.add === false) return
 		const { points, names } = store.state
 		if (points.length >= MOST_POINTS) return tell(`${MOST_POINTS} points are the most this page shows.`, "error")
 		change([...points, { ...point, c }])
@@ -96,6 +103,7 @@ export function makeStage(store, tool) {
 	}
 
 	function remove(row) {
+		if (hands.add === false) return
 		change(store.state.points.filter((_, i) => i !== row))
 		picked = -1
 		announce(`Removed row ${row + 1}.`)
@@ -106,11 +114,13 @@ export function makeStage(store, tool) {
 		const { x, y, c } = points[row]
 		;[picked, cursor] = [row, { x, y }]
 		drawCursor()
+		stage.picked?.(row)
 		announce(`Row ${row + 1}, class ${names[c]}, at ${show(x)}, ${show(y)}.`)
 	}
 
 	function down(event) {
 		const at = event.button === 0 && locate(event)
+		keyed = false
 		if (!at) return
 		const active = planes.indexOf(at.plane)
 		if (active !== store.state.active) store.set({ active })
@@ -129,7 +139,7 @@ export function makeStage(store, tool) {
 		if (held.grip) {
 			const start = [...held.grip.toWeights(px, py).map((v) => snap(v, 0.01)), store.learner.start[2]]
 			store.set({ learners: store.changed({ start }) })
-		} else if (held.row >= 0) moveRow(held.row, place(px, py), !held.moved)
+		} else if (held.row >= 0 && hands.move !== false) moveRow(held.row, place(px, py), !held.moved)
 		else return
 		held.moved = true
 	}
@@ -138,7 +148,7 @@ export function makeStage(store, tool) {
 		const { row, erase, moved, grip, px, py } = held ?? { moved: true }
 		held = null
 		if (moved || grip) return
-		if (row >= 0) (erase ? remove : pick)(row)
+		if (row >= 0) (erase ? remove : (hands.tap ?? pick))(row)
 		else if (!erase) add(place(px, py), (tool.choice + event.shiftKey) % store.state.names.length)
 	}
 
@@ -154,7 +164,8 @@ export function makeStage(store, tool) {
 		if (event.ctrlKey || event.metaKey || event.altKey) return
 		const count = store.state.points.length
 		const name = event.key.length === 1 ? event.key.toLowerCase() : event.key
-		if (MOVES[name]) moveCursor(MOVES[name], stage.view.grain * (event.shiftKey ? 1 : 10))
+		if (MOVES[name] && keyed) moveCursor(MOVES[name], stage.view.grain * (event.shiftKey ? 1 : 10))
+		else if (name === "Enter" && picked >= 0 && hands.tap) hands.tap(picked)
 		else if (name === "Enter" && cursor && tool.choice !== "erase") {
 			picked = -1
 			add(cursor, tool.choice)
@@ -163,6 +174,7 @@ export function makeStage(store, tool) {
 		else if ((name === "Delete" || name === "Backspace") && picked >= 0) remove(picked)
 		else if (name === "Escape" && cursor) hideCursor()
 		else return
+		keyed = true
 		event.preventDefault()
 		event.stopPropagation()
 	}
@@ -171,14 +183,15 @@ export function makeStage(store, tool) {
 		const { width, height, toScreen } = stage.view
 		const { x, y } = cursor ?? place(width / 2, height / 2)
 		cursor = place(...toScreen(x + dx * step, y + dy * step))
-		if (picked >= 0) moveRow(picked, cursor)
+		if (picked >= 0 && hands.move !== false) moveRow(picked, cursor)
 		else announce(`${show(cursor.x)}, ${show(cursor.y)}`)
 		drawCursor()
 	}
 
 	function hideCursor() {
-		[cursor, picked] = [null, -1]
+		;[cursor, picked] = [null, -1]
 		drawCursor()
+		stage.picked?.(-1)
 	}
 
 	function drawCursor() {
@@ -194,8 +207,16 @@ export function makeStage(store, tool) {
 		for (const plane of planes) patch(plane.layers.cursor, nodes)
 	}
 
-	const acts = { pointerdown: down, pointermove: drag, pointerup: up, contextmenu: erase, keydown: key, blur: hideCursor }
+	const acts = {
+		pointerdown: down,
+		pointermove: drag,
+		pointerup: up,
+		contextmenu: erase,
+		keydown: key,
+		blur: hideCursor,
+	}
 	for (const [kind, act] of Object.entries(acts)) board.addEventListener(kind, act)
+	board.addEventListener("focus", () => (keyed = board.matches(":focus-visible")))
 	board.addEventListener("pointercancel", () => (held = null))
 	new ResizeObserver(() => {
 		stage.view = null

@@ -1,4 +1,5 @@
-// The state of the page, its history, and what follows from it, computed once.
+// The state of a picture, its history, and what follows from it, computed once. The lab has one store, and so has every
+// figure of the essay.
 
 import { certify } from "../engine/certificate.js"
 import { learn } from "../engine/learn.js"
@@ -8,6 +9,8 @@ import { makeProblem } from "../engine/problem.js"
 
 // Text and charts follow a fast run every so many milliseconds: nobody reads sixty sentences a second.
 const CALM = 100
+// How long a step by hand may take to be told.
+export const BY_HAND = 1100
 
 export class Store {
 	views = []
@@ -15,6 +18,7 @@ export class Store {
 	future = []
 	margins = new Map()
 	playing = false
+	pace = BY_HAND
 	shown = 0
 
 	constructor(state) {
@@ -23,7 +27,7 @@ export class Store {
 	}
 
 	derive() {
-		const { points, names, learners, epochs } = this.state
+		const { points, held, names, learners, epochs } = this.state
 		const old = this.derived
 		const same = old?.points === points && old.names === names
 		const problem = same ? old.problem : makeProblem(points, names)
@@ -31,7 +35,8 @@ export class Store {
 		const known = same && old.epochs === epochs ? old.traces : []
 		const traces = learners.map((l) => known.find((t) => t.learner === l) ?? learn(problem, l, epochs))
 		const last = Math.max(...traces.map((t) => t.length))
-		this.derived = { points, names, epochs, problem, traces, last }
+		const tests = old?.held === held && same ? old.tests : makeProblem(held, names)
+		this.derived = { points, held, names, epochs, problem, tests, traces, last }
 		if (this.state.step > last) this.state = { ...this.state, step: last }
 	}
 
@@ -64,7 +69,7 @@ export class Store {
 	}
 
 	get hurried() {
-		return this.playing && this.state.speed > 10
+		return this.playing && this.pace < CALM
 	}
 
 	set(change, remember = false) {
@@ -80,8 +85,8 @@ export class Store {
 	}
 
 	get moment() {
-		const { data, points, names, learners, epochs } = this.state
-		return { data, points, names, learners, epochs }
+		const { data, points, held, names, axes, of, learners, epochs, proof } = this.state
+		return { data, points, held, names, axes, of, learners, epochs, proof }
 	}
 
 	remember() {

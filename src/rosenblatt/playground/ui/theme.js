@@ -7,21 +7,17 @@ export function startTheme(button) {
 	const { dataset } = document.documentElement
 	const isDark = () => (dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark"
 	const name = () => button.setAttribute("aria-label", isDark() ? "Light theme" : "Dark theme")
-	const attempt = (act) => {
-		try {
-			return act()
-		} catch {
-			return null
-		}
-	}
-	const kept = attempt(() => localStorage.getItem("theme"))
-	if (kept) dataset.theme = kept
+	try {
+		if (localStorage.theme) dataset.theme = localStorage.theme
+	} catch {}
 	dark.onchange = name
 	button.onclick = () => {
 		dataset.theme = isDark() ? "light" : "dark"
-		attempt(() => localStorage.setItem("theme", dataset.theme))
 		name()
 		announce(`${dataset.theme} theme`)
+		try {
+			localStorage.theme = dataset.theme
+		} catch {}
 	}
 	name()
 }

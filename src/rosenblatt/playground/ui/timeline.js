@@ -2,6 +2,7 @@
 
 import { epochAt, mistakesAt } from "../engine/learn.js"
 import { plural } from "../engine/sentence.js"
+import { light } from "./light.js"
 import { find, same, set, svg } from "./node.js"
 
 const SIDE = 12
@@ -23,44 +24,43 @@ export function makeTimeline(store, stop) {
 	}
 
 	function draw(active, traces, last) {
-		const [width, height] = [Math.max(200, box.clientWidth), Math.max(56, box.clientHeight)]
+		// Every lane makes the strip higher, so that the curve above keeps its room.
+		box.style.setProperty("--lanes", traces.length)
+		const [width, height] = [Math.max(200, box.clientWidth), Math.max(60, box.clientHeight)]
 		x = (t) => SIDE + (t / Math.max(1, last)) * (width - 2 * SIDE)
-		const lane = traces.length > 2 ? 9 : 12
+		const lane = 13
 		const lanes = height - traces.length * (lane + 2) - 4
-		const most = Math.max(1, ...traces.map((t) => mistakesAt(t, t.length)))
-		const y = (m) => lanes - 4 - (m / most) * (lanes - 18)
+		const most = Math.max(...traces.map((t) => mistakesAt(t, t.length)))
+		const y = (m) => lanes - 4 - (m / Math.max(1, most)) * (lanes - 24)
 		const nodes = []
 		const n = traces[active].problem.X.length
 		const epochs = n ? last / n : 0
-		for (let e = 0; e < epochs; e += Math.max(1, Math.ceil((epochs * 60) / width))) {
+		for (let e = 0; e < epochs; e += Math.max(1, Math.ceil((epochs * 64) / width))) {
 			const px = x(e * n)
 			nodes.push(svg("path.epoch", { d: `M${px} 0V${height}` }))
-			if (px < width - 124) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 10 }, e ? e + 1 : "epoch 1"))
+			if (px < width - 140) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 12 }, e ? e + 1 : "epoch 1"))
 		}
-		const bound = store.bound(traces[active].learner)
-		if (bound !== null && Math.floor(bound) <= most * 1.02)
-			nodes.push(svg("path.bound", { d: `M${SIDE} ${y(bound)}H${width - SIDE}` }))
 		traces.forEach((trace, j) => {
 			const top = lanes + j * (lane + 2)
 			const end = x(trace.length)
 			const mine = j === active ? ".mine" : ""
-			let [ticks, seen, sum] = ["", -1, `M${SIDE} ${y(0)}`]
+			const ticks = new Map()
+			let sum = `M${SIDE} ${y(0)}`
 			trace.mistakes.forEach((mistake, s) => {
 				if (!mistake) return
 				const px = Math.round(x(s + 1) * 2) / 2
-				if (px !== seen) ticks += `M${px} ${top}v${lane}`
-				seen = px
+				ticks.set(trace.rows[s], `${ticks.get(trace.rows[s]) ?? ""}M${px} ${top}v${lane}`)
 				sum += `H${px}V${y(trace.mistakeCounts[s]).toFixed(1)}`
 			})
 			nodes.push(
 				svg("rect.lane", { x: SIDE, y: top, width: end - SIDE, height: lane, rx: 2 }),
-				svg(`path.tick${mine}`, { d: ticks }),
+				...[...ticks].map(([row, d]) => svg(`path.tick${mine}`, { d, "data-light": mine ? `row-${row}` : null })),
 				svg(`path.sum${mine}`, { d: `${sum}H${end}` }),
 			)
 			if (trace.converged) nodes.push(svg("circle.end", { cx: end, cy: top + lane / 2, r: lane / 2 - 1 }))
 			if (traces.length > 1) nodes.push(svg("text.lane-name", { x: 2, y: top + lane - 1 }, j + 1))
 		})
-		nodes.push(svg("text.most.right", { x: width - SIDE, y: 10 }, plural(most, "mistake")))
+		nodes.push(svg("text.most.right", { x: width - SIDE, y: 12 }, plural(most, "mistake")))
 		range.max = last
 		set(picture, { viewBox: `0 0 ${width} ${height}` })
 		picture.replaceChildren(...nodes)
@@ -70,6 +70,16 @@ export function makeTimeline(store, stop) {
 		stop()
 		store.set({ step: Number(range.value) })
 	}
+	// The mistake under the pointer lights up with its row.
+	box.addEventListener("pointermove", (event) => {
+		const { trace } = store
+		const px = event.clientX - box.getBoundingClientRect().left
+		const near = trace.mistakes.reduce(
+			(best, mistake, s) => (mistake && Math.abs(x(s + 1) - px) < Math.abs(x(best + 1) - px) ? s : best),
+			-9,
+		)
+		light(find("app"), near >= 0 && Math.abs(x(near + 1) - px) < 6 ? [`row-${trace.rows[near]}`] : [])
+	})
 	new ResizeObserver(() => {
 		timeline.shown = null
 		render(store.state, store.derived)

@@ -3,6 +3,9 @@
 import { guessColumns, readTable, takeColumns } from "../engine/table.js"
 import { check, field, find, same, select, tell } from "./node.js"
 
+const SCALE =
+	"Subtracts the mean of each column and divides by its spread: units no longer matter, and it learns sooner."
+
 export function makeUpload(store) {
 	const [input, box] = [find("csv"), find("columns")]
 	const upload = { calm: true, render, take }
@@ -25,7 +28,7 @@ export function makeUpload(store) {
 				if (columns[key] < 0)
 					throw new Error(`There is no column "${wanted[key]}"; the columns are ${read.header.join(", ")}.`)
 			}
-			choose({ ...read, name, columns, scaled: false })
+			choose({ ...read, name, columns, scaled: true })
 		})
 	}
 
@@ -34,8 +37,9 @@ export function makeUpload(store) {
 		const { points, names, left } = takeColumns(chosen, columns, scaled)
 		table = chosen
 		const axes = [columns.x, columns.y].map((j) => header[j] + (scaled ? " (scaled)" : ""))
-		store.set({ points, names, data: null, step: 0, proof: false, axes }, true)
-		const count = left ? `${points.length} of ${points.length + left} rows, evenly taken` : `${points.length} points`
+		const of = left ? points.length + left : 0
+		store.set({ points, held: [], of, names, data: null, step: 0, proof: false, axes }, true)
+		const count = left ? `${points.length} of ${of} rows, evenly taken from each class` : `${points.length} points`
 		tell(`${name}: ${count}, of ${names.length} classes.`)
 	}
 
@@ -53,8 +57,7 @@ export function makeUpload(store) {
 			const onchange = (e) => change({ columns: { ...columns, [key]: Number(e.target.value) } })
 			return field(title, select({ ...header }, columns[key], { "data-column": key, onchange }))
 		}
-		const scale = check("scaled", "Scale both columns", scaled, (on) => change({ scaled: on }))
-		scale.title = "Subtract the mean and divide by the spread of each column"
+		const scale = check("scaled", "Scale both columns", scaled, (on) => change({ scaled: on }), SCALE)
 		box.replaceChildren(pick("x", "Across"), pick("y", "Up"), pick("label", "Label"), scale)
 	}
 

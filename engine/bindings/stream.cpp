@@ -1,0 +1,264 @@
+// One example at a time, as a dict of feature names and numbers.
+//
+// Everything is bound once: the vocabulary (name -> column), the states and the rule. A call then costs one look-up per
+// feature and one step of the loop in linear.hpp.
+//
+// A number or a name of a type of its own may run any code, even this learner's or another thread's. So each call reads
+// into a place of its own, and only `learn`, of which there is one at a time, changes anything.
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+
+#include "names.hpp"
+#include "views.hpp"
+
+namespace rosenblatt {
+namespace {
+
+using OneRow = SparseRows<double, std::int64_t>;
+
+bool usable(double number) { return std::fabs(number) <= largest_value<double>; }
+
+std::string show(PyObject* object) { return nb::repr(nb::handle(object)).c_str(); }
+
+double to_number(PyObject* key, PyObject* value) {
+  double number;
+  if (PyFloat_Check(value)) {
+    number = PyFloat_AS_DOUBLE(value);
+  } else {
+    number = PyUnicode_Check(value) ? -1.0 : PyFloat_AsDouble(value);
+    if (number == -1.0 && (PyUnicode_Check(value) || PyErr_Occurred())) {
+      const bool is_no_number = !PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError) ||
+                                PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_OverflowError);
+      if (!is_no_number) throw nb::python_error();
+      PyErr_Clear();
+      throw nb::type_error(
+          ("feature " + show(key) + " has the value " + show(value) + ", which is not a number").c_str());
+    }
+  }
+  if (!usable(number))
+    throw nb::value_error(("feature " + show(key) + " has the value " + show(value) +
+                           (std::isfinite(number) ? ", too large to learn from" : ", which is not finite"))
+                              .c_str());
+  return number;
+}
+
+void require_dict(nb::handle features) {
+  if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
+}
+
+// Raises if a value is not a number that can be learned from.
+void check(nb::handle features) {
+  require_dict(features);
+  Items items;
+  items.read(features.ptr());
+  items.hold();
+  for (const Items::Item& item : items) to_number(item.key, item.value);
+}
+
+// What one call reads: the columns and values of an example.
+struct Example {
+  Items items;
+  std::vector<double> values;
+  std::vector<std::int64_t> columns;
+  std::vector<const Items::Item*> news;  // those without a column
+  std::int64_t starts[2] = {0, 0};
+
+  OneRow row(std::int64_t features) const { return {values.data(), columns.data(), starts, 1, features}; }
+};
+
+struct Problem {
+  std::int64_t K;
+  std::function<void(const OneRow&, std::int64_t code, double weight)> learn;
+  std::function<void(const OneRow&, double* out)> score;  // by the kept weights
+};
+
+class Stream {
+ public:
+  // `codes` holds the place of each label among the sorted classes, and the labels are its keys in that order.
+  Stream(nb::dict vocabulary, nb::dict codes, const std::vector<PyState*>& states, const PyRule& rule,
+         std::int64_t capacity, bool one_vs_rest, bool tie_positive)
+      : vocabulary_(std::move(vocabulary)), codes_(std::move(codes)), labels_(codes_.keys()), capacity_(capacity),
+        names_(vocabulary_.ptr(), capacity) {
+    const AnyRule& chosen = rule.without_penalty("a stream");
+    for (PyState* state : states) {
+      if (!state) throw nb::type_error("states: None is not a state");
+      if (state->is_float32()) throw nb::type_error("weights: a stream's must be float64");
+      if (state->features() != capacity) throw nb::value_error("weights: their size does not fit the capacity");
+      if (state->K() > 1 && (!state->feature_major() || one_vs_rest))
+        throw nb::value_error("weights: must lie feature after feature, a single row of weights in one-vs-rest");
+      add(*state, chosen, one_vs_rest ? static_cast<std::int64_t>(problems_.size()) : 1, tie_positive);
+      owners_.push_back(nb::find(*state));
+    }
+    std::int64_t next = 0;
+    for (const auto& [label, code] : codes_)
+      if (!nb::isinstance<nb::int_>(code) || nb::cast<std::int64_t>(code) != next++)
+        throw nb::value_error("codes: must count the labels from 0");
+    if ((!one_vs_rest && problems_.size() != 1) || next != (count_ == 1 ? 2 : count_))
+      throw nb::value_error("states: there must be one per class in one-vs-rest, else one, with the classes of codes");
+  }
+
+  // Learns one example; false, and nothing done, if the label is new or the new features do not fit into the capacity.
+  bool learn(nb::handle features, nb::handle label, double weight) {
+    if (!(weight >= 0 && std::isfinite(weight))) throw nb::value_error("weight: must be finite and at least 0");
+    PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
+    if (!place && PyErr_Occurred()) throw nb::python_error();
+    const std::int64_t code = place ? PyLong_AsSsize_t(place) : -1;
+    if (PyErr_Occurred()) throw nb::python_error();
+    if (code < 0 || code >= static_cast<std::int64_t>(labels_.size())) return false;
+    const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
+    const Borrowed example(spare_);
+    if (!read(*example, features, weight > 0)) return false;
+    if (weight > 0)
+      for (Problem& problem : problems_) problem.learn(example->row(capacity_), code, weight);
+    return true;
+  }
+
+  // The predicted label.
+  nb::object predict(nb::handle features) {
+    const std::vector<double> found = score(features);
+    if (count_ == 1) return labels_[found[0] >= 0 ? 1 : 0];
+    return labels_[std::max_element(found.begin(), found.end()) - found.begin()];
+  }
+
+  Vector<double> scores(nb::handle features) { return to_vector(score(features)); }
+
+ private:
+  // The last example's place, or a new one if it is in use.
+  class Borrowed {
+   public:
+    explicit Borrowed(std::unique_ptr<Example>& spare)
+        : spare_(spare), held_(spare ? std::move(spare) : std::make_unique<Example>()) {}
+    ~Borrowed() {
+      held_->items.release();
+      spare_ = std::move(held_);
+    }
+    Example& operator*() const { return *held_; }
+    Example* operator->() const { return held_.get(); }
+
+   private:
+    std::unique_ptr<Example>& spare_;
+    std::unique_ptr<Example> held_;
+  };
+
+  void add(PyState& held, const AnyRule& chosen, std::int64_t positive, bool tie_positive) {
+    const State<double> state(held.view());
+    visit(chosen, nullptr, state, [&](const auto& rule, const auto& keep) {
+      using Keep = std::decay_t<decltype(keep)>;
+      if constexpr (!Keep::is_weights) {
+        throw std::invalid_argument("keep='vote': a stream's answer must be a weight vector");
+      } else {
+        auto step = [=, kept = keep](const OneRow& row, const auto& task) mutable {
+          Poll poll;
+          rosenblatt::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
+        };
+        const auto learn = [=](const OneRow& row, std::int64_t code, double weight) mutable {
+          const std::int8_t sign = code == positive ? 1 : -1;
+          const auto label = static_cast<std::int32_t>(code);
+          if (state.K == 1)
+            step(row, TwoClasses{{&weight}, &sign, tie_positive});
+          else
+            step(row, Joint{{&weight}, &label, state.K});
+        };
+        const auto score = [=](const OneRow& row, double* out) {
+          for (std::int64_t k = 0; k < state.K; ++k) {
+            double total = 0;
+            for (std::int64_t p = 0; p < row.starts[1]; ++p)
+              total += row.values[p] * keep.kept(state.weights, row.indices[p] * state.K + k, *state.counters);
+            out[k] = total + keep.kept_intercept(state.intercept, k, *state.counters);
+          }
+        };
+        problems_.push_back({state.K, learn, score});
+        count_ += state.K;
+      }
+    });
+  }
+
+  // Looks up the columns. With `grow`, new features get the next columns, unless they do not fit; without, they are
+  // left out, since their weights are 0. Nothing is added before every value has been read.
+  bool read(Example& example, nb::handle features, bool grow) {
+    require_dict(features);
+    Items& items = example.items;
+    items.read(features.ptr());
+    example.values.resize(items.size());
+    example.columns.resize(items.size());
+    double* number = example.values.data();
+    for (Items::Item& item : items) {
+      if (PyUnicode_CheckExact(item.key) && PyFloat_CheckExact(item.value) && usable(PyFloat_AS_DOUBLE(item.value))) {
+        *number++ = PyFloat_AS_DOUBLE(item.value);
+      } else {
+        if (!PyUnicode_CheckExact(item.key) || !PyLong_CheckExact(item.value)) items.hold();
+        *number++ = to_number(item.key, item.value);
+      }
+      if (item.known()) continue;
+      item.hash = Names::hash_of(item.key);
+      names_.prefetch(item.hash);
+    }
+    const std::int64_t before = PyDict_GET_SIZE(vocabulary_.ptr());
+    std::int64_t next = before, *column = example.columns.data();
+    double* kept = example.values.data();
+    number = example.values.data();
+    example.news.clear();
+    for (Items::Item& item : items) {
+      if (!item.known()) items.remember(item, names_.find(item.key, item.hash, items));
+      *column = item.column;
+      *kept = *number++;
+      if (*column < 0) {
+        if (!grow) continue;
+        *column = next++;
+        example.news.push_back(&item);
+      }
+      ++column;
+      ++kept;
+    }
+    if (next > capacity_) return !grow;
+    for (std::size_t at = 0; at < example.news.size(); ++at) {
+      const Items::Item& item = *example.news[at];
+      nb::object place = nb::steal(PyLong_FromSsize_t(before + at));
+      if (PyDict_SetItem(vocabulary_.ptr(), item.key, place.ptr()) != 0) throw nb::python_error();
+      names_.add(item.key, item.hash, before + at);
+    }
+    example.starts[1] = column - example.columns.data();
+    return true;
+  }
+
+  // One score per weight row, by the kept weights.
+  std::vector<double> score(nb::handle features) {
+    const Borrowed example(spare_);
+    read(*example, features, false);
+    std::vector<double> scores(count_);
+    double* out = scores.data();
+    for (const Problem& problem : problems_) {
+      problem.score(example->row(capacity_), out);
+      out += problem.K;
+    }
+    return scores;
+  }
+
+  nb::dict vocabulary_, codes_;
+  nb::list labels_;
+  std::int64_t capacity_, count_ = 0;  // features at the most; scores
+  Names names_;
+  std::vector<Problem> problems_;
+  std::vector<nb::object> owners_;
+  std::unique_ptr<Example> spare_;
+  bool learning_ = false;
+};
+
+}  // namespace
+
+void bind_stream(nb::module_& m) {
+  nb::class_<Stream>(m, "Stream", "A stream of examples, each a dict of feature names and numbers.")
+      .def(nb::init<nb::dict, nb::dict, const std::vector<PyState*>&, const PyRule&, std::int64_t, bool, bool>(),
+           "vocabulary"_a, "codes"_a, "states"_a, "rule"_a, nb::kw_only(), "capacity"_a, "one_vs_rest"_a,
+           "tie_positive"_a)
+      .def("learn", &Stream::learn, "features"_a, "label"_a, "weight"_a = 1.0,
+           "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
+      .def("predict", &Stream::predict, "features"_a, "The predicted label.")
+      .def("scores", &Stream::scores, "features"_a, "The scores, one per weight row, by the kept weights.")
+      .def_static("check", &check, "features"_a, "Raise if a value is not a finite number.");
+}
+
+}  // namespace rosenblatt

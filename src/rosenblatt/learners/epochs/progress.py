@@ -1,0 +1,107 @@
+"""A progress bar for long learning, and threads that can be interrupted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.epochs.history import History
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Result = TypeVar("Result")
+Other = TypeVar("Other")
+
+
+class EpochBar:
+    """Epochs and mistakes on the terminal; silent if not asked for."""
+
+    def __init__(self, name: str, epochs: int, *, visible: bool) -> None:
+        self._progress: Progress | None = None
+        if visible:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._progress = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("epochs"),
+                TextColumn("{task.fields[mistakes]}"),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._progress.add_task(name, total=epochs, mistakes="")
+
+    def __enter__(self) -> EpochBar:
+        if self._progress is not None:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def advance(self, history: History) -> None:
+        """One more epoch, the last in the history."""
+        if self._progress is not None:
+            text = f"{history.mistakes[-1]:,} mistakes"
+            if history.validation_score:
+                text += f", validation {history.validation_score[-1]:.4f}"
+            self._progress.update(self._task, advance=1, mistakes=text)
+
+
+def run_threads(tasks: Sequence[Callable[[NDArray[np.uint8]], Result]], n_jobs: int | None) -> list[Result]:
+    """The results of all tasks, in their order, whatever the number of threads.
+
+    Each task is given a flag that is set when another one failed or the user pressed Ctrl-C.
+    """
+    cancel = np.zeros(1, np.uint8)
+    threads = min(count_threads(n_jobs), len(tasks))
+    if threads == 1:
+        return [task(cancel) for task in tasks]
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(task, cancel) for task in tasks]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            cancel[0] = 1
+            for future in futures:
+                future.cancel()
+            raise
+
+
+def run_both(first: Callable[[], Result], second: Callable[[], Other]) -> tuple[Result, Other]:
+    """What both return; the second runs in a thread of its own."""
+    answer: Future[Other] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(second())
+        except BaseException as error:  # raised where it is asked for
+            answer.set_exception(error)
+
+    thread = Thread(target=work)
+    thread.start()
+    try:
+        result = first()
+    finally:
+        thread.join()
+    return result, answer.result()
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """None is 1; negative numbers count back from the number of CPUs, as in scikit-learn."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ParameterError(f"n_jobs={n_jobs!r}: must be a number of threads, -1 for all CPUs, or None")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))

@@ -1,0 +1,188 @@
+"""Epochs of one problem, from the first to the one after which its judge says stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.table import Table
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import Epoch, Judge, StopReason
+from rosenblatt.learners.epochs.orders import Orders
+from rosenblatt.learners.targets import Targets
+from rosenblatt.models.answer import Answer
+from rosenblatt.recipe.rules import Rule
+
+
+class LearningState(Protocol):
+    """What can learn: folds rows into itself and knows what it has learned."""
+
+    def counter(self, name: str) -> int: ...
+
+    @property
+    def mistake_weight(self) -> float: ...
+
+    @property
+    def generator(self) -> NDArray[np.uint64]: ...
+
+    @property
+    def stores_rows(self) -> bool: ...
+
+    def begin_epochs(self, mistakes: Callable[[], float]) -> None: ...
+
+    def learn(
+        self,
+        table: Table,
+        targets: Targets,
+        rule: Rule,
+        *,
+        order: NDArray[np.uint32] | None = None,
+        ratchet: bool = False,
+        places: NDArray[np.int64] | None = None,
+        cancel: NDArray[np.uint8] | None = None,
+    ) -> None: ...
+
+    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float: ...
+
+    def answer(self) -> Answer: ...
+
+    def converged(self) -> None: ...
+
+    def is_finite(self) -> bool: ...
+
+    def copy(self) -> Self: ...
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, what they ask for, and how to learn from them."""
+
+    table: Table
+    targets: Targets
+    rule: Rule
+    rows: NDArray[np.uint32] | None = None  # those to learn from; None: all
+    shuffle: bool = True
+    validation: Callable[[Any], float] | None = None  # the score of a state; higher is better
+
+    @property
+    def count(self) -> int:
+        return self.table.count if self.rows is None else len(self.rows)
+
+    def count_mistakes(self, state: LearningState) -> float:
+        return state.count_mistakes(self.table, self.targets, self.rows)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The state that learning ended with, what happened, and why it ended."""
+
+    state: Any
+    history: History
+    stop_reason: StopReason
+
+
+def run_epochs(
+    state: Any,
+    problem: Problem,
+    judge: Judge,
+    *,
+    cancel: NDArray[np.uint8],
+    on_epoch: Callable[[History], None],
+) -> Outcome:
+    """Learn until the judge says stop.
+
+    On exit `state` has learned everything in the history; with a validation score the outcome holds the state of
+    the best epoch instead.
+    """
+    orders = Orders()
+    epochs = iter_epochs(state, problem, judge, orders, on_epoch)
+    places = np.full(problem.table.count, -1) if state.stores_rows else None
+    try:
+        while True:
+            order = next(epochs)
+            orders.forget()
+            state.learn(
+                problem.table,
+                problem.targets,
+                problem.rule,
+                order=order,
+                ratchet=True,
+                places=places,
+                cancel=cancel,
+            )
+            if cancel[0]:
+                return Outcome(state, judge.history, "max_iter")
+            if problem.shuffle and order is not None:
+                orders.reuse(order)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+
+
+def iter_epochs(
+    state: LearningState, problem: Problem, judge: Judge, orders: Orders, on_epoch: Callable[[History], None]
+) -> Generator[NDArray[np.uint32] | None, None, Outcome]:
+    """The orders of the rows, epoch by epoch; the caller lets the state learn in each before it asks for the next."""
+    best, weight = state, problem.targets.total(problem.rows)
+    state.begin_epochs(lambda: problem.count_mistakes(state))
+    while judge.stop_reason is None:
+        started = time.perf_counter()
+        before = Tally.of(state)
+        yield orders.draw(problem.rows, problem.count, state.generator) if problem.shuffle else problem.rows
+        seconds = time.perf_counter() - started
+        finite = state.is_finite()
+        score = problem.validation(state) if finite and problem.validation is not None else None
+        epoch = Tally.of(state).since(
+            before, weight, problem.count, finite=finite, seconds=seconds, validation_score=score
+        )
+        moved = epoch.updates > 0 or problem.rule.shrinks
+        reason = judge.hear(epoch, lambda moved=moved: not moved or problem.count_mistakes(state) == 0)  # type: ignore[misc]
+        on_epoch(judge.history)
+        if reason == "converged":
+            state.converged()
+            best = state
+        elif judge.improved and problem.validation is not None:
+            best = state.copy()
+    assert judge.stop_reason is not None
+    return Outcome(state if problem.validation is None else best, judge.history, judge.stop_reason)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counters of a state at one moment."""
+
+    mistakes: int
+    updates: int
+    weight: float
+
+    @classmethod
+    def of(cls, state: LearningState) -> Tally:
+        return cls(state.counter("mistakes"), state.counter("updates"), state.mistake_weight)
+
+    def since(self, before: Tally, weight: float, rows: int, **more: Any) -> Epoch:
+        """The epoch between two moments, over rows of so much weight."""
+        mistakes, updates = self.mistakes - before.mistakes, self.updates - before.updates
+        return Epoch(mistakes, updates, self.weight - before.weight, weight, rows, **more)
+
+
+def best_restart(outcomes: list[Outcome], problems: list[Problem]) -> list[Outcome]:
+    """The outcomes of the best restart, the first of equals; `outcomes` holds all problems of each restart in turn."""
+    groups = [outcomes[at : at + len(problems)] for at in range(0, len(outcomes), len(problems))]
+    if len(groups) == 1:
+        return groups[0]
+    scores = [sum(_score_of(o, p) for o, p in zip(group, problems, strict=True)) for group in groups]
+    return groups[int(np.argmax(scores))]
+
+
+def _score_of(outcome: Outcome, problem: Problem) -> float:
+    """How good an outcome is, to compare restarts: the validation score, or fewer mistakes of the answer."""
+    if problem.validation is not None:
+        return problem.validation(outcome.state)
+    scores = outcome.state.answer().scores(problem.table, problem.rows)
+    targets = problem.targets if problem.rows is None else problem.targets.take(problem.rows)
+    return -float(np.count_nonzero(replace(targets, tie_positive=False).wrong(scores)))

@@ -1,0 +1,207 @@
+"""A run over files, saved so that it can be taken up again exactly.
+
+Invariant: a run that is stopped at any moment and resumed from its last checkpoint ends with the same bits as one
+that was not. The data is not in the checkpoint: it must still be where it was, unchanged.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.data.batches import Classes
+from rosenblatt.data.readers import scan
+from rosenblatt.data.sources import Spooled
+from rosenblatt.errors import DataError, ModelError
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.files.run import BLOCK, FileRun, Progress
+from rosenblatt.learners.state.arrays import matrices
+from rosenblatt.learners.state.keeps import KEEPS
+from rosenblatt.learners.state.remembered import NOTHING, Remembered
+from rosenblatt.learners.state.state import State, declare
+from rosenblatt.models.container import Tensors, read_container, write_container
+from rosenblatt.models.file import MOST_FEATURES, encoder_from
+from rosenblatt.models.quadratic import Products
+from rosenblatt.models.voted import Updates
+from rosenblatt.recipe.family import make_recipe, name_of, parameters_of
+from rosenblatt.recipe.penalty import NO_PENALTY, Penalty
+from rosenblatt.recipe.recipe import Recipe
+
+
+class Checkpoint:
+    """Saves a run to a file, now and then.
+
+    Parameters
+    ----------
+    path : path
+        Replaced as a whole each time.
+    every : float
+        Seconds from one time to the next.
+    extra : dict
+        What the caller wants back when the run is resumed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float, extra: dict[str, Any]) -> None:
+        self.path, self.every, self.extra = path, every, extra
+        self._last = -np.inf
+
+    def __call__(self, run: FileRun) -> None:
+        """To be called between groups."""
+        now = time.monotonic()
+        if now - self._last >= self.every:
+            save_checkpoint(run, self.path, self.extra)
+            self._last = time.monotonic()
+
+
+def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str, Any]) -> None:
+    """Write everything but the data to one file."""
+    if any(source.live or isinstance(source, Spooled) for source in run.reader.sources):
+        raise DataError(
+            "standard input cannot be read again, so a run on it cannot be resumed: save it to a file first"
+        )
+    tensors: Tensors = {}
+    header = {
+        "data": [os.path.abspath(source.name) for source in run.reader.sources],
+        "stamps": [source.stamp for source in run.reader.sources],
+        "format": run.reader.format,
+        "encoder": run.reader.encoder.to_json(),
+        "skip_bad": run.reader.skip_bad,
+        "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "block": run.block},
+        "classes": run.classes.values.tolist(),
+        "features": run.features,
+        "rows": run.rows,
+        "history": asdict(run.judge.history),
+        "progress": asdict(run.progress),
+        "before": [run.before.mistakes, run.before.updates],
+        "weight_before": run.before.weight,
+        **run.judge.to_json(),
+        "state": _state_to(run.state, tensors),
+        "places": sorted(run.places),
+        "choice": run.choice,
+        "extra": extra,
+    }
+    if run.order is not None:
+        tensors["order"] = run.order
+    if run.scale is not None:
+        tensors["scale"] = run.scale
+    if run.products is not None:
+        run.products.to_tensors("products.", tensors)
+    for k, places in run.places.items():
+        tensors[f"places.{k}"] = places
+    write_container(path, "checkpoint", header, tensors)
+
+
+def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[FileRun, dict[str, Any]]:
+    """The run that a checkpoint holds, and what the caller had put beside it."""
+    header, tensors = read_container(path, "checkpoint")
+    try:
+        reader = scan(
+            header["data"],
+            format=header["format"],
+            encoder=encoder_from(header["encoder"]),
+            skip_bad=header["skip_bad"],
+            jobs=jobs,
+        )
+        if [source.stamp for source in reader.sources] != header["stamps"]:
+            raise DataError(
+                f"{path}: the data has changed since the checkpoint was written, so the run cannot be resumed"
+            )
+        recipe, block = _recipe_from(header)
+        judge = Judge.of(recipe)
+        judge.restore(header, History(**header["history"]))
+        run = FileRun(
+            reader,
+            recipe,
+            Classes(np.array(header["classes"])),
+            _state_from(header["state"], tensors),
+            judge,
+            block,
+            header["features"],
+            Progress(**header["progress"]),
+            tensors.get("order"),
+            Tally(header["before"][0], header["before"][1], header["weight_before"]),
+            header["rows"],
+            {k: tensors[f"places.{k}"] for k in header["places"]},
+            tensors.get("scale"),
+            header["choice"],
+            Products.from_tensors("products.", tensors, MOST_FEATURES) if "products.columns" in tensors else None,
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
+    return run, header["extra"]
+
+
+def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
+    """The recipe, and how many rows are shuffled together."""
+    if "recipe" in header:
+        told = dict(header["recipe"])
+        name, parameters, block = told["learner"], dict(told["parameters"]), told["block"]
+    else:  # as version 0.1 wrote it: one list of options for all learners
+        parameters = dict(header["options"])
+        name, block = parameters.pop("learner"), parameters.pop("block", BLOCK)
+        if parameters.get("keep") is None:
+            parameters.pop("keep", None)
+        elif "keep" not in parameters_of(name):
+            name = "perceptron"
+    return make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)}), int(block)
+
+
+def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
+    """The arrays of a state; of matrices only columns that are not to the bit what a new feature begins with."""
+    wide = {array.name: array for array in matrices(state.declared)}
+    for name, values in state.arrays.items():
+        if name not in wide:
+            tensors[name] = values
+            continue
+        bits = f"i{values.itemsize}"
+        begun = np.array(0.0 if wide[name].copy_of else wide[name].begin, values.dtype).view(bits)
+        columns = np.flatnonzero((np.ascontiguousarray(values).view(bits) != begun).any(axis=0))
+        tensors[f"{name}.columns"] = columns
+        tensors[name] = np.ascontiguousarray(values[:, columns])
+    remembered = state.remembered
+    if state.stores_rows:
+        remembered.updates.to_tensors("log.", tensors)
+    if remembered.rows is not None:
+        for name in ("data", "indices", "indptr"):
+            tensors[f"support.{name}"] = getattr(remembered.rows, name)
+    return {
+        "keep": state.keep.name,
+        "fit_intercept": state.fit_intercept,
+        "features": state.features,
+        "penalty": None if state.penalty == NO_PENALTY else asdict(state.penalty),
+        "support": None if remembered.rows is None else int(remembered.rows.shape[0]),
+    }
+
+
+def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
+    features, keep = header["features"], header["keep"]
+    penalty = NO_PENALTY if header["penalty"] is None else Penalty(**header["penalty"])
+    declared = declare(keep, "variances" in tensors)
+    arrays = {}
+    for array in declared:
+        arrays[array.name] = tensors[array.name]
+        if array.shape == "weights":
+            stored, begin = tensors[array.name], 0.0 if array.copy_of else array.begin
+            arrays[array.name] = np.full((stored.shape[0], features), begin, stored.dtype, order="F")
+            arrays[array.name][:, tensors[f"{array.name}.columns"]] = stored
+    for name in ("counters", "generator", *(["as_of"] if penalty != NO_PENALTY else [])):
+        arrays[name] = tensors[name]
+    remembered = NOTHING
+    if "log.which" in tensors:
+        rows = None
+        if header["support"] is not None:
+            support = tuple(tensors[f"support.{name}"] for name in ("data", "indices", "indptr"))
+            rows = sp.csr_array(support, shape=(header["support"], features))
+        remembered = Remembered(
+            rows, Updates.from_tensors("log.", tensors, header["support"] or 0, len(arrays["intercept"]))
+        )
+    return State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)

@@ -1,0 +1,187 @@
+"""A fit, in three steps: everything is checked, then learned on states of its own, then taken over.
+
+Invariant: a fit that raises leaves the learner as it was. Sweeps, folds and choices take the same steps as `fit`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.labels import Labels, encode_labels
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.progress import EpochBar, run_threads
+from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs
+from rosenblatt.learners.epochs.validation import hold_out, validation_score
+from rosenblatt.learners.learned import Learned
+from rosenblatt.learners.seen import remember_columns
+from rosenblatt.learners.spaces import Space
+from rosenblatt.learners.state.start import seed_of
+from rosenblatt.learners.targets import targets_of
+from rosenblatt.learners.weighting import row_weights
+from rosenblatt.recipe.recipe import Recipe
+
+if TYPE_CHECKING:
+    from rosenblatt.learners.base import Learner
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What a fit is about to learn: its problems, and the states of every restart."""
+
+    recipe: Recipe
+    space: Space
+    classes: NDArray[Any]
+    problems: list[Problem]
+    restarts: list[list[Any]]
+    going_on: bool
+
+    def tasks(self) -> list[tuple[Any, Problem, Judge]]:
+        """Everything that is independent: a state, its problem and a judge, problem after problem of each restart."""
+        return [
+            (state, problem, Judge.of(self.recipe))
+            for states in self.restarts
+            for state, problem in zip(states, self.problems, strict=True)
+        ]
+
+    def run(self) -> list[Outcome]:
+        """Learn, in threads, and keep the best restart: the first of equals."""
+        tasks = self.tasks()
+        epochs = len(tasks) * int(self.recipe.max_iter)
+        with EpochBar(self.recipe.learner, epochs, visible=bool(self.recipe.verbose)) as bar:
+            outcomes = run_threads([partial(_run_task, *task, bar) for task in tasks], self.recipe.n_jobs)
+        best = best_restart(outcomes, self.problems)
+        self.space.leave([outcome.state for outcome in best])
+        return best
+
+
+def prepare(
+    learner: Learner,
+    table: Table,
+    labels: Labels,
+    sample_weight: Any = None,
+    *,
+    init: Any = None,
+    X_val: Any = None,
+    y_val: Any = None,
+) -> Fitting:
+    """Everything that a fit of this learner needs, checked; nothing is learned yet."""
+    recipe = learner.recipe()
+    recipe.check()
+    learner.space.check(recipe, table)
+    check_lengths(table, labels)
+    if len(labels.classes) < 2:
+        raise LabelError(f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes")
+    recipe.check_classes(len(labels.classes))
+    weights = row_weights(sample_weight, recipe.class_weight, labels)
+    rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
+    seed = seed_of(recipe.random_state)
+    problems = _problems(recipe, table, labels, weights, rows, seed, X_val, y_val)
+    going_on = bool(recipe.warm_start) and learner.has_learned
+    if going_on:
+        restarts = [_continued(learner, table, labels)]
+    else:
+        restarts = [
+            learner.space.new_states(recipe, table, labels.classes, engine.seed_generator(seed, restart), init)
+            for restart in range(recipe.restarts)
+        ]
+    return Fitting(recipe, learner.space, labels.classes, problems, restarts, going_on)
+
+
+def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
+    """Copies of the states so far, for a warm start on the same kind of data."""
+    if table.features != learner.n_features_in_:
+        raise DataError(
+            f"X has {table.features} features, but {type(learner).__name__} is expecting {learner.n_features_in_} "
+            "features as input: a warm start goes on with the same ones"
+        )
+    if not np.array_equal(labels.classes, learner.classes_):
+        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {learner.classes_.tolist()}")
+    states = [state.copy() for state in learner.learned.trimmed()]
+    learner.space.look_at(table, states)
+    return states
+
+
+def _problems(
+    recipe: Recipe,
+    table: Table,
+    labels: Labels,
+    weights: NDArray[np.float64] | None,
+    rows: NDArray[np.uint32] | None,
+    seed: int,
+    X_val: Any,
+    y_val: Any,
+) -> list[Problem]:
+    """The problem, or one per class for one-vs-rest."""
+    ovr, tie_positive = recipe.is_ovr(len(labels.classes)), recipe.tie_positive
+    held: tuple[Table, Labels, NDArray[np.uint32] | None] | None = None
+    if X_val is not None or y_val is not None:
+        held = (*_validation_rows(table, labels, X_val, y_val), None)
+    elif recipe.early_stopping:
+        generator = engine.seed_generator(seed, 2**63)
+        rows, held_rows = hold_out(labels, rows, recipe.validation_fraction, generator)
+        held = table, labels, held_rows
+    problems = [
+        Problem(table, targets, recipe.used_rule, rows, bool(recipe.shuffle))
+        for targets in targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=tie_positive)
+    ]
+    if held is None:
+        return problems
+    held_table, held_labels, judged_by = held
+    return [
+        replace(problem, validation=partial(validation_score, table=held_table, targets=targets, rows=judged_by))
+        for problem, targets in zip(problems, targets_of(held_labels, ovr=ovr), strict=True)
+    ]
+
+
+def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tuple[Table, Labels]:
+    if X_val is None or y_val is None:
+        raise ParameterError("X_val and y_val go together: one of them is missing")
+    val_table = as_table(X_val, name="X_val")
+    if val_table.features != table.features:
+        raise DataError(f"X_val has {val_table.features} features, but X has {table.features}")
+    val_labels = encode_labels(y_val, name="y_val")
+    check_lengths(val_table, val_labels, "X_val", "y_val")
+    return val_table, Labels(labels.classes, val_labels.among(labels.classes, name="y_val"))
+
+
+def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
+    """Let the learner take over what was learned from the columns of X."""
+    remember_columns(learner, X)
+    take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
+
+
+def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], *, going_on: bool = False) -> None:
+    """Let the learner take over what was learned, and say how it ended."""
+    history = History.total([outcome.history for outcome in outcomes])
+    reasons = {outcome.stop_reason for outcome in outcomes}
+    before = History()
+    if going_on:
+        learner.close_stream()
+        before = learner.history_
+    learner.learned = Learned(classes, [outcome.state for outcome in outcomes], learner.space.make_answers)
+    learner.n_iter_ = len(history)
+    learner.history_ = before.followed_by(history)
+    learner.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
+    learner.converged_ = learner.stop_reason_ == "converged"
+
+
+def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> None:
+    """Raise unless there is one label per row."""
+    if table.count != len(labels.codes):
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: {X} has {table.count} rows, "
+            f"{y} has {len(labels.codes)} labels"
+        )
+
+
+def _run_task(state: Any, problem: Problem, judge: Judge, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
+    return run_epochs(state, problem, judge, cancel=cancel, on_epoch=bar.advance)

@@ -1,0 +1,252 @@
+"""The state of a kernel learner: support rows and the list of updates made with them.
+
+Invariant: the list of updates says everything. The last weights are the sum of its steps, the average weighs each by
+the examples that came after it, the vote walks along it, the pocket is its beginning; and a row's score is always the
+sum in the list's order, so any cut of the rows into batches gives the same bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.learners.kernel.tally import Tallied, new_tally
+from rosenblatt.learners.state.arrays import Arrays
+from rosenblatt.learners.state.keeps import KEEPS
+from rosenblatt.learners.state.state import engine_rule
+from rosenblatt.learners.targets import Targets
+from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
+from rosenblatt.models.voted import Updates, stack_rows
+from rosenblatt.recipe.rules import Rule
+
+
+class Support:
+    """Rows that a step was ever taken along, each stored once and shared by all classes.
+
+    A row that comes again, in another epoch or another batch, is known by its content.
+    """
+
+    def __init__(self, *, precomputed: bool) -> None:
+        self.precomputed = precomputed
+        self.rows: Any = None  # an array or CSR array; places among the training rows with a precomputed kernel
+        self._places: dict[Any, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def copy(self) -> Support:
+        other = Support(precomputed=self.precomputed)
+        other.rows, other._places = self.rows, dict(self._places)
+        return other
+
+    def add(self, table: Table, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Store these rows of the table, unless they are there; returns where they are."""
+        if self.precomputed:
+            keys: list[Any] = rows.tolist()
+        else:
+            keys = [_fingerprint(table, row) for row in rows.tolist()]
+        known = len(self._places)
+        places = np.array([self._places.setdefault(key, len(self._places)) for key in keys], dtype=np.int64)
+        first = np.unique(places, return_index=True)[1]
+        new = rows[first[places[first] >= known]]
+        if len(new):
+            fresh = new if self.precomputed else table.take(new)
+            if self.precomputed:
+                self.rows = fresh if self.rows is None else np.concatenate([self.rows, fresh])
+            else:
+                self.rows = stack_rows(self.rows, fresh)
+        return places
+
+
+@dataclass
+class DualState(Tallied):
+    """The state of one problem: one score with two classes, one per class with more, learned jointly."""
+
+    keep: str
+    kernel: Kernel
+    fit_intercept: bool
+    K: int
+    support: Support
+    cache_bytes: int
+    arrays: Arrays
+    log: Updates = Updates.none()  # `which` names a support row
+    recent: Updates = Updates.none()  # since the rows were last moved to the support; `which` names a row of the table
+    pocket: int = 0  # how many updates made the weights in the pocket
+    table: Table | None = None
+    start: NDArray[np.float64] | None = None  # scores of the table's rows by the log
+    run: engine.DualRun | None = None
+
+    @classmethod
+    def begin(
+        cls,
+        K: int,
+        *,
+        keep: str,
+        kernel: Kernel,
+        fit_intercept: bool,
+        support: Support,
+        cache_bytes: int,
+        generator: NDArray[np.uint64],
+    ) -> DualState:
+        """A state that has seen nothing yet."""
+        arrays = new_tally(generator, pocket=keep == "pocket")
+        return cls(keep, kernel, fit_intercept, K, support, cache_bytes, arrays)
+
+    def fresh(self) -> DualState:
+        """A state like this one that has seen nothing yet."""
+        return DualState.begin(
+            self.K,
+            keep=self.keep,
+            kernel=self.kernel,
+            fit_intercept=self.fit_intercept,
+            support=self.support,
+            cache_bytes=self.cache_bytes,
+            generator=engine.seed_generator(0),
+        )
+
+    def learn(
+        self,
+        table: Table,
+        targets: Targets,
+        rule: Rule,
+        *,
+        order: NDArray[np.uint32] | None = None,
+        ratchet: bool = False,
+        places: NDArray[np.int64] | None = None,
+        cancel: NDArray[np.uint8] | None = None,
+    ) -> None:
+        """Fold rows into the state, in the given order.
+
+        On exit the updates name rows of the table; `leave` moves these rows into the support.
+        """
+        run = self._run_on(table, targets)
+        try:
+            run.learn(self.tally(), engine_rule(rule), order=order, ratchet=ratchet, cancel=cancel)
+        finally:  # an interrupted pass has learned whole rows, and all of them count
+            self.recent = self.recent.followed_by(Updates(*run.updates(len(self.recent))))
+            if run.pocket >= 0:
+                self.pocket = len(self.log) + run.pocket
+
+    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
+        """How many of the rows the last weights get wrong, each counted with its sample weight."""
+        found: float = self._run_on(table, targets).count_mistakes(order)
+        return found
+
+    def begin_epochs(self, mistakes: Callable[[], float]) -> None:
+        """Before the first epoch over rows of which the last weights get so many wrong."""
+        if self.keep == "pocket" and not self.counter("seen"):
+            self.arrays["pocket_mistakes"][0] = mistakes()
+
+    def answer(self) -> Dual | VotedDual:
+        """The weights that the keep says are the answer."""
+        return self.answer_of([self])
+
+    def coefficients(self) -> NDArray[np.float64]:
+        """A coefficient for each support row and class, of shape (support rows, K); of a settled state."""
+        log, steps = self.log, self.log.steps
+        if self.keep == "pocket":
+            log, steps = log.first(self.pocket), steps[: self.pocket]
+        steps = steps * KEEPS[self.keep].shares(np.cumsum(log.survived), self.counter("seen"))
+        size = len(self.support) * self.K
+        total = np.bincount(log.which * self.K + log.gains, steps, minlength=size).astype(np.float64)
+        loses = log.loses >= 0
+        total -= np.bincount((log.which * self.K + log.loses)[loses], steps[loses], minlength=size)
+        return total.reshape(-1, self.K)
+
+    def converged(self) -> None:
+        """The last weights were found to make no mistake."""
+        if self.keep == "pocket":
+            self.pocket = len(self.log) + len(self.recent)
+            self.arrays["pocket_mistakes"] = np.zeros(1)
+            self.set_counter("pocket_is_current", 1)
+            self.set_counter("pocket_run", max(self.counter("pocket_run"), self.counter("run")))
+
+    def is_finite(self) -> bool:
+        return self.run is None or self.run.is_finite()
+
+    def copy(self) -> DualState:
+        """A state that goes its own way."""
+        return replace(self, support=self.support.copy(), arrays=self.copied_arrays(), start=None, run=None)
+
+    def with_classes(self, mix: NDArray[np.float64]) -> DualState:
+        """The same state with other classes: row k of `mix` says how class k is made of the old ones."""
+        return replace(self, K=len(mix), log=self.log.mixed(mix), arrays=self.copied_arrays())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "start": None, "run": None}
+
+    def _run_on(self, table: Table, targets: Targets) -> engine.DualRun:
+        if self.run is None or self.table is not table:
+            if self.start is None or self.table is not table:
+                self.look_at(table, [self])
+            assert self.start is not None
+            source = self.kernel.among(table, self.cache_bytes)
+            bias = 1.0 if self.fit_intercept else 0.0
+            self.run = engine.DualRun(source, targets.view, bias=bias, start=self.start)
+            self.start = None
+        return self.run
+
+    @staticmethod
+    def look_at(table: Table, states: list[DualState]) -> None:
+        """Before learning from a table: the scores of its rows by what each state has learned, kernel values shared."""
+        first, logs = states[0], tuple(state.log for state in states)
+        starts = [np.zeros((table.count, first.K)) for _ in states]
+        if any(map(len, logs)):
+            survived = tuple(state.counter("survived") for state in states)
+            walked = walk(first.kernel, table, first.support.rows, logs, survived, first.K, first.fit_intercept)
+            starts = [last for last, _, _ in walked]
+        for state, start in zip(states, starts, strict=True):
+            state.table, state.start, state.run = table, start, None
+
+    @staticmethod
+    def leave(states: list[DualState]) -> None:
+        """Leave the table: the rows that the latest updates name move into the support that the states share."""
+        table, support = states[0].table, states[0].support
+        if table is not None:
+            rows = np.unique(np.concatenate([state.recent.which for state in states]))
+            places = np.full(table.count, -1)
+            places[rows] = support.add(table, rows)
+            for state in states:
+                state.log, state.recent = state.log.followed_by(state.recent.naming(places)), Updates.none()
+        for state in states:
+            state.support, state.table, state.start, state.run = support, None, None, None
+
+    @staticmethod
+    def answer_of(states: list[DualState]) -> Dual | VotedDual:
+        """One answer of all problems, whose scores stand side by side."""
+        if states[0].table is not None:
+            support = states[0].support.copy()
+            states = [replace(state.copy(), support=support) for state in states]
+            DualState.leave(states)
+        first, rows = states[0], states[0].support.rows
+        if first.keep == "vote":
+            logs, survived = tuple(s.log for s in states), tuple(s.counter("survived") for s in states)
+            return VotedDual(first.kernel, rows, logs, survived, first.K, first.fit_intercept)
+        coefficients = np.hstack([state.coefficients() for state in states])
+        bias = 1.0 if first.fit_intercept else 0.0
+        used = np.flatnonzero(coefficients.any(axis=1))
+        support_rows = None if rows is None or not len(used) else rows[used]
+        return Dual(
+            first.kernel, support_rows, np.ascontiguousarray(coefficients[used]), bias * coefficients.sum(axis=0)
+        )
+
+
+def _fingerprint(table: Table, row: int) -> bytes:
+    # 16 bytes instead of the row itself; -0.0 + 0.0 is 0.0, so equal rows have equal bytes.
+    digest = hashlib.blake2b(digest_size=16)
+    if table.sparse:
+        span = slice(table.values.indptr[row], table.values.indptr[row + 1])
+        columns, values = table.values.indices[span], table.values.data[span]
+        digest.update(columns[values != 0].astype(np.int64).tobytes())
+        values = values[values != 0]
+    else:
+        values = table.values[row]
+    digest.update((values.astype(np.float64) + 0.0).tobytes())
+    return digest.digest()

@@ -1,0 +1,99 @@
+"""What a learner has learned, and the answer that is read off it.
+
+Invariant: any number of threads may read. Beside one that learns, each reads the answer before or after a call, never a
+mix: learning and making a new answer take turns, and an answer that was made is never changed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.learners.stream import Stream, reading_stream, row_table
+from rosenblatt.models.answer import Answer
+from rosenblatt.models.linear import Linear
+
+MakeAnswers = Callable[[list[Any]], tuple[Answer, ...]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An answer and the classes that it tells apart."""
+
+    classes: NDArray[Any]
+    answers: tuple[Answer, ...]  # their scores stand side by side
+
+    def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
+        """Scores of shape (rows, K)."""
+        return np.hstack([answer.scores(table, index) for answer in self.answers])
+
+    def labels(self, codes: NDArray[np.intp]) -> NDArray[Any]:
+        """The classes at these places."""
+        return np.repeat(self.classes, len(codes)) if len(self.classes) == 1 else self.classes[codes]
+
+    def score_one(self, features: dict[Any, float], names: Callable[[], dict[Any, int]]) -> NDArray[np.float64]:
+        """The scores of one example as a dict; `names` gives the column of each feature, and is asked once."""
+        one = vars(self).get("_one")
+        if one is None:
+            linear = len(self.answers) == 1 and isinstance(self.answers[0], Linear) and len(self.classes) > 1
+            known = names()
+            one = known, reading_stream(self.answers[0], self.classes, known) if linear else None  # type: ignore[arg-type]
+            vars(self)["_one"] = one
+        if one[1] is not None:
+            found: NDArray[np.float64] = one[1].scores(features)
+            return found
+        engine.Stream.check(features)
+        of_all: NDArray[np.float64] = self.scores(row_table(features, one[0]))[0]
+        return of_all
+
+
+class Learned:
+    """States that learn, in turns with those who read the answer."""
+
+    def __init__(self, classes: NDArray[Any], states: list[Any], make_answers: MakeAnswers) -> None:
+        self.set_classes(classes)
+        self.states = states
+        self.stream: Stream | None = None
+        self._make_answers = make_answers
+        self._reading: Reading | None = None
+        self.lock = threading.RLock()
+
+    def set_classes(self, classes: NDArray[Any]) -> None:
+        self.classes, self.labels_in_order = classes, classes.tolist()
+
+    def reading(self) -> Reading:
+        """The answer so far."""
+        found = self._reading
+        if found is None:
+            with self.lock:
+                if self._reading is None:
+                    self._reading = Reading(self.classes, self._make_answers(self.trimmed()))
+                found = self._reading
+        return found
+
+    def trimmed(self) -> list[Any]:
+        """The states without the room that a stream keeps for features to come."""
+        return self.states if self.stream is None else self.stream.trimmed()
+
+    def changed(self) -> None:
+        """More was learned: the answer has to be made again."""
+        self._reading = None
+
+    def counted(self, name: str) -> int:
+        """A counter, over all problems."""
+        return sum(state.counter(name) for state in self.states)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {**vars(self), "_reading": None, "lock": None}
+
+    def __setstate__(self, known: dict[str, Any]) -> None:
+        vars(self).update(known)
+        self.lock = threading.RLock()

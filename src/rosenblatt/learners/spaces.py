@@ -1,0 +1,137 @@
+"""Where a learner learns: over the features as they are, or in the space of a kernel.
+
+Invariant: loops know none of this. A space makes states, and one answer of all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.table import Table
+from rosenblatt.learners.kernel.budget import BudgetState
+from rosenblatt.learners.kernel.dual import DualState, Support
+from rosenblatt.learners.kernel.kernels import check_square, make_kernel
+from rosenblatt.learners.state.start import starting_weights
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import weight_rows
+from rosenblatt.models.answer import Answer
+from rosenblatt.models.linear import Linear
+from rosenblatt.recipe.family import KernelPerceptronRecipe
+from rosenblatt.recipe.recipe import LinearRecipe
+
+
+class Space(Protocol):
+    """Makes states and answers."""
+
+    def check(self, recipe: Any, table: Table) -> None:
+        """Raise if a fit cannot begin on this table."""
+
+    def new_states(
+        self, recipe: Any, table: Table, classes: NDArray[Any], generator: NDArray[np.uint64], init: Any = None
+    ) -> list[Any]:
+        """States that have seen nothing yet: one, or one per class for one-vs-rest."""
+
+    def look_at(self, table: Table, states: list[Any]) -> None:
+        """Before states that have learned before learn from another table."""
+
+    def leave(self, states: list[Any]) -> None:
+        """After learning from a table."""
+
+    def make_answers(self, states: list[Any]) -> tuple[Answer, ...]:
+        """What the states have learned, whose scores stand side by side."""
+
+
+class LinearSpace:
+    """The features as they are: a weight each."""
+
+    def check(self, recipe: LinearRecipe, table: Table) -> None:
+        """Any table will do."""
+
+    def new_states(
+        self,
+        recipe: LinearRecipe,
+        table: Table | None,
+        classes: NDArray[Any],
+        generator: NDArray[np.uint64],
+        init: Any = None,
+    ) -> list[State]:
+        """From the recipe's start, or from `init`; without a table, over no features yet."""
+        ovr = recipe.is_ovr(len(classes))
+        features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
+        shape = (len(classes) if ovr else weight_rows(len(classes)), features)
+        start = recipe.init if init is None else init
+        weights, intercept = starting_weights(start, shape, dtype, generator, recipe.fit_intercept)
+        rows = [slice(k, k + 1) for k in range(len(classes))] if ovr else [slice(None)]
+        return [
+            State.begin(
+                weights[part].copy() if ovr else weights,
+                intercept[part].copy() if ovr else intercept,
+                keep=recipe.used_keep,
+                fit_intercept=bool(recipe.fit_intercept),
+                second_order=recipe.used_rule.traits.second_order,
+                generator=generator.copy() if ovr else generator,
+            )
+            for part in rows
+        ]
+
+    def look_at(self, table: Table, states: list[State]) -> None:
+        """Weights are all that is needed."""
+
+    def leave(self, states: list[State]) -> None:
+        """Weights are all that is left."""
+
+    def make_answers(self, states: list[State]) -> tuple[Answer, ...]:
+        """One answer; or, for a one-vs-rest vote, one per class."""
+        answers = [state.answer() for state in states]
+        linear = [answer for answer in answers if isinstance(answer, Linear)]
+        if len(linear) == len(answers) > 1:
+            stacked = np.vstack([answer.weights for answer in linear])
+            return (Linear(stacked, np.concatenate([answer.intercept for answer in linear])),)
+        return tuple(answers)
+
+
+class KernelSpace:
+    """The space of a kernel: a coefficient per row that a step was ever taken along."""
+
+    def check(self, recipe: KernelPerceptronRecipe, table: Table) -> None:
+        """A precomputed kernel is a square matrix."""
+        if recipe.precomputed:
+            check_square(table)
+
+    def new_states(
+        self,
+        recipe: KernelPerceptronRecipe,
+        table: Table,
+        classes: NDArray[Any],
+        generator: NDArray[np.uint64],
+        init: Any = None,
+    ) -> list[DualState] | list[BudgetState]:
+        """All of them share their support rows, unless there is a budget."""
+        kernel = make_kernel(recipe.kernel, recipe.gamma, recipe.degree, recipe.coef0, table)
+        problems, K = (len(classes), 1) if recipe.is_ovr(len(classes)) else (1, weight_rows(len(classes)))
+        common: dict[str, Any] = {"kernel": kernel, "fit_intercept": bool(recipe.fit_intercept)}
+        if recipe.budget is not None:
+            common |= {"budget": int(recipe.budget), "policy": recipe.policy}
+            return [BudgetState.begin(K, generator=generator.copy(), **common) for _ in range(problems)]
+        support = Support(precomputed=kernel.name == "precomputed")
+        cache_bytes = int(float(recipe.cache_size) * 2**20 / problems)
+        common |= {"keep": recipe.used_keep, "support": support, "cache_bytes": cache_bytes}
+        return [DualState.begin(K, generator=generator.copy(), **common) for _ in range(problems)]
+
+    def look_at(self, table: Table, states: list[Any]) -> None:
+        """The scores of the rows by what each state has learned."""
+        type(states[0]).look_at(table, states)
+
+    def leave(self, states: list[Any]) -> None:
+        """From now on only support rows are held."""
+        type(states[0]).leave(states)
+
+    def make_answers(self, states: list[Any]) -> tuple[Answer, ...]:
+        """One answer of all problems."""
+        return (type(states[0]).answer_of(states),)
+
+
+LINEAR, KERNEL = LinearSpace(), KernelSpace()

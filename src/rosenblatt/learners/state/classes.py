@@ -1,0 +1,59 @@
+"""Classes that come later: the same learning, with more weight rows.
+
+Invariant: what was learned for the old classes is kept; a class that was never seen has weights of 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.labels import places_in
+from rosenblatt.learners.targets import weight_rows
+from rosenblatt.recipe.recipe import Recipe
+
+
+class Growing(Protocol):
+    """A state that can take more classes."""
+
+    def with_classes(self, mix: NDArray[np.float64]) -> Self: ...
+    def fresh(self) -> Self: ...
+    def copy(self) -> Self: ...
+
+
+AnyState = TypeVar("AnyState", bound=Growing)
+
+
+def states_over(states: list[AnyState], old: NDArray[Any], new: NDArray[Any], recipe: Recipe) -> list[AnyState]:
+    """The states over more classes: themselves if there is no new one."""
+    if len(new) == len(old) or weight_rows(len(new)) == 1:
+        return list(states)
+    places = places_in(new, old)
+    if recipe.is_ovr(len(new)):
+        return _ovr(states, len(old), len(new), places)
+    return [_joint(states[0], len(old), len(new), places, recipe.used_rule.traits.joint_share)]
+
+
+def _joint(state: AnyState, old: int, new: int, places: NDArray[np.intp], share: float) -> AnyState:
+    """Two classes share one weight row ``w``: with a third, the larger class gets ``share·w`` and the smaller
+    ``-share·w``, what the joint rule would have given them.
+    """
+    mix = np.zeros((new, weight_rows(old)))
+    if old == 2:
+        mix[places[1], 0], mix[places[0], 0] = share, -share
+    elif old > 2:
+        mix[places, np.arange(old)] = 1.0
+    return state.with_classes(mix)
+
+
+def _ovr(states: list[AnyState], old: int, new: int, places: NDArray[np.intp]) -> list[AnyState]:
+    """One binary problem each, new ones from 0."""
+    result = [states[0].fresh() for _ in range(new)]
+    if old == 2:
+        result[places[0]], result[places[1]] = states[0].with_classes(np.array([[-1.0]])), states[0]
+    elif old > 2:
+        for place, state in zip(places, states, strict=True):
+            result[place] = state
+    return result

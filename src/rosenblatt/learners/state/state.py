@@ -1,0 +1,253 @@
+"""Everything that a linear learner needs to go on exactly: plain arrays and integers.
+
+Invariant: a state is changed only by `learn`, row by row, so any cut of the rows into batches gives the same bits. The
+raw weights stay beside whatever answer is kept of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.table import Table
+from rosenblatt.learners.state.arrays import EVERY, OF_SECOND_ORDER, Array, Arrays, matrices
+from rosenblatt.learners.state.counters import Counted, new_counters
+from rosenblatt.learners.state.keeps import KEEPS, Keep
+from rosenblatt.learners.state.remembered import NOTHING, Remembered
+from rosenblatt.learners.targets import Targets
+from rosenblatt.models.linear import Linear, arranged
+from rosenblatt.models.voted import Updates, Voted
+from rosenblatt.recipe.penalty import NO_PENALTY, Penalty
+from rosenblatt.recipe.rules import Rule
+
+
+@dataclass
+class State(Counted):
+    """The state of one problem: one weight row with two classes, one per class with more, learned jointly.
+
+    With a `penalty` weights and sums are brought up to date lazily: those of feature j are as they were after
+    ``as_of[j]`` examples.
+    """
+
+    keep: Keep
+    declared: tuple[Array, ...]
+    fit_intercept: bool
+    arrays: Arrays  # as declared, `counters` and `generator`; with a penalty also `as_of`
+    remembered: Remembered = NOTHING
+    penalty: Penalty = NO_PENALTY
+
+    @classmethod
+    def begin(
+        cls,
+        weights: NDArray[Any],
+        intercept: NDArray[np.float64],
+        *,
+        keep: str,
+        fit_intercept: bool,
+        generator: NDArray[np.uint64],
+        second_order: bool = False,
+    ) -> State:
+        """A state that has seen nothing yet, from the given weights."""
+        arrays: Arrays = {"weights": weights, "intercept": intercept}
+        declared = declare(keep, second_order)
+        for array in declared:
+            if array.name not in arrays:
+                arrays[array.name] = array.new(arrays)
+        arrays |= {"counters": new_counters(), "generator": generator}
+        return cls(KEEPS[keep], declared, fit_intercept, arrays)
+
+    def fresh(self) -> State:
+        """A state like this one, with one weight row of zeros, that has seen nothing yet."""
+        return State.begin(
+            np.zeros((1, self.features), self.dtype),
+            np.zeros(1),
+            keep=self.keep.name,
+            fit_intercept=self.fit_intercept,
+            generator=engine.seed_generator(0),
+            second_order="variances" in self.arrays,
+        )
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """The raw weights, of shape (K, features)."""
+        return self.arrays["weights"]
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        return self.arrays["intercept"]
+
+    @property
+    def mistake_weight(self) -> float:
+        """The sample weights of all mistakes."""
+        return float(self.arrays["mistake_weight"][0])
+
+    @property
+    def generator(self) -> NDArray[np.uint64]:
+        return self.arrays["generator"]
+
+    @property
+    def counters(self) -> NDArray[np.int64]:
+        return self.arrays["counters"]
+
+    @property
+    def stores_rows(self) -> bool:
+        """Are rows kept, so that one that comes again should be known?"""
+        return self.keep.stores_rows
+
+    @property
+    def features(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.weights.dtype
+
+    def learn(
+        self,
+        table: Table,
+        targets: Targets,
+        rule: Rule,
+        *,
+        order: NDArray[np.uint32] | None = None,
+        ratchet: bool = False,
+        places: NDArray[np.int64] | None = None,
+        cancel: NDArray[np.uint8] | None = None,
+    ) -> None:
+        """Fold rows into the state, in the given order.
+
+        `places` says where a vote has already stored each row (-1: not yet), for a table that comes again.
+        """
+        one = self.begin_pass(table, targets, rule, order=order, ratchet=ratchet)
+        try:
+            engine.run_passes([one], cancel)
+        finally:  # an interrupted pass has learned whole rows, and all of them count
+            self.end_pass(one, table, places)
+
+    def begin_pass(
+        self,
+        table: Table,
+        targets: Targets,
+        rule: Rule,
+        *,
+        order: NDArray[np.uint32] | None = None,
+        ratchet: bool = False,
+    ) -> engine.Pass:
+        """The pass that `learn` runs, ready for the engine; several over one order may run side by side."""
+        self._take_penalty(rule.penalty)
+        dtype = np.result_type(table.dtype, self.dtype)
+        for array in matrices(self.declared):
+            values = self.arrays[array.name]
+            if array.as_rows:
+                values = values.astype(dtype, copy=False)
+            self.arrays[array.name] = arranged(values, table.sparse)
+        table = table.astype(dtype)
+        return engine.Pass(
+            table.rows, targets.view, self.view(table.sparse), engine_rule(rule), order=order, ratchet=ratchet
+        )
+
+    def view(self, feature_major: bool) -> engine.State:
+        """The arrays as the engine sees them, which lie in this order already."""
+        flat = {name: values.ravel(order="K") for name, values in self.arrays.items()}
+        return engine.State(self.keep.name, flat, fit_intercept=self.fit_intercept, feature_major=feature_major)
+
+    def end_pass(self, one: engine.Pass, table: Table, places: NDArray[np.int64] | None = None) -> None:
+        """Take over what a finished pass hands back: the updates of a vote."""
+        updates = Updates(*one.updates())
+        if len(updates):
+            where = np.full(table.count, -1) if places is None else places
+            self.remembered = self.remembered.followed_by(table.astype(self.dtype), updates, where)
+
+    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
+        """How many of the rows the raw weights get wrong, each counted with its sample weight."""
+        table = table.astype(np.result_type(table.dtype, self.dtype))
+        weights = arranged(self.settled().weights.astype(table.dtype, copy=False), table.sparse)
+        raw = State.begin(weights, self.intercept, keep="last", fit_intercept=True, generator=self.arrays["generator"])
+        found: float = engine.count_mistakes(table.rows, targets.view, raw.view(table.sparse), order=order)
+        return found
+
+    def begin_epochs(self, mistakes: Callable[[], float]) -> None:
+        """Before the first epoch over rows of which the raw weights get so many wrong."""
+        self.keep.begin_epochs(self, mistakes)
+
+    def answer(self) -> Linear | Voted:
+        """The weights that the keep says are the answer."""
+        return self.keep.answer(self.settled())
+
+    def converged(self) -> None:
+        """The raw weights were found to make no mistake."""
+        self.keep.converged(self)
+
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.weights).all() and np.isfinite(self.intercept).all())
+
+    def copy(self) -> State:
+        """A state that goes its own way."""
+        return replace(self, arrays={name: values.copy(order="K") for name, values in self.arrays.items()})
+
+    def with_features(self, features: int) -> State:
+        """The same state over more features, which begin as declared; or over fewer, the rest cut off."""
+        state = self.copy()
+        for array in self._declared():
+            state.arrays[array.name] = array.with_features(self.arrays[array.name], features)
+        state.remembered = self.remembered.with_features(features)
+        return state
+
+    def with_classes(self, mix: NDArray[np.float64]) -> State:
+        """The same state with other weight rows, ``mix @ rows``: one row of `mix` per new weight row."""
+        settled = self.settled()
+        state = settled.copy()
+        for array in self._declared():
+            state.arrays[array.name] = array.with_classes(settled.arrays[array.name], mix)
+        state.remembered = self.remembered.with_classes(mix)
+        return state
+
+    def settled(self) -> State:
+        """This state with all weights brought up to date: a copy if there is a penalty, else itself."""
+        if self.penalty == NO_PENALTY:
+            return self
+        state = self.copy()
+        for array in matrices(self.declared):
+            state.arrays[array.name] = np.asfortranarray(state.arrays[array.name])
+        engine.settle(state.view(True), engine_rule(Rule(penalty=self.penalty)))
+        return state
+
+    def _declared(self) -> tuple[Array, ...]:
+        if self.penalty == NO_PENALTY:
+            return self.declared
+        return (*self.declared, Array("as_of", "features", begin=self.counter("seen")))
+
+    def _take_penalty(self, penalty: Penalty) -> None:
+        """From now on this penalty; what the one before still has to do is done."""
+        if penalty == self.penalty:
+            return
+        settled, seen = self.settled(), self.counter("seen")
+        self.arrays = settled.arrays
+        if "sums" in self.arrays and NO_PENALTY in (penalty, self.penalty):  # the sums change their meaning
+            self.arrays["sums"] = seen * self.weights.astype(np.float64) - self.arrays["sums"]
+        self.penalty = penalty
+        self.arrays.pop("as_of", None)
+        if penalty != NO_PENALTY:
+            self.arrays["as_of"] = np.full(self.features, seen)
+
+
+def declare(keep: str, second_order: bool) -> tuple[Array, ...]:
+    """The arrays of a state with this keep, and of a second-order rule or not."""
+    return (*EVERY, *KEEPS[keep].arrays, *(OF_SECOND_ORDER if second_order else ()))
+
+
+def engine_rule(rule: Rule) -> engine.Rule:
+    """A rule as the engine sees it."""
+    return engine.Rule(
+        rule.name,
+        eta0=rule.eta0,
+        beta=rule.beta,
+        C=rule.C,
+        r=rule.r,
+        shrink=rule.penalty.shrink,
+        cut=rule.penalty.cut,
+    )

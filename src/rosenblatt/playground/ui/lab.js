@@ -1,0 +1,42 @@
+// The lab: one store, and the views that follow it.
+
+import { startState, writeLink } from "../engine/state.js"
+import { makeDataset } from "./dataset.js"
+import { makeExplain } from "./explain.js"
+import { startKeys } from "./keys.js"
+import { makeLearners } from "./learners.js"
+import { light, startLight } from "./light.js"
+import { announce, find, set } from "./node.js"
+import { makeProof } from "./proof.js"
+import { startSave } from "./save.js"
+import { makeStage } from "./stage.js"
+import { Store } from "./store.js"
+import { startTips } from "./tips.js"
+import { makeTransport } from "./transport.js"
+import { makeUpload } from "./upload.js"
+
+export function makeLab(state, changed) {
+	const store = new Store(state ?? startState())
+	const tool = { choice: 1 }
+	const app = find("app")
+	const stage = makeStage(store, tool, find("board"))
+	const upload = makeUpload(store)
+	const transport = makeTransport(store)
+	startSave(store, stage, transport)
+	startKeys(store, tool)
+	startLight(app)
+	startTips()
+	stage.picked = (row) => light(app, row < 0 ? [] : [`row-${row}`])
+	find("present").onclick = () => {
+		const on = document.body.classList.toggle("present")
+		set(find("present"), { "aria-pressed": on })
+		find("present").textContent = on ? "End presentation" : "Present"
+		announce(on ? "Presentation: large type, panels hidden." : "All panels are shown.")
+		dispatchEvent(new Event("resize"))
+	}
+	const around = { calm: true, render: () => (find("stretch").hidden = !stage.stretch) }
+	const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)]
+	store.views = [stage, around, ...panels, transport, { calm: true, render: () => changed(writeLink(store.state)) }]
+	store.show()
+	return { store, upload, rest: transport.pause }
+}

@@ -1,0 +1,236 @@
+"""The family by its recipes: which parameters each algorithm has, its rule and its keep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar, Literal, get_args
+
+from rosenblatt.errors import ParameterError
+from rosenblatt.recipe.keeps import NAMES, KeepName
+from rosenblatt.recipe.parameters import About, about, choice, count, number, value
+from rosenblatt.recipe.penalty import PenaltyName, penalty_of
+from rosenblatt.recipe.recipe import LinearRecipe, Recipe
+from rosenblatt.recipe.rules import FIRST_ORDER, Rule, RuleName
+
+Policy = Literal["forget-oldest", "forgetron", "projectron"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PenalisedRecipe(LinearRecipe):
+    """Weights that may shrink after every row."""
+
+    penalty: PenaltyName | None = choice(
+        None, get_args(PenaltyName), "shrink the weights after every row; l1 makes most of them 0", optional=True
+    )
+    alpha: float = number(0.0001, "how strong the penalty is", least=0.0)
+    l1_ratio: float = number(0.15, "the share of l1 in elasticnet", least=0.0, most=1.0)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KeptPerceptronRecipe(PenalisedRecipe):
+    """The perceptron, with a keep that the class decides."""
+
+    keeps: ClassVar[KeepName]
+
+    eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
+    beta: float = number(0.0, "the margin below which they step", least=0.0)
+
+    @property
+    def used_rule(self) -> Rule:
+        penalty = penalty_of(self.penalty, self.alpha, self.l1_ratio, float(self.eta0))
+        return Rule("perceptron", eta0=self.eta0, beta=self.beta, penalty=penalty)
+
+    @property
+    def used_keep(self) -> str:
+        return self.keeps
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PerceptronRecipe(KeptPerceptronRecipe):
+    """The perceptron with any keep."""
+
+    learner: ClassVar[str] = "Perceptron"
+
+    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+
+class AveragedPerceptronRecipe(KeptPerceptronRecipe):
+    learner: ClassVar[str] = "AveragedPerceptron"
+    keeps: ClassVar[KeepName] = "average"
+
+
+class VotedPerceptronRecipe(KeptPerceptronRecipe):
+    learner: ClassVar[str] = "VotedPerceptron"
+    keeps: ClassVar[KeepName] = "vote"
+
+
+class PocketPerceptronRecipe(KeptPerceptronRecipe):
+    learner: ClassVar[str] = "PocketPerceptron"
+    keeps: ClassVar[KeepName] = "pocket"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NormalisedPerceptronRecipe(LinearRecipe):
+    """The perceptron with steps that do not depend on the length of the row."""
+
+    learner: ClassVar[str] = "NormalisedPerceptron"
+
+    eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
+    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+
+    @property
+    def used_rule(self) -> Rule:
+        return Rule("normalised", eta0=self.eta0)
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveRecipe(PenalisedRecipe):
+    """The smallest step that gives a row a margin of 1, limited by C."""
+
+    learner: ClassVar[str] = "PassiveAggressive"
+
+    variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
+    C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
+    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+
+    @property
+    def used_rule(self) -> Rule:
+        return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AROWRecipe(LinearRecipe):
+    """A variance beside every weight."""
+
+    learner: ClassVar[str] = "AROW"
+
+    r: float = number(1.0, "how much noise arow expects", above=0.0)
+    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+
+    @property
+    def used_rule(self) -> Rule:
+        return Rule("AROW", r=self.r)
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPerceptronRecipe(Recipe):
+    """A coefficient per mistaken row instead of a weight per feature."""
+
+    learner: ClassVar[str] = "KernelPerceptron"
+
+    kernel: Any = value("rbf", "of the kernel learner", options=("linear", "poly", "rbf", "sigmoid"))
+    gamma: Any = value("auto", "of the kernel")
+    degree: int = count(3, "of the kernel poly")
+    coef0: float = number(0.0, "of the kernels poly and sigmoid", least=-math.inf)
+    rule: RuleName = choice("perceptron", FIRST_ORDER, "of the kernel learner")
+    C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
+    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+    budget: int | None = count(None, "the most support rows of the kernel learner", optional=True)
+    policy: Policy = choice("projectron", get_args(Policy), "when the budget is used up")
+    cache_size: float = number(200, "megabytes for kernel values", least=0.0)
+
+    @property
+    def used_rule(self) -> Rule:
+        return Rule(self.rule, C=self.C)
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+    @property
+    def needs_all_rows(self) -> bool:
+        return True
+
+    @property
+    def precomputed(self) -> bool:
+        """Are kernel values given instead of rows?"""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def check(self) -> None:
+        super().check()
+        if self.budget is None:
+            return
+        if self.keep != "last":
+            raise ParameterError(
+                f"keep={self.keep!r} with budget={self.budget}: it would need the rows that the budget drops; "
+                "write keep='last'"
+            )
+        if self.policy != "forget-oldest" and self.rule != "perceptron":
+            raise ParameterError(
+                f"policy={self.policy!r} is made for rule='perceptron': with rule={self.rule!r} write "
+                "policy='forget-oldest'"
+            )
+        if self.precomputed:
+            raise ParameterError("budget is for rows that come and go: a precomputed matrix already holds all of them")
+
+    def check_classes(self, classes: int) -> None:
+        super().check_classes(classes)
+        if self.budget is not None and self.policy == "forgetron" and classes > 2 and self.multiclass == "joint":
+            raise ParameterError(
+                f"policy='forgetron' has a meaning for two classes only, and there are {classes}: write "
+                "multiclass='ovr', or another policy"
+            )
+
+
+# The names of the command.
+FAMILY: dict[str, Callable[..., Recipe]] = {
+    "perceptron": PerceptronRecipe,
+    "averaged": AveragedPerceptronRecipe,
+    "voted": VotedPerceptronRecipe,
+    "pocket": PocketPerceptronRecipe,
+    "normalised": NormalisedPerceptronRecipe,
+    "pa": partial(PassiveAggressiveRecipe, variant="PA"),
+    "pa1": partial(PassiveAggressiveRecipe, variant="PA-I"),
+    "pa2": partial(PassiveAggressiveRecipe, variant="PA-II"),
+    "arow": AROWRecipe,
+    "kernel": KernelPerceptronRecipe,
+}
+
+
+def make_recipe(name: str, **parameters: Any) -> Recipe:
+    """The recipe of a learner by the command's name, with these parameters.
+
+    >>> make_recipe("pa2", C=0.5).used_rule
+    Rule(name='PA-II', eta0=1.0, beta=0.0, C=0.5, r=1.0, penalty=Penalty(shrink=1.0, cut=0.0))
+    """
+    if name not in FAMILY:
+        raise ParameterError(f"learner={name!r}: must be one of {', '.join(FAMILY)}")
+    known = parameters_of(name)
+    for parameter in parameters:
+        if parameter not in known:
+            raise ParameterError(f"{parameter} is not a parameter of {name}: it has {', '.join(known)}")
+    recipe = FAMILY[name](**parameters)
+    recipe.check()
+    return recipe
+
+
+def parameters_of(name: str) -> dict[str, About]:
+    """What is known of the parameters of a learner, by the command's name."""
+    return {each.name: about(each) for each in fields(FAMILY[name]()) if each.name != "variant"}
+
+
+def name_of(recipe: Recipe) -> str:
+    """The command's name of a recipe's learner."""
+    variants = {"PA": "pa", "PA-I": "pa1", "PA-II": "pa2"}
+    if isinstance(recipe, PassiveAggressiveRecipe):
+        return variants[recipe.variant]
+    return next(name for name in FAMILY if FAMILY[name]().learner == recipe.learner)

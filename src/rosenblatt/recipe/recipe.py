@@ -1,0 +1,121 @@
+"""A recipe: everything that a learner is told, as plain values.
+
+Invariant: nothing here needs NumPy or scikit-learn. Estimators are recipes that learn; the command, the model file, a
+checkpoint and a worker on another machine speak recipes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from rosenblatt.errors import ParameterError
+from rosenblatt.recipe.keeps import KEEPS, check_keep
+from rosenblatt.recipe.parameters import about, check_parameters, choice, count, number, switch, value
+from rosenblatt.recipe.rules import Rule
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Recipe:
+    """What every learner is told."""
+
+    learner: ClassVar[str]  # the class in Python that it is the recipe of
+
+    fit_intercept: bool = switch(True, "learn an intercept")
+    max_iter: int = count(1000, "the most epochs")
+    tol: float | None = number(
+        0.0, "how much better an epoch must be to count as better", least=-math.inf, optional=True
+    )
+    n_iter_no_change: int = count(5, "epochs without getting better before it stops")
+    shuffle: bool = switch(True, "another order of the rows in each epoch")
+    random_state: Any = value(0, "the seed of the shuffles")
+    tie: Literal["mistake", "positive"] = choice("mistake", ("mistake", "positive"), "what a score of 0 is")
+    multiclass: Literal["joint", "ovr"] = choice(
+        "joint", ("joint", "ovr"), "three classes or more: all together, or each against the rest", needs_all_rows=True
+    )
+    class_weight: Any = value(None, "how much the rows of a class weigh", needs_all_rows=True)
+    early_stopping: bool = switch(False, "stop by the accuracy on held-out rows", needs_all_rows=True)
+    validation_fraction: float = number(0.1, "held out for early stopping", above=0.0, needs_all_rows=True)
+    warm_start: bool = switch(False, "a second fit goes on from the first", needs_all_rows=True)
+    n_jobs: int | None = value(None, "threads", needs_all_rows=True)
+    verbose: int = value(0, "1 shows a progress bar", needs_all_rows=True)
+
+    @property
+    def used_rule(self) -> Rule:
+        """How far to step, checked."""
+        raise NotImplementedError
+
+    @property
+    def used_keep(self) -> str:
+        """Which weights are the answer."""
+        raise NotImplementedError
+
+    @property
+    def restarts(self) -> int:
+        """How many runs there are, of which the best is taken."""
+        return 1
+
+    @property
+    def needs_all_rows(self) -> bool:
+        """Must all rows be in memory to learn so?"""
+        return any(about(each).needs_all_rows and getattr(self, each.name) != each.default for each in fields(self))
+
+    @property
+    def tie_positive(self) -> bool:
+        return self.tie == "positive"
+
+    def check(self) -> None:
+        """Raise for a parameter with a value that means nothing, alone or beside the others."""
+        check_parameters(self)
+        if self.validation_fraction >= 1:
+            raise ParameterError(f"validation_fraction={self.validation_fraction!r}: must be below 1")
+        if self.used_keep not in KEEPS:
+            raise ParameterError(f"keep={self.used_keep!r}: must be one of {', '.join(map(repr, KEEPS))}")
+        check_keep(self.used_keep, self.used_rule)
+
+    def check_classes(self, classes: int) -> None:
+        """Raise if so many classes cannot be learned in this way."""
+        if self.tie == "positive" and classes > 2 and self.multiclass == "joint":
+            raise ParameterError(
+                f"tie='positive' has a meaning for two classes only, and there are {classes}: "
+                "write tie='mistake', or multiclass='ovr'"
+            )
+
+    def is_ovr(self, classes: int) -> bool:
+        """Is each of so many classes learned against the rest?"""
+        return self.multiclass == "ovr" and classes > 2
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters that are plain values, by name, for a file."""
+        values = {each.name: getattr(self, each.name) for each in sorted(fields(self), key=lambda each: each.name)}
+        return {name: found for name, found in values.items() if _is_plain(found)}
+
+    def of_files(self) -> dict[str, Any]:
+        """The parameters that have a meaning where rows are learned as they are read, and what is kept."""
+        told = {each.name: getattr(self, each.name) for each in fields(self) if not about(each).needs_all_rows}
+        return told | {"keep": self.used_keep}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearRecipe(Recipe):
+    """What every learner with a weight per feature is told."""
+
+    init: Any = value("zeros", "the weights at the start", options=("zeros", "random"), needs_all_rows=True)
+    n_init: int = count(1, "restarts, of which the best is kept", needs_all_rows=True)
+
+    @property
+    def restarts(self) -> int:
+        return int(self.n_init)
+
+    def check(self) -> None:
+        super().check()
+        if self.n_init > 1 and not self.shuffle and not (isinstance(self.init, str) and self.init == "random"):
+            raise ParameterError(
+                f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "
+                "write shuffle=True or init='random'"
+            )
+
+
+def _is_plain(found: Any) -> bool:
+    return found is None or isinstance(found, (bool, int, str)) or (isinstance(found, float) and math.isfinite(found))

@@ -1,0 +1,145 @@
+"""Which learner is taken where none is named: the one that `AutoPerceptron` chooses.
+
+Invariant: the same data and seed give the same choice. It is made on rows that fit into bounded memory, in a process
+of its own unless they are few: its memory is free again when the chosen learner begins to learn from all rows, as they
+are read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.training.rows import Compact, sample_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rosenblatt.data.readers import Reader
+    from rosenblatt.models.quadratic import Products
+    from rosenblatt.recipe.recipe import Recipe
+
+SAMPLE_BYTES = 32 << 20
+SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
+UNTRIED_EPOCHS = 5  # where learners could not be compared
+CAUTION = 0.5  # r beside the median ‖x‖² + 1, where AROW is taken untried: it comes first on such rows
+MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be held to choose."""
+
+    sample_bytes: int
+    weights: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A recipe, what columns are divided by or how they are multiplied, and why."""
+
+    recipe: Recipe
+    scale: NDArray[np.float64] | None
+    products: Products | None
+    why: str
+    scores: dict[str, float]
+
+
+def choose_learner(reader: Reader, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
+    """`choose`, in a process of its own unless the data are small."""
+    limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
+    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": random_state}
+    if sum(source.size for source in reader.sources) <= SMALL_BYTES:
+        return choose(reader, limits, **told)
+    return _choose_apart(reader, limits, told)
+
+
+def _choose_apart(reader: Reader, limits: Limits, told: dict[str, Any]) -> Choice:
+    from multiprocessing import get_context
+
+    from rosenblatt.data.sources import Source, Spooled
+    from rosenblatt.errors import DataError
+
+    sources = [Source(source.path) if isinstance(source, Spooled) else source for source in reader.sources]
+    context = get_context("spawn")
+    receive, send = context.Pipe(duplex=False)
+    words = (send, replace(reader, sources=sources), limits, told)
+    process = context.Process(target=_answer, args=words, daemon=True)
+    process.start()
+    send.close()
+    try:
+        found: Choice | Exception = receive.recv()
+    except EOFError:
+        raise DataError("choosing a learner needs more memory than there is: name one with --learner") from None
+    finally:
+        process.kill()  # an answer has been sent, or is no longer wanted
+        process.join()
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> None:
+    import signal
+
+    from rosenblatt.errors import RosenblattError
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits says that it was interrupted
+    answer: Choice | Exception
+    try:
+        answer = choose(reader, limits, **told)
+    except (RosenblattError, OSError) as error:
+        answer = error
+    with contextlib.suppress(OSError):  # the process that waited may be gone
+        send.send(answer)
+
+
+def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
+    """Choose by rows from all over the data."""
+    import numpy as np
+
+    from rosenblatt.data.labels import encode_labels
+    from rosenblatt.data.table import as_table
+    from rosenblatt.learners.targets import weight_rows
+    from rosenblatt.learners.weighting import row_weights
+    from rosenblatt.recipe.family import AROWRecipe
+    from rosenblatt.select import decision
+    from rosenblatt.select.contest import MOST_EPOCHS
+    from rosenblatt.select.scaling import typical_squared_norm
+
+    classes = reader.scan_classes()
+    rows, step = sample_rows(reader, limits.sample_bytes)
+    compact = Compact.of(rows, reader.encoder.features, dense=False)
+    weights = weight_rows(len(classes)) * len(compact.columns)
+    codes = classes.codes(rows)
+    if weights > limits.weights or len(np.unique(codes)) < 2:
+        why = f"{len(classes)} classes and {len(compact.columns):,} columns are too many to try several side by side"
+        if weights <= limits.weights:
+            why = f"every {step:,}-th row is of one class, too few to compare learners"
+        r = float(f"{CAUTION * (typical_squared_norm(as_table(compact.X)) + 1.0):.2g}")
+        epochs = UNTRIED_EPOCHS if max_iter is None else max_iter
+        untried = AROWRecipe(r=r, max_iter=epochs, random_state=random_state)
+        return Choice(untried, None, None, f"AROW(r={r:g}): {why}", {})
+    labels = encode_labels(classes.values[codes])
+    found = decision.choose(
+        as_table(compact.X),
+        labels,
+        row_weights(rows.weights, None, labels),
+        products=products,
+        seed=random_state,
+        max_iter=MOST_EPOCHS if max_iter is None else max_iter,
+        n_jobs=-1,
+    )
+    best = found.best
+    recipe = type(best.recipe)(**best.parameters, max_iter=found.epochs, tol=None, random_state=random_state)
+    scale = None
+    if found.scaling is not None:
+        scale = np.ones(compact.features)
+        scale[compact.columns] = found.scaling.scale
+    sample = "" if step == 1 else f" (on every {step:,}-th row)"
+    multiplied = found.products
+    if multiplied is not None:
+        multiplied = replace(multiplied, columns=compact.columns[multiplied.columns])
+    return Choice(recipe, scale, multiplied, found.sentence + sample, found.scores)

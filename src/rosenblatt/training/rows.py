@@ -1,0 +1,106 @@
+"""Rows of a reader in memory: all of them, up to a limit, or evenly chosen ones.
+
+Invariant: which rows are taken depends on the data alone, not on how a reader cuts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rosenblatt.data.batches import Batch
+    from rosenblatt.data.readers import Reader
+
+MOST_BYTES = 2 << 30
+
+
+def read_rows(reader: Reader) -> Batch:
+    """All rows as one batch, or a sentence where they are too many."""
+    from rosenblatt.data.batches import join_batches
+    from rosenblatt.errors import DataError
+
+    batches, size = [], 0
+    for batch in reader:
+        batches.append(batch)
+        size += _bytes(batch)
+        if size > MOST_BYTES:
+            raise DataError(
+                f"the data has more than {MOST_BYTES >> 30} GB of rows, the most that may be held in memory for what "
+                "needs all of them at once: take fewer rows, or train a linear learner without such options"
+            )
+    if not batches:
+        raise DataError("the data has no rows")
+    return join_batches(batches)
+
+
+def sample_rows(reader: Reader, most: int) -> tuple[Batch, int]:
+    """Every k-th row, and k: the smallest power of 2 for which they take no more than `most` bytes."""
+    from rosenblatt.data.batches import join_batches
+    from rosenblatt.errors import DataError
+
+    kept: list[Batch] = []
+    step, seen, size = 1, 0, 0
+    for batch in reader:
+        kept.append(_every(batch, step, -seen % step))
+        seen += len(batch)
+        size += _bytes(kept[-1])
+        while size > most and sum(map(len, kept)) > 1:
+            step *= 2
+            kept = [_every(join_batches(kept), 2, 0)]
+            size = _bytes(kept[0])
+    if not seen:
+        raise DataError("the data has no rows")
+    return join_batches(kept), step
+
+
+@dataclass(frozen=True)
+class Compact:
+    """Rows over the columns that they use, in their order; a score over all columns is the same."""
+
+    X: Any  # an array, where that takes less memory, or a CSR array
+    columns: NDArray[np.intp]
+    features: int  # of all columns
+
+    @classmethod
+    def of(cls, batch: Batch, features: int | None = None, *, dense: bool = True) -> Compact:
+        import numpy as np
+        import scipy.sparse as sp
+
+        features = max(features or 0, batch.features, 1)
+        used = np.zeros(features, bool)
+        used[batch.indices] = True
+        columns = np.flatnonzero(used)
+        place = (np.cumsum(used, dtype=np.int64) - 1).astype(np.int32)
+        shape = (len(batch), max(len(columns), 1))
+        X = sp.csr_array((batch.values, place[batch.indices], batch.starts), shape=shape)
+        if dense and 8 * shape[0] * shape[1] <= X.data.nbytes + X.indices.nbytes:
+            return cls(X.toarray(), columns, features)
+        return cls(X, columns, features)
+
+
+def _every(batch: Batch, step: int, first: int) -> Batch:
+    """Row `first` and every `step`-th after it."""
+    import numpy as np
+
+    if step == 1 and first == 0:
+        return batch
+    rows = np.arange(first, len(batch), step)
+    matrix = batch.matrix(max(batch.features, 1))[rows]
+    weights = None if batch.weights is None else batch.weights[rows]
+    return replace(
+        batch,
+        starts=matrix.indptr.astype(np.int32),
+        indices=matrix.indices.astype(np.int32),
+        values=matrix.data,
+        codes=batch.codes[rows],
+        weights=weights,
+    )
+
+
+def _bytes(batch: Batch) -> int:
+    """Of the values and indices, and 16 a row: the same however the rows are cut into batches."""
+    return 12 * len(batch.values) + 16 * len(batch)
