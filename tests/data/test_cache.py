@@ -14,8 +14,9 @@ import pytest
 from rosenblatt.data import scan
 from rosenblatt.data.blocks import BlockStore, iter_blocks
 from rosenblatt.errors import DataError
-from rosenblatt.learners.files import FileRun, Options
+from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.file import save
+from rosenblatt.recipe import make_recipe
 
 
 def write_rows(path: Path, count: int = 300, seed: int = 0) -> Path:
@@ -26,7 +27,7 @@ def write_rows(path: Path, count: int = 300, seed: int = 0) -> Path:
 
 
 def train(path: Path, cache: Path | None, model: Path) -> bytes:
-    run = FileRun.begin(scan(path, format="svmlight"), Options(block=64, max_iter=3))
+    run = FileRun.begin(scan(path, format="svmlight"), make_recipe("averaged", max_iter=3), block=64)
     run.run(cache=None if cache is None else str(cache))
     save(run.model(), model)
     return model.read_bytes()

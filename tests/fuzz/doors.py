@@ -183,9 +183,10 @@ def corpus(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     import rosenblatt
     from rosenblatt.data import scan
     from rosenblatt.data.blocks import BlockStore, iter_blocks
-    from rosenblatt.learners.files import FileRun, Options
+    from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save
+    from rosenblatt.recipe import make_recipe
 
     frame = pd.DataFrame(ROWS * 4)
     table = pa.Table.from_pandas(frame)
@@ -204,7 +205,7 @@ def corpus(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
     models = []
     (folder / "mixed.csv").write_bytes(frame.to_csv(index=False).encode())
-    run = FileRun.begin(scan(folder / "mixed.csv", bits=10), Options("averaged", max_iter=2))
+    run = FileRun.begin(scan(folder / "mixed.csv", bits=10), make_recipe("averaged", max_iter=2))
     run.run()
     save(run.model(), folder / "m")
     MODELS.append(read_container(folder / "m", "model"))

@@ -330,7 +330,7 @@ def put_extra_part(header, tensors):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (put_extra_part, "its weight rows do not fit its classes"),
+        (put_extra_part, "its tensors have other shapes"),
         (lambda header, _: header.update(features=2**31), "features and 3 classes, more than can be learned"),
         (lambda header, _: header["parts"].append(VOTE | {"survived_last": [2**63]}), "it counts 9223372036854775808"),
         (lambda header, _: header.update(learner=["x"]), "what it says of its training cannot be read"),
@@ -408,9 +408,10 @@ def test_a_file_that_is_cut_while_it_is_used_does_no_harm(tmp_path):
 def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("a\tred\nb\tblue\n" * 5)
     from rosenblatt.data import scan
-    from rosenblatt.learners.files import FileRun, Options
+    from rosenblatt.learners.files.run import FileRun
+    from rosenblatt.recipe import make_recipe
 
-    run = FileRun.begin(scan(tmp_path / "x", bits=22), Options("perceptron", max_iter=2))
+    run = FileRun.begin(scan(tmp_path / "x", bits=22), make_recipe("perceptron", max_iter=2))
     run.run()
     model = run.model()
     sorted_sizes = []

@@ -53,6 +53,8 @@ class Linear:
         import scipy.sparse as sp
 
         columns = self.columns()
+        import scipy.sparse as sp
+
         stored = sp.csc_array(self.weights[:, columns])
         stored.sort_indices()
         tensors[f"{prefix}columns"] = columns.astype(np.int64)
