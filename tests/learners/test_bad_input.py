@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import (
     AveragedPerceptron,
@@ -55,7 +57,6 @@ BAD_WEIGHTS: list[tuple[Any, str]] = [
     ([1.0, -1.0, 1.0, 1.0], "sample_weight has -1 in row 1"),
     ([1.0, 1.0, np.nan, 1.0], "sample_weight has nan in row 2"),
     ([1.0, 1.0], "expected \\(4,\\)"),
-    ([0.0] * 4, "every sample_weight is zero"),
     (["heavy"] * 4, "sample_weight must be numbers"),
 ]
 FAMILY = [Perceptron(), AveragedPerceptron(), VotedPerceptron(), PocketPerceptron(), PassiveAggressive()]
@@ -72,7 +73,10 @@ def assert_refused(learner: Any, error: type[Exception], sentence: str, *args: A
     with pytest.raises(error, match=sentence):
         fresh.fit(*args, **kwargs)
     assert not [name for name in vars(fresh) if name.endswith("_")]
-    trained = clone(learner).set_params(tol=None, max_iter=500).fit(X, y)
+    trained = clone(learner).set_params(tol=None, max_iter=500)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        trained.fit(X, y)
     before = snapshot(trained)
     with pytest.raises(error, match=sentence):
         trained.fit(*args, **kwargs)
@@ -95,6 +99,14 @@ def test_labels(labels: Any, error: type[Exception], sentence: str) -> None:
 @pytest.mark.parametrize(("weights", "sentence"), BAD_WEIGHTS)
 def test_sample_weights(weights: Any, sentence: str) -> None:
     assert_refused(Perceptron(), DataError, sentence, X, y, sample_weight=weights)
+
+
+def test_weights_that_are_all_zero() -> None:
+    with pytest.raises(DataError, match="every sample_weight is zero"):
+        Perceptron().fit(X, y, sample_weight=[0.0] * 4)
+    learner = Perceptron().partial_fit(X, y)
+    before = snapshot(learner)
+    assert snapshot(learner.partial_fit(X, y, sample_weight=[0.0] * 4)) == before
 
 
 def test_one_class_only() -> None:
@@ -142,7 +154,7 @@ def test_labels_that_cannot_be_sorted_among_the_known() -> None:
         (Perceptron(max_iter=0), "max_iter=0: must be at least 1"),
         (Perceptron(max_iter=2.5), "max_iter=2.5: must be a whole number"),
         (Perceptron(tol="tight"), "tol='tight': must be a number"),
-        (Perceptron(keep="best"), "keep='best': must be 'last', 'average', 'vote' or 'pocket'"),
+        (Perceptron(keep="best"), "keep='best': must be 'last', 'average', 'tail', 'vote' or 'pocket'"),
         (Perceptron(tie="negative"), "tie='negative'"),
         (Perceptron(multiclass="pairs"), "multiclass='pairs'"),
         (Perceptron(init="ones"), "init='ones'"),

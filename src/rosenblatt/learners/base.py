@@ -202,17 +202,19 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learned = self.learned
         classes, states = learned.classes, list(learned.states)
         copied = self.space.may_fail(recipe, table, weights)
+        before = (0, 0)
         try:
             if copied:
                 learned.states[:] = [state.copy() for state in states]
             self.add_classes(labels.classes)
+            before = learned.counted("mistakes"), learned.counted("updates")
             self._learn(recipe, table, labels, weights)
             if copied and not all(state.is_finite() for state in learned.states):
                 raise DataError("the weights overflowed: scale the columns of X")
             self.space.leave(learned.states)
         except KeyboardInterrupt:  # whole rows were learned, and all of them count
             self.space.leave(learned.states)
-            self._record()
+            self._record(before)
             raise
         except BaseException:
             learned.states[:] = states
@@ -221,7 +223,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise
         finally:
             learned.changed()
-        self._record()
+        self._record(before)
 
     def _learn(self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None) -> None:
         learned = self.learned
@@ -236,11 +238,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for state, targets in zip(learned.states, asked, strict=True):
             state.learn(table, targets, recipe.used_rule, order=order)
 
-    def _record(self) -> None:
-        """What was learned since the last entry of the history is one more."""
+    def _record(self, before: tuple[int, int]) -> None:
+        """What was learned since these counts is one more entry of the history."""
         learned = self.learned
-        mistakes, updates = learned.counted("mistakes"), learned.counted("updates")
-        self.history_.append(mistakes - self.mistakes_, updates - self.updates_)
+        self.history_.append(learned.counted("mistakes") - before[0], learned.counted("updates") - before[1])
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "partial_fit"
 
     def close_stream(self) -> None:

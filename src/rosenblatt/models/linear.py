@@ -53,7 +53,6 @@ class Linear:
         import scipy.sparse as sp
 
         columns = self.columns()
-        import scipy.sparse as sp
 
         stored = sp.csc_array(self.weights[:, columns])
         stored.sort_indices()

@@ -65,7 +65,6 @@ def rows_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
             import scipy.sparse as sp
 
             arrays = tuple(tensors[f"{prefix}support.{name}"] for name in ("data", "indices", "indptr"))
-            import scipy.sparse as sp
 
             support: Any = sp.csr_array(arrays, shape=(count, features))
         else:

@@ -33,7 +33,7 @@ class PenalisedRecipe(LinearRecipe):
 class KeptPerceptronRecipe(PenalisedRecipe):
     """The perceptron, with a keep that the class decides."""
 
-    keeps: ClassVar[KeepName]
+    keeps: ClassVar[KeepName] = "last"
 
     eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
     beta: float = number(0.0, "the margin below which they step", least=0.0)

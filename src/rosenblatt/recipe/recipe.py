@@ -20,7 +20,7 @@ from rosenblatt.recipe.rules import Rule
 class Recipe:
     """What every learner is told."""
 
-    learner: ClassVar[str]  # the class in Python that it is the recipe of
+    learner: ClassVar[str] = ""  # the class in Python that it is the recipe of
 
     fit_intercept: bool = switch(True, "learn an intercept")
     max_iter: int = count(1000, "the most epochs")
