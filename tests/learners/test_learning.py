@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, PocketPerceptron, VotedPerceptron, textbook
+from rosenblatt import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, textbook
 
 AND = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
