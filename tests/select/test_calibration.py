@@ -50,8 +50,7 @@ def test_a_sigmoid_finds_the_numbers_that_made_the_labels() -> None:
     generator = np.random.default_rng(0)
     scores = generator.normal(size=200_000) * 3
     found = fit_sigmoid(scores, generator.random(200_000) < expit(1.5 * scores - 0.5)).sigmoid
-    assert found is not None
-    assert found == (pytest.approx(1.5, abs=0.03), pytest.approx(-0.5, abs=0.03))
+    assert found == pytest.approx((1.5, -0.5), abs=0.03)
 
 
 @pytest.mark.parametrize("fit", [fit_sigmoid, fit_isotonic])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -142,18 +141,17 @@ class AutoPerceptron(Probable):
         scores = before.reading.scores(table)
         try:
             self._learn_more(table, labels, weights)
+            reading, calibration = self._read(), before.calibration
+            assert isinstance(calibration, Calibration)
+            if len(known) == len(before.reading.classes):
+                calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(rows))
+            else:  # the scores have other columns now: start again, from what was just learned
+                judged = Judged(reading.scores(table), labels.codes, counted).take(rows)
+                calibration = Calibration(calibration.kind, judged, len(known))
+            self.classes_, self._answering = known, Answering(reading, calibration)
         except BaseException:  # an interrupted call has learned whole rows
-            if len(self.best_.classes_) == len(before.reading.classes):
-                self._answering = replace(before, reading=self._read())
+            self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
             raise
-        reading, calibration = self._read(), before.calibration
-        assert isinstance(calibration, Calibration)
-        if len(known) == len(before.reading.classes):
-            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(rows))
-        else:  # the scores have other columns now: start again, from what was just learned
-            judged = Judged(reading.scores(table), labels.codes, counted).take(rows)
-            calibration = Calibration(calibration.kind, judged, len(known))
-        self.classes_, self._answering = known, Answering(reading, calibration)
         return self
 
     @property

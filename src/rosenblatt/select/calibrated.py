@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.epochs.history import History
 from rosenblatt.learners.fitting import conclude, prepare
@@ -103,22 +102,12 @@ class Calibrated(Probable):
         scores = before.reading.scores(table)
         try:
             self.learner_.partial_fit(X, y, classes, sample_weight)
-        except BaseException:  # an interrupted call has learned whole rows
-            if len(self.learner_.classes_) == len(self.classes_):
-                self._answering = replace(before, reading=self.learner_.learned.reading())
+            self._follow(table, labels, sample_weight, scores)
+        except BaseException:
+            reading = self.learner_.learned.reading()
+            if reading is not self._answering.reading:
+                self.classes_, self._answering = reading.classes, before.interrupted(reading)
             raise
-        known = self.learner_.classes_
-        labels = Labels(known, labels.among(known))
-        present, counted = self._weights(sample_weight, labels)
-        reading, calibration = self.learner_.learned.reading(), before.calibration
-        if isinstance(calibration, VoteShares):
-            calibration = self._vote_shares(reading)
-        elif len(known) == len(self.classes_):
-            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
-        else:  # the scores have other columns now: the window starts again, from what was just learned
-            judged = Judged(reading.scores(table), labels.codes, counted).take(present)
-            calibration = Calibration(calibration.kind, judged, len(known))
-        self._answering, self.classes_ = Answering(reading, calibration), known
         return self
 
     @property
@@ -159,6 +148,21 @@ class Calibrated(Probable):
         remember_columns(self, X)
         self.learner_, self.classes_ = learner, labels.classes
         self._answering = Answering(reading, calibration)
+
+    def _follow(self, table: Table, labels: Labels, sample_weight: Any, scores: Floats) -> None:
+        """After more rows were learned that had these scores before."""
+        before, reading = self._answering, self.learner_.learned.reading()
+        known, calibration = reading.classes, before.calibration
+        labels = Labels(known, labels.among(known))
+        present, counted = self._weights(sample_weight, labels)
+        if isinstance(calibration, VoteShares):
+            calibration = self._vote_shares(reading)
+        elif len(known) == len(before.reading.classes):
+            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
+        else:  # the scores have other columns now: the window starts again, from what was just learned
+            judged = Judged(reading.scores(table), labels.codes, counted).take(present)
+            calibration = Calibration(calibration.kind, judged, len(known))
+        self.classes_, self._answering = known, Answering(reading, calibration)
 
     def _check(self) -> None:
         check_linear(self.learner)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.learners.targets import weight_rows
 from rosenblatt.learners.weighting import effective_rows
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.probability import CurveName, fit_calibrator
@@ -30,6 +31,11 @@ class Judged:
     scores: Floats
     codes: NDArray[np.int32]
     weights: Floats | None  # None: each row counts as one
+
+    @classmethod
+    def none(cls, classes: int) -> Judged:
+        """No row yet, of so many classes."""
+        return cls(np.empty((0, weight_rows(classes))), np.empty(0, np.int32), None)
 
     def take(self, index: Any) -> Judged:
         """Those of some rows."""

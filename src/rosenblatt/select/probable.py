@@ -19,7 +19,7 @@ from rosenblatt.learners.seen import check_columns
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator
-from rosenblatt.select.calibration import Calibration, VoteShares
+from rosenblatt.select.calibration import Calibration, Judged, VoteShares
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,13 @@ class Answering:
 
     reading: Reading
     calibration: Calibration | VoteShares
+
+    def interrupted(self, reading: Reading) -> Answering:
+        """After a call that learned some rows and could not finish: scores are known of the classes before only."""
+        calibration, classes = self.calibration, len(reading.classes)
+        if classes != len(self.reading.classes) and isinstance(calibration, Calibration):
+            calibration = Calibration(calibration.kind, Judged.none(classes), classes)
+        return Answering(reading, calibration)
 
 
 class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
