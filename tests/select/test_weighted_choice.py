@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score
 
 from rosenblatt import AROW, AutoPerceptron, AveragedPerceptron, Calibrated, Perceptron, Sweep, cross_validate, engine
 from rosenblatt.data import as_table
@@ -41,10 +42,20 @@ def test_a_candidate_unseats_the_first_by_rows_of_equal_weight() -> None:
     assert first.counted == pytest.approx(198**2 / (99 + 99**2))
     for each in (first, later):
         each.shares = [198.0]
-    first.scores, later.scores = [[0.4]], [[0.9]]
+    first.scores, later.scores = [[0.7]], [[0.9]]
     assert _best([first, later])[0] is first
-    first.scores = [[0.01]]
+    first.scores = [[0.6]]  # a standard error below, though 100·p·(1 - p) rows are more than these count as
     assert _best([first, later])[0] is later
+
+
+def test_balanced_weights_choose_what_answers_both_classes() -> None:
+    """PA-I, which comes first, answers with the class of 99 rows in 100; half of the weight is wrong then."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(4000) % 100 == 0).astype(int)
+    X, new = (rng.normal(size=(4000, 3)) + 0.6 * y[:, None] for _ in range(2))
+    learner = AutoPerceptron(class_weight="balanced", n_jobs=1).fit(X, y)
+    assert max(learner.scores_.values()) - learner.scores_[next(iter(learner.scores_))] < 0.05, learner.choice_
+    assert balanced_accuracy_score(y, learner.predict(new)) > 0.65
 
 
 def test_products_must_right_more_weight_than_they_wrong() -> None:

@@ -41,7 +41,7 @@ ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go 
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
 SETTLED = 40_000  # rows to go over at least, in a limited number of epochs: few steps have not settled yet
 EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, p being its accuracy
-NO_CHANCE = 3.0  # standard errors: where rows have weights, so much better is better, however few they count as
+CLEAR = 1.0  # standard errors: where rows have weights, so much better is better, however few they count as
 
 
 @dataclass(frozen=True)
@@ -138,13 +138,12 @@ class Candidate:
     def floor(self) -> float:
         """The score from which on an earlier candidate is taken: a few rows more or less prove nothing.
 
-        Many rows may count as few by weight. Then so many rows more may be more than there are, and what is no chance
-        is enough.
+        Many rows may count as few by weight, and EDGE ask for more rows than these are: a standard error is enough.
         """
         score = self.score
         error = self._error(score)
         edge = EDGE * error**2
-        return score - (edge if self.shares is None else min(edge, NO_CHANCE * error))
+        return score - (edge if self.shares is None else min(edge, CLEAR * error))
 
     def _error(self, score: float) -> float:
         """The standard error of a score, as if one more row were right and one wrong, so that it is never 0."""
