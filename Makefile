@@ -7,7 +7,7 @@ BENCH := .venv-bench
 BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" cmake ninja
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize fuzz bench bench-quick bench-guard clean
+.PHONY: demo test lint sanitize fuzz fuzz-long bench bench-quick bench-guard clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
@@ -20,6 +20,8 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
+	npx --yes @biomejs/biome@2.6.6 ci
 
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
@@ -34,10 +36,17 @@ bench-guard:
 	$(PYTHON) benchmarks/instructions.py --guard
 
 FUZZ_SECONDS ?= 60
-fuzz:
+fuzz: $(VENV)/.installed
 	mkdir -p build
 	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
 	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
+	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz-records tests/fuzz/records.cpp
+	build/fuzz-records $(FUZZ_SECONDS)
+	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
+
+# Half an hour for each of the doors.
+fuzz-long:
+	$(MAKE) fuzz FUZZ_SECONDS=1800
 
 $(VENV)/.installed: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.dual import DualState, Support, settle
-from rosenblatt.learners.rules import Rule
+from rosenblatt.learners.kernel.dual import DualState, Support
+from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Kernel, walk
+from rosenblatt.recipe.rules import Rule
 
 CHECKPOINTS = (0.1, 1, 2, 3, 4, 10, 30)
 MEASURES = ("vote", "average", "last", "SupVec", "Mistake")
@@ -109,17 +110,17 @@ def learn_digit(
         cache_bytes=0,
         generator=engine.seed_generator(0),
     )
-    signs = np.where(y == digit, 1, -1).astype(np.int8)
+    targets = Targets(np.where(y == digit, 1, -1).astype(np.int8), 1)
     lengths, survived, mistakes = [], [], []
     for epoch in range(epochs):
         for part, now in ((order[:FIRST_ROWS], 0.1), (order[FIRST_ROWS:], 1)) if epoch == 0 else ((order, epoch + 1),):
-            state.learn(train, signs, Rule(), order=part)
+            state.learn(train, targets, Rule(), order=part)
             if now in CHECKPOINTS:
                 lengths.append(len(state.recent))
                 survived.append(state.counter("survived"))
                 mistakes.append(state.counter("mistakes"))
     mistaken = [np.unique(state.recent.which[:length]) for length in lengths]
-    settle([state])
+    DualState.leave([state])
     # What was known at a checkpoint is the beginning of the list of updates; one kernel matrix serves all of them.
     logs = tuple(state.log.first(length) for length in lengths)
     walked = walk(kernel, test, state.support.rows, logs, tuple(survived), 1, False, with_sums=True, with_votes=True)

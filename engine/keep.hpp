@@ -94,8 +94,14 @@ struct Tail : Last {
     const auto get = [&](const char* array, std::int64_t length) {
       return s.arrays.template get<double>(array, length);
     };
-    return {{},  get("recent_sums", size), get("intercept_recent_sums", s.K), get("later_sums", size),
-            get("intercept_later_sums", s.K), s.K, size, s.fit_intercept};
+    return {{},
+            get("recent_sums", size),
+            get("intercept_recent_sums", s.K),
+            get("later_sums", size),
+            get("intercept_later_sums", s.K),
+            s.K,
+            size,
+            s.fit_intercept};
   }
   template <class Rows>
   void before_update(const Rows& rows, std::int64_t i, double step, std::int64_t gain, std::int64_t lose,
@@ -129,13 +135,13 @@ struct Tail : Last {
     return static_cast<double>(std::max<std::int64_t>(1, c.seen - from(c.seen)));
   }
   template <class Rows>
-  void add(const Rows& rows, std::int64_t i, double change, std::int64_t gain, std::int64_t lose, double* sums,
-           double* intercept_sums) const {
-    rows.template add_to<double>(i, change, sums, gain, K);
-    if (fit_intercept) intercept_sums[gain] += change;
+  void add(const Rows& rows, std::int64_t i, double change, std::int64_t gain, std::int64_t lose, double* to,
+           double* to_intercept) const {
+    rows.template add_to<double>(i, change, to, gain, K);
+    if (fit_intercept) to_intercept[gain] += change;
     if (lose < 0) return;
-    rows.template add_to<double>(i, -change, sums, lose, K);
-    if (fit_intercept) intercept_sums[lose] -= change;
+    rows.template add_to<double>(i, -change, to, lose, K);
+    if (fit_intercept) to_intercept[lose] -= change;
   }
 };
 
@@ -157,7 +163,9 @@ struct Vote : Last {
 };
 
 // Gallant's pocket. With the ratchet a challenger is checked on all rows, once, when its run of correct answers beats
-// the pocket's run, and must make fewer mistakes; without (a stream has no "all rows") the longer run decides.
+// the pocket's run, and must make fewer mistakes; without (a stream has no "all rows") the longer run decides. A stream
+// may change, and the longest run of all would then stay for ever: at every power of two of examples the pocket's run
+// counts half, however the stream is cut into calls.
 struct Ratchet {
   double* mistakes;  // of the pocket on all rows, each counted with its sample weight
   bool checks;
@@ -170,6 +178,10 @@ struct Ratchet {
       c.run = c.checked = c.pocket_is_current = 0;
     } else {
       c.run = mistake ? 0 : c.run + 1;
+    }
+    if (!checks && c.seen > 0 && (c.seen & (c.seen - 1)) == 0) {
+      c.pocket_run /= 2;
+      c.checked = 0;
     }
     if (c.run > c.pocket_run && !c.checked) {
       c.checked = 1;

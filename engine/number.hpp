@@ -1,9 +1,9 @@
 // Decimal numbers from text, each the double that Python's float() gives.
 //
-// Invariant: the fast path is taken only where it is exact: at most 2^53 as an integer of the digits, times or divided by
-// a power of ten that a double holds exactly (Clinger 1990). Everything else goes to std::from_chars.
-// On entry *end is no part of a number and 8 bytes behind it can be read, so that digits are taken eight at a time, without a
-// branch on how many there are: that is where a reader's time goes.
+// Invariant: the fast path is taken only where it is exact: at most 2^53 as an integer of the digits, times or divided
+// by a power of ten that a double holds exactly (Clinger 1990). Everything else goes to std::from_chars. On entry *end
+// is no part of a number and 8 bytes behind it can be read, so that digits are taken eight at a time, without a branch
+// on how many there are: that is where a reader's time goes.
 #pragma once
 
 #include <bit>
@@ -70,7 +70,8 @@ inline std::uint64_t load_digits(const char* at) {
 // The high bit of the first byte that is no digit, and perhaps of later ones; 0 if all are digits.
 inline std::uint64_t not_digits(std::uint64_t x) { return ((x + 0x7676767676767676) | x) & 0x8080808080808080; }
 
-// The number that eight digits make: pairs, then both halves of four at once (Lemire, "Quickly parsing eight digits", 2018).
+// The number that eight digits make: pairs, then both halves of four at once (Lemire, "Quickly parsing eight digits",
+// 2018).
 inline std::uint64_t join_digits(std::uint64_t x) {
   constexpr std::uint64_t pair = 0x000000ff000000ff;
   constexpr std::uint64_t outer = 100 + (std::uint64_t{1'000'000} << 32), inner = 1 + (std::uint64_t{10'000} << 32);
@@ -86,7 +87,8 @@ inline int parse_digits(const char* at, std::uint64_t& value) {
   return count;
 }
 
-// A decimal of at most 8 characters, all that lies from `at` to `stop`: digits, perhaps a point among them. False if it is not.
+// A decimal of at most 8 characters, all that lies from `at` to `stop`: digits, perhaps a point among them. False if it
+// is not.
 inline bool parse_short(const char* at, const char* stop, double& value) {
   const std::ptrdiff_t length = stop - at;
   if (length < 1 || length > 8) return false;
@@ -165,7 +167,8 @@ inline const char* parse_number(const char* at, const char* end, double& value) 
   }
   if (digits == 8 || places == 8 || digits + places == 0 || (*stop | 0x20) == 'e' || stop > end)
     return parse_long_number(at, end, negative, value);
-  const double size = static_cast<double>(static_cast<std::int64_t>(whole * whole_powers[places] + fraction)) / powers_of_ten[places];
+  const double size =
+      static_cast<double>(static_cast<std::int64_t>(whole * whole_powers[places] + fraction)) / powers_of_ten[places];
   value = with_sign(size, negative);
   return stop;
 }

@@ -1,7 +1,7 @@
 // From bytes to rows: what all text formats share.
 //
-// Invariant: a line gives one whole row, or one entry in `bad`, or nothing (blank, or a comment). The columns of a row rise
-// strictly and its values are finite, so the rows need no further check. Nothing is read outside of the chunk.
+// Invariant: a line gives one whole row, or one entry in `bad`, or nothing (blank, or a comment). The columns of a row
+// rise strictly and its values are finite, so the rows need no further check. Nothing is read outside of the chunk.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace rosenblatt {
 
-inline constexpr std::size_t most_labels = 65'536;        // more distinct labels in a chunk are measurements
+inline constexpr std::size_t most_labels = 65'536;          // more distinct labels in a chunk are measurements
 inline constexpr std::uint64_t most_index = 2'147'483'646;  // the largest feature: columns are 32-bit
-inline constexpr std::size_t longest_label = 256;          // bytes
+inline constexpr std::size_t longest_label = 256;           // bytes
 
 struct BadLine {
   std::int64_t line;  // within the chunk, from 0
@@ -63,7 +63,7 @@ class Growing {
     held_.reset(grown);
   }
   void push_back(T value) { held_.get()[size_++] = value; }  // room has been made
-  void resize(std::size_t size) { size_ = size; }             // only downwards
+  void resize(std::size_t size) { size_ = size; }            // only downwards
   std::size_t size() const { return size_; }
   T& operator[](std::size_t at) { return held_.get()[at]; }
   T& back() { return held_.get()[size_ - 1]; }
@@ -158,14 +158,17 @@ inline std::string shown(const char* begin, const char* end) {
 inline bool is_usable(double value) { return std::fabs(value) <= largest_value<double>; }
 
 inline std::string not_usable(double value, std::string_view what) {
-  return std::string(what) + (std::isnan(value) ? " is nan" : std::isinf(value) ? " is infinite" : " is too large") +
+  return std::string(what) +
+         (std::isnan(value)   ? " is nan"
+          : std::isinf(value) ? " is infinite"
+                              : " is too large") +
          ": a value must be a finite number of at most 1e100";
 }
 
 inline constexpr std::ptrdiff_t readable = 24;  // bytes behind a line that a reader may look at
 
-// Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad. Behind *end
-// some bytes can be read, and a line always has an end: the last lines are read from a copy.
+// Calls read(begin, end) for every line without its ending; it returns an empty string or why the line is bad. Behind
+// *end some bytes can be read, and a line always has an end: the last lines are read from a copy.
 template <class ReadLine>
 void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& read) {
   const auto take = [&](const char* at, const char* stop) {

@@ -1,9 +1,10 @@
 // CSV text to records: where each ends, how many cells it has, and in which line it begins.
 //
-// A quote opens a cell only at its beginning; what follows the closing quote of a cell within one line belongs to it. A cell
-// whose quote is never closed, or whose closing quote stands lines below in the middle of something else, is malformed: its
-// first line is a record of its own, and reading goes on in the next line. This takes linear time: the next quote that is not
-// doubled decides, and where there is none to the end, all quotes from there on are doubled, so that no later cell stays open.
+// A quote opens a cell only at its beginning; what follows the closing quote of a cell within one line belongs to it. A
+// cell whose quote is never closed, or whose closing quote stands lines below in the middle of something else, is
+// malformed: its first line is a record of its own, and reading goes on in the next line. This takes linear time: the
+// next quote that is not doubled decides, and where there is none to the end, all quotes from there on are doubled, so
+// that no later cell stays open.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@ namespace rosenblatt {
 
 struct Records {
   static constexpr std::int32_t blank = 0, malformed = -1;
-  std::vector<std::int64_t> ends;    // behind the line end of each record
-  std::vector<std::int32_t> cells;   // of each record; blank: nothing but spaces and delimiters
-  std::vector<std::int64_t> lines;   // in which each begins, from 0
-  std::int64_t line = 0;             // lines of all records
-  bool open = false;                 // does what is left begin with a quote that is not closed yet?
+  std::vector<std::int64_t> ends;   // behind the line end of each record
+  std::vector<std::int32_t> cells;  // of each record; blank: nothing but spaces and delimiters
+  std::vector<std::int64_t> lines;  // in which each begins, from 0
+  std::int64_t line = 0;            // lines of all records
+  bool open = false;                // does what is left begin with a quote that is not closed yet?
 };
 
 class RecordSplitter {

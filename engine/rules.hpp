@@ -90,7 +90,8 @@ inline AnyRule make_rule(std::string_view name, const Numbers& numbers) {
   if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, numbers.C};
   if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, numbers.C};
   if (name == "AROW") return Arow{{}, numbers.r};
-  throw std::invalid_argument("rule='" + std::string(name) + "': must be perceptron, normalised, PA, PA-I, PA-II or AROW");
+  throw std::invalid_argument("rule='" + std::string(name) +
+                              "': must be perceptron, normalised, PA, PA-I, PA-II or AROW");
 }
 
 }  // namespace rosenblatt

@@ -1,4 +1,5 @@
-// Memory that was given back, kept for the next chunk: fresh pages cost a fifth of the time it takes to parse into them.
+// Memory that was given back, kept for the next chunk: fresh pages cost a fifth of the time it takes to parse into
+// them.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +56,8 @@ class Spare {
   };
   static std::size_t size_of(std::size_t bytes) { return (bytes / sizeof(Head) + 2) * sizeof(Head); }
 
-  // Large pieces come from the system and go back to it: in the heaps of several threads they would leave holes that grow
-  // with the data.
+  // Large pieces come from the system and go back to it: in the heaps of several threads they would leave holes that
+  // grow with the data.
 #if defined(__SANITIZE_ADDRESS__)
   static constexpr std::size_t large = std::numeric_limits<std::size_t>::max();
 #else

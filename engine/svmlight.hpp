@@ -45,8 +45,8 @@ inline std::string read_features(const char* at, const char* end, Parsed& out) {
   bool sorted = true;
   for (;;) {
     at += *at == ' ';
-    // The common case, one space and a short plain word. Where the next word begins does not wait for what this one says, so
-    // the processor reads several of them at a time.
+    // The common case, one space and a short plain word. Where the next word begins does not wait for what this one
+    // says, so the processor reads several of them at a time.
     for (;;) {
       const int length = word_length(at);
       std::int64_t column;
@@ -102,7 +102,8 @@ inline std::string read_line(const char* at, const char* end, Parsed& out, bool 
     if (std::string why = check_numeric_label(label); !why.empty()) return why;
   if (std::string why = read_features(at, end, out); !why.empty()) return why;
   const std::int32_t code = label.empty() ? -1 : out.labels.code_of(label);
-  if (out.labels.labels().size() > most_labels) return "there are more than 65536 labels: they are measurements, not classes";
+  if (out.labels.labels().size() > most_labels)
+    return "there are more than 65536 labels: they are measurements, not classes";
   out.end_row(code);
   return {};
 }

@@ -1,8 +1,8 @@
 // Vowpal Wabbit lines: `[label [importance [base]]] ['tag]|namespace[:scale] name[:value] … |namespace …`.
 //
-// Names are hashed by VW's own rules: a name of digits only is that number plus the hash of its namespace, any other name is
-// hashed with the namespace's hash as the seed; a feature without a name takes the next free number. The base is ignored:
-// a perceptron has no use for an initial prediction.
+// Names are hashed by VW's own rules: a name of digits only is that number plus the hash of its namespace, any other
+// name is hashed with the namespace's hash as the seed; a feature without a name takes the next free number. The base
+// is ignored: a perceptron has no use for an initial prediction.
 #pragma once
 
 #include "hash.hpp"
@@ -65,7 +65,8 @@ std::string for_each_feature(const char* at, const char* end, std::uint32_t mask
     double scale = 1.0;
     if (p < end && *p == ':') {
       const char* const stop = parse_number(p + 1, end, scale);
-      if (!stop || (stop < end && !is_space(*stop) && *stop != '|')) return "namespace " + shown(at, p) + ": its scale is not a number";
+      if (!stop || (stop < end && !is_space(*stop) && *stop != '|'))
+        return "namespace " + shown(at, p) + ": its scale is not a number";
       if (!is_usable(scale)) return not_usable(scale, "the scale of a namespace");
       p = stop;
     }
@@ -98,11 +99,13 @@ inline std::string read_line(const char* at, const char* end, Parsed& out, bool 
   Head head;
   if (std::string why = read_head(at, bar, head); !why.empty()) return why;
   if (head.label.empty() && require_label) return "the line has no label (a word that touches the first '|' is a tag)";
-  std::string why = for_each_feature(bar, end, mask, [&](std::uint32_t column, double value, auto, auto) { out.put(column, value); });
+  std::string why =
+      for_each_feature(bar, end, mask, [&](std::uint32_t column, double value, auto, auto) { out.put(column, value); });
   if (!why.empty()) return why;
   out.sort_row();
   const std::int32_t code = head.label.empty() ? -1 : out.labels.code_of(head.label);
-  if (out.labels.labels().size() > most_labels) return "there are more than 65536 labels: they are measurements, not classes";
+  if (out.labels.labels().size() > most_labels)
+    return "there are more than 65536 labels: they are measurements, not classes";
   out.end_row(code, head.importance);
   return {};
 }

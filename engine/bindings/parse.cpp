@@ -61,10 +61,9 @@ nb::tuple to_tuple(Parsed& parsed) {
   for (const BadLine& line : parsed.bad) bad.append(nb::make_tuple(line.line, line.why));
   nb::object weights = nb::none();
   if (!parsed.weights.empty()) weights = nb::cast(to_vector(std::move(parsed.weights)));
-  return nb::make_tuple(to_vector(std::move(parsed.starts)), to_array(parsed.indices),
-                        to_array(parsed.values), to_vector(std::move(parsed.codes)), weights,
-                        to_bytes(parsed.labels.labels()), bad, parsed.lines, parsed.largest,
-                        to_vector(std::move(parsed.gaps)));
+  return nb::make_tuple(to_vector(std::move(parsed.starts)), to_array(parsed.indices), to_array(parsed.values),
+                        to_vector(std::move(parsed.codes)), weights, to_bytes(parsed.labels.labels()), bad,
+                        parsed.lines, parsed.largest, to_vector(std::move(parsed.gaps)));
 }
 
 // Room for a chunk, not filled.
@@ -91,13 +90,11 @@ nb::tuple parse(const Bytes& data, const std::string& format_name, bool require_
     std::vector<std::uint32_t> found;
     out.make_room(size / 8);
     if (format == Format::svmlight)
-      for_each_line(text, size, out, [&](const char* at, const char* end) {
-        return svmlight::read_line(at, end, out, require_label);
-      });
+      for_each_line(text, size, out,
+                    [&](const char* at, const char* end) { return svmlight::read_line(at, end, out, require_label); });
     else if (format == Format::vw)
-      for_each_line(text, size, out, [&](const char* at, const char* end) {
-        return vw::read_line(at, end, out, require_label, mask);
-      });
+      for_each_line(text, size, out,
+                    [&](const char* at, const char* end) { return vw::read_line(at, end, out, require_label, mask); });
     else
       for_each_line(text, size, out, [&](const char* at, const char* end) {
         return labelled::read_line(at, end, out, require_label, format == Format::tabbed, mask, tokenizer, found);
@@ -107,7 +104,8 @@ nb::tuple parse(const Bytes& data, const std::string& format_name, bool require_
 }
 
 // Where the records of CSV text end.
-nb::tuple split_records(const Bytes& data, const std::string& delimiter, const std::string& escape, bool last, bool hopeless) {
+nb::tuple split_records(const Bytes& data, const std::string& delimiter, const std::string& escape, bool last,
+                        bool hopeless) {
   if (delimiter.size() != 1 || delimiter[0] == '"' || delimiter[0] == '\n' || delimiter[0] == '\r')
     throw nb::value_error("delimiter: must be one byte other than a quote or a line end");
   if (escape.size() > 1) throw nb::value_error("escape: must be one byte or none");
@@ -252,11 +250,15 @@ void bind_parse(nb::module_& m) {
   m.def("parse", &parse, "data"_a.noconvert(), "format"_a, nb::kw_only(), "require_label"_a, "bits"_a, "grams"_a,
         "Rows of a chunk of whole lines: starts, indices, values, label codes, weights or None, labels, bad lines, "
         "lines, largest column, and the rows before each line that gave none.");
-  m.def("split_records", &split_records, "data"_a.noconvert(), nb::kw_only(), "delimiter"_a, "escape"_a, "last"_a, "hopeless"_a,
-        "Records of CSV text: their ends, numbers of cells (0: blank, -1: a quote that is never closed), first lines; the "
+  m.def("split_records", &split_records, "data"_a.noconvert(), nb::kw_only(), "delimiter"_a, "escape"_a, "last"_a,
+        "hopeless"_a,
+        "Records of CSV text: their ends, numbers of cells (0: blank, -1: a quote that is never closed), first lines; "
+        "the "
         "lines of all; and whether what is left begins with an open quote.");
-  m.def("make_buffer", &make_buffer, "size"_a, "Bytes to read a chunk into: memory that was used before, if there is some.");
-  m.def("scan_labels", &scan_labels, "data"_a.noconvert(), "format"_a, "The distinct labels of a chunk of whole lines.");
+  m.def("make_buffer", &make_buffer, "size"_a,
+        "Bytes to read a chunk into: memory that was used before, if there is some.");
+  m.def("scan_labels", &scan_labels, "data"_a.noconvert(), "format"_a,
+        "The distinct labels of a chunk of whole lines.");
   m.def("find_names", &find_names, "data"_a.noconvert(), "format"_a, nb::kw_only(), "wanted"_a.noconvert(), "bits"_a,
         "grams"_a, "Names of the hashed columns marked in `wanted`, whose marks are taken away.");
   m.def("hash_texts", &hash_texts, "data"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "seed"_a, "bits"_a,

@@ -6,115 +6,24 @@ Invariant: a report is one file that needs no other, no network and no script.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.errors import DataError, ModelError
-from rosenblatt.models.linear import predict_codes
+from rosenblatt.errors import ModelError
+from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import evaluate_batches as evaluate_batches
 from rosenblatt.models.model import Model
-from rosenblatt.select.comparison import Comparison
-from rosenblatt.select.probability import Reliability, brier_score, reliability
+
+if TYPE_CHECKING:
+    from rosenblatt.select.comparison import Comparison
+    from rosenblatt.select.probability import Reliability
 
 _MOST_SHOWN = 30  # classes in a table
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Counts of true against predicted labels; a true label that the model does not know counts as an error.
-
-    Attributes
-    ----------
-    classes : array
-    confusion : array of shape (n_classes, n_classes)
-        Rows of the true class i that were predicted as j.
-    unknown : int
-        Rows whose true label is none of the classes.
-    reliability : Reliability or None
-        How sure the answers were and how often they were right, where there are probabilities.
-    brier : float or None
-        The mean squared distance of the probabilities from what happened.
-    """
-
-    classes: NDArray[Any]
-    confusion: NDArray[np.int64]
-    unknown: int = 0
-    reliability: Reliability | None = None
-    brier: float | None = None
-
-    @property
-    def rows(self) -> int:
-        return int(self.confusion.sum()) + self.unknown
-
-    @property
-    def errors(self) -> int:
-        return self.rows - int(np.trace(self.confusion))
-
-    @property
-    def accuracy(self) -> float:
-        return 1 - self.errors / self.rows
-
-    @property
-    def majority(self) -> float:
-        """The accuracy of always naming the most frequent class."""
-        return float(self.confusion.sum(axis=1).max() / self.rows)
-
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the accuracy, for rows drawn independently."""
-        n, p, z = self.rows, self.accuracy, 1.959963984540054
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return max(0.0, middle - half), min(1.0, middle + half)
-
-    def by_class(self) -> list[tuple[Any, int, float, float, float]]:
-        """For each class: label, rows, precision, recall and F1; 0 where there is nothing to divide by."""
-        figures = []
-        for k, label in enumerate(self.classes.tolist()):
-            right = int(self.confusion[k, k])
-            named, there = int(self.confusion[:, k].sum()), int(self.confusion[k].sum())
-            precision, recall = right / named if named else 0.0, right / there if there else 0.0
-            f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-            figures.append((label, there, precision, recall, f1))
-        return figures
-
-    def verdict(self) -> str:
-        """One sentence."""
-        low, high = self.interval()
-        gain = (
-            "well above"
-            if low > self.majority
-            else "below"
-            if high < self.majority
-            else "not told apart, on so few rows, from"
-        )
-        return (
-            f"{self.accuracy:.2%} of {self.rows:,} rows right (95 % interval {low:.2%} to {high:.2%}), {gain} the "
-            f"{self.majority:.2%} of always naming the most frequent class."
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "errors": self.errors,
-            "accuracy": self.accuracy,
-            "interval": list(self.interval()),
-            "majority": self.majority,
-            "macro_f1": float(np.mean([f1 for *_, f1 in self.by_class()])),
-            "unknown_labels": self.unknown,
-            "classes": self.classes.tolist(),
-            "confusion": self.confusion.tolist(),
-            "by_class": [
-                dict(zip(("label", "rows", "precision", "recall", "f1"), each, strict=True)) for each in self.by_class()
-            ],
-            "verdict": self.verdict(),
-            **({} if self.reliability is None else {"brier": self.brier, "ece": self.reliability.ece}),
-        }
+_MOST_LISTED = 100  # classes in a list
 
 
 def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
@@ -136,40 +45,44 @@ def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
     result = Evaluation(classes, confusion, int((~known).sum()))
     if not hasattr(classifier, "predict_proba") or not known.any():
         return result
+    from rosenblatt.select.probability import brier_score, reliability
+
     P, seen = np.asarray(classifier.predict_proba(X))[known], codes[known].astype(np.int32)
     return replace(result, reliability=reliability(P, seen), brier=brier_score(P, seen))
-
-
-def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
-    """Predict every row of the batches and count."""
-    classes, K = Classes(model.classes), len(model.classes)
-    confusion, unknown = np.zeros(K * K, np.int64), 0
-    for batch in batches:
-        true = classes.codes(batch)
-        known = true >= 0
-        unknown += int((~known).sum())
-        predicted = predict_codes(model.batch_scores(batch))
-        confusion += np.bincount(true[known] * K + predicted[known], minlength=K * K)
-    if confusion.sum() + unknown == 0:
-        raise DataError("the data has no rows")
-    return Evaluation(model.classes, confusion.reshape(K, K), unknown)
 
 
 def render_text(result: Evaluation) -> str:
     """For a terminal."""
     lines = [result.verdict()]
     if result.unknown:
-        lines.append(f"{result.unknown:,} rows have a label that the model does not know; they count as errors.")
-    width = max(5, *(len(str(label)) for label in result.classes.tolist()))
+        shown = ", ".join(repr(label) for label in list(result.strangers)[:5])
+        more = ", …" if len(result.strangers) > 5 else ""
+        known = ", ".join(repr(str(label)) for label in result.classes.tolist()[:5])
+        rest = ", …" if len(result.classes) > 5 else ""
+        lines.append(
+            f"{result.unknown:,} rows have a label that the model does not know ({shown}{more}); they count as errors. "
+            f"It knows {known}{rest}."
+        )
+    figures = {"macro F1": result.macro_f1, "AUC": result.auc, "log loss": result.log_loss, "Brier score": result.brier}
+    if result.reliability is not None:
+        figures["calibration error"] = result.reliability.ece
+    lines.append(", ".join(f"{name} {value:.4f}" for name, value in figures.items() if value is not None))
+    width = max(5, *(len(str(label)) for label in result.classes.tolist()[:_MOST_LISTED]))
     lines.append(f"\n{'class':<{width}}  {'rows':>9}  precision  recall      F1")
-    for label, rows, precision, recall, f1 in result.by_class():
-        lines.append(f"{label!s:<{width}}  {rows:>9,}  {precision:>9.2%}  {recall:>6.2%}  {f1:>6.2%}")
-    if len(result.classes) <= 10:
+    for label, rows, precision, recall, f1 in result.by_class()[:_MOST_LISTED]:
+        lines.append(f"{label!s:<{width}}  {rows:>9,.10g}  {precision:>9.2%}  {recall:>6.2%}  {f1:>6.2%}")
+    if len(result.classes) > _MOST_LISTED:
+        lines.append(f"… {len(result.classes) - _MOST_LISTED:,} more; --json has them all")
+    if len(result.classes) <= 10 and result.confusion is not None:
         labels = [str(label)[:12] for label in result.classes.tolist()]
-        cell = max(7, *(len(label) for label in labels), *(len(f"{n:,}") for n in result.confusion.ravel()))
+        cell = max(7, *(len(label) for label in labels), *(len(f"{n:,.10g}") for n in result.confusion.ravel()))
         lines.append(f"\n{'true':<{width}}  " + "  ".join(f"{label:>{cell}}" for label in labels) + "   predicted")
         for label, row in zip(result.classes.tolist(), result.confusion.tolist(), strict=True):
-            lines.append(f"{label!s:<{width}}  " + "  ".join(f"{n:>{cell},}" for n in row))
+            lines.append(f"{label!s:<{width}}  " + "  ".join(f"{n:>{cell},.10g}" for n in row))
+    elif result.pairs:
+        lines.append("\nmost often confused")
+        for i, j, n in result.pairs[:10]:
+            lines.append(f"{result.classes[i]} taken for {result.classes[j]}: {n:,.10g}")
     return "\n".join(lines)
 
 
@@ -195,7 +108,7 @@ def render_html(title: str, result: Evaluation, model: Model | None = None, *, o
 
 def render_comparison(title: str, found: Comparison) -> str:
     """A page with a comparison as a table, the most accurate first."""
-    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in Comparison.COLUMNS)
+    head = "".join(f"<th scope=col>{escape(name)}</th>" for name in found.COLUMNS)
     rows = "".join(
         f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
         for name, *cells in found.cells()
@@ -244,12 +157,12 @@ def _reliability_html(found: Reliability, brier: float | None) -> str:
     def at(x: float, y: float) -> tuple[float, float]:
         return edge + x * size, size * (1.0 - y) + 10
 
-    most = max(int(found.count.max()), 1)
+    most = max(float(found.count.max()), 1e-300)
     (left, bottom), (right, top) = at(0.0, 0.0), at(1.0, 1.0)
     marks = []
     for n, confidence, accuracy in zip(found.count, found.confidence, found.accuracy, strict=True):
         x, y = at(float(confidence), float(accuracy))
-        words = f"{n:,} rows, {confidence:.1%} sure, {accuracy:.1%} right"
+        words = f"{n:,.10g} rows, {confidence:.1%} sure, {accuracy:.1%} right"
         marks.append(
             f"<line x1='{x:.1f}' y1='{y:.1f}' x2='{x:.1f}' y2='{at(0.0, float(confidence))[1]:.1f}' stroke='#b23a2e'/>"
             f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{3 + 7 * math.sqrt(n / most):.1f}' fill='#3b6ea5'>"
@@ -275,7 +188,7 @@ def _reliability_html(found: Reliability, brier: float | None) -> str:
 
 def _confusion_html(result: Evaluation) -> str:
     labels = [escape(str(label)) for label in result.classes.tolist()]
-    if len(labels) > _MOST_SHOWN:
+    if len(labels) > _MOST_SHOWN or result.confusion is None:
         return f"<p>{len(labels)} classes are too many to draw; the figures by class are below.</p>"
     head = "".join(f"<th scope=col>{label}</th>" for label in labels)
     rows = []
@@ -284,7 +197,7 @@ def _confusion_html(result: Evaluation) -> str:
         cells = []
         for j, n in enumerate(row):
             colour = "47,111,79" if j == k else "178,58,46"
-            cells.append(f"<td style='background:rgba({colour},{0.75 * n / total:.3f})'>{n:,}</td>")
+            cells.append(f"<td style='background:rgba({colour},{0.75 * n / total:.3f})'>{n:,.10g}</td>")
         rows.append(f"<tr><th scope=row>{label}</th>{''.join(cells)}</tr>")
     return f"<div class=scroll><table><tr><th>true \\ predicted</th>{head}</tr>{''.join(rows)}</table></div>"
 
@@ -292,8 +205,8 @@ def _confusion_html(result: Evaluation) -> str:
 def _classes_html(result: Evaluation) -> str:
     rows = "".join(
         f"<tr><th scope=row>{escape(str(label))}</th>"
-        f"<td>{n:,}</td><td>{p:.2%}</td><td>{r:.2%}</td><td>{f:.2%}</td></tr>"
-        for label, n, p, r, f in result.by_class()
+        f"<td>{n:,.10g}</td><td>{p:.2%}</td><td>{r:.2%}</td><td>{f:.2%}</td></tr>"
+        for label, n, p, r, f in result.by_class()[:1000]
     )
     return (
         "<div class=scroll><table><tr><th>class</th><th>rows</th><th>precision</th><th>recall</th><th>F1</th></tr>"

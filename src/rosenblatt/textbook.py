@@ -581,11 +581,11 @@ def learn(
     weights: Sequence[float] | None = None,
     start: Sequence[Sequence[float]] | None = None,
 ) -> Run:
-    """Learn until an epoch ends with separating weights, or the orders run out; keep everything.
+    """Learn until an epoch in which nothing was left to do, or until the orders run out; keep everything.
 
-    Converged means: an epoch without a mistake, at the end of which the weights separate the rows. (If
-    nothing was updated in it that is already proved; a margin rule may have moved them.) The pocket counts
-    each mistaken row with its sample weight.
+    Converged means: a whole epoch in which the rule had nothing left to do, neither a mistake nor an update;
+    where a penalty shrinks the weights after every row, they must also separate the rows at its end. The
+    pocket counts each mistaken row with its sample weight.
 
     >>> AND, labels = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [-1, -1, -1, +1]
     >>> run = learn(AND, labels, orders=[range(4)] * 100)
@@ -645,8 +645,8 @@ def learn(
         run.updates += updates
         run.mistakes_per_epoch.append(mistakes)
         run.updates_per_epoch.append(updates)
-        moved = updates > 0 or (rule.shrink, rule.cut) != (1.0, 0.0)
-        if mistakes == 0 and (not moved or wrong_rows(W) == 0):
+        shrinks = (rule.shrink, rule.cut) != (1.0, 0.0)
+        if mistakes == 0 and updates == 0 and (not shrinks or wrong_rows(W) == 0):
             run.converged = True
             run.pocket, run.pocket_mistakes = W, 0
             break

@@ -318,13 +318,14 @@ def test_a_pipe_that_is_closed_at_once_is_no_error(rows, tmp_path, verb):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_predict_loads_neither_learners_nor_scikit_learn(rows, tmp_path):
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "inspect"])
+def test_what_only_predicts_loads_neither_learners_nor_scipy(rows, tmp_path, verb):
     train(rows, "-o", tmp_path / "m")
     code = (
         "import sys; from rosenblatt.cli.main import main; main(sys.argv[1:]); "
-        "print([m for m in sys.modules if m.startswith(('sklearn', 'rosenblatt.learners'))])"
+        "print([m for m in sys.modules if m.startswith(('sklearn', 'scipy', 'pandas', 'rosenblatt.learners'))])"
     )
-    words = [sys.executable, "-c", code, "predict", str(tmp_path / "m"), str(rows)]
+    words = [sys.executable, "-c", code, verb, str(tmp_path / "m"), *([str(rows)] if verb != "inspect" else [])]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.endswith("\n[]\n")
 
 

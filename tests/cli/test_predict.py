@@ -107,6 +107,10 @@ def test_the_top_classes(model: Path, table: Path) -> None:
         order = sorted(each, key=lambda label: -each[label])
         assert [first, second] == order[:2]
         assert [float(high), float(low)] == [each[label] for label in order[:2]]
+    found = [json.loads(line)["top"] for line in run("predict", model, table, "--top", 2, "--json").stdout.splitlines()]
+    assert [[f"{each['label']}\t{each['score']!r}" for each in top] for top in found] == [
+        ["\t".join(row.split("\t")[:2]), "\t".join(row.split("\t")[2:])] for row in rows
+    ]
     assert "must be a whole number, 1 or more" in run("predict", model, table, "--top", 0, check=2).stderr
 
 

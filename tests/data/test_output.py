@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import io
 import os
 import signal
 import stat
@@ -9,11 +12,13 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rosenblatt.data import output
+from rosenblatt.data import partfile
 from rosenblatt.data.output import check_outputs, check_writable, write_whole, writing
 from rosenblatt.errors import ModelError, ParameterError
 
@@ -110,6 +115,12 @@ def test_standard_output_by_any_name(tmp_path: Path, name: str, into: str) -> No
     assert Path("/dev/stdout").is_symlink()
 
 
+def test_standard_output_that_takes_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    write_whole("-", "größe\n".encode())
+    assert sys.stdout.getvalue() == "größe\n"  # type: ignore[attr-defined]
+
+
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for path, why in [
@@ -129,7 +140,8 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "x").write_bytes(b"old")
     code = (
-        "import time\nfrom rosenblatt.data.output import writing\n"
+        "import signal, time\nfrom rosenblatt.data.output import writing\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup would have it ignored
         "with writing('x') as file:\n file.write(b'n' * 100_000)\n print('now', flush=True)\n time.sleep(60)"
     )
     process = subprocess.Popen(
@@ -153,7 +165,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monke
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"now\n"
-    monkeypatch.setattr(output, "_STALE_AFTER", -1.0)
+    monkeypatch.setattr(partfile, "_STALE_AFTER", -1.0)
     write_whole(tmp_path / "x", b"new")
     assert len(left_in(tmp_path)) == 2  # it is being written: nobody's to remove
     process.kill()
@@ -182,3 +194,44 @@ def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
     check_outputs({"-o": "/dev/null", "--report": "/dev/null"}, ["/dev/null"])
     with pytest.raises(ParameterError):  # neither is there yet
         check_outputs({"-o": str(tmp_path / "new"), "--report": str(tmp_path / "folder" / "new")}, [])
+
+
+CALLS = [(os, "open"), (fcntl, "flock"), (os, "fsync"), (os, "fchmod"), (os, "replace"), (os, "dup")]
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("exists", [True, False])
+def test_whichever_call_fails_the_old_file_or_the_new_one_is_there(
+    tmp_path: Path, failure: BaseException, exists: bool
+) -> None:
+    """Every call to the system fails once, before it has done anything and after it has."""
+    target, outcomes = tmp_path / "x", set()
+    for module, name in dict.fromkeys(CALLS):
+        for after in (False, True):
+            for number in range(4):
+                target.unlink(missing_ok=True)
+                if exists:
+                    target.write_bytes(b"old")
+                original, count = getattr(module, name), 0
+
+                def failing(
+                    *words: Any, _call: Any = original, _at: int = number, _after: bool = after, **more: Any
+                ) -> Any:
+                    nonlocal count
+                    count += 1
+                    if count == _at + 1:
+                        if _after:
+                            _call(*words, **more)
+                        raise failure
+                    return _call(*words, **more)
+
+                with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ResourceWarning)  # a handle that was opened and never handed over
+                    patch.setattr(module, name, failing)
+                    with contextlib.suppress(ModelError, OSError, KeyboardInterrupt):
+                        write_whole(target, b"new" * 10_000)
+                found = target.read_bytes() if target.exists() else None
+                assert found in (b"new" * 10_000, b"old" if exists else None), (name, number, after)
+                assert left_in(tmp_path) in (["x"], []), (name, number, after)
+                outcomes.add(found)
+    assert outcomes == {b"new" * 10_000, b"old" if exists else None}

@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris, make_circles
 
 import rosenblatt
 from rosenblatt import load, save
-from rosenblatt.models.container import read_container, write_container
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models import container
+from rosenblatt.models.container import read_container, write_container
 
 X, Y = load_iris(return_X_y=True)
 
@@ -313,18 +313,26 @@ def resealed(path, change):
     write_container(path, "model", header, tensors)
 
 
+VOTE = {
+    "kind": "voted kernel",
+    "kernel": {"name": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3},
+    "K": 0,
+    "support": {"storage": "none", "rows": 0},
+    "survived_last": [],
+    "fit_intercept": True,
+}
+
+
 def put_extra_part(header, tensors):
-    header["parts"].append(
-        {"kind": "voted kernel", "kernel": {"name": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3}, "K": 0}
-        | {"support": {"storage": "none", "rows": 0}, "survived_last": [], "fit_intercept": True}
-    )
+    header["parts"].append(VOTE)
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (put_extra_part, "its weight rows do not fit its classes"),
+        (put_extra_part, "its tensors have other shapes"),
         (lambda header, _: header.update(features=2**31), "features and 3 classes, more than can be learned"),
+        (lambda header, _: header["parts"].append(VOTE | {"survived_last": [2**63]}), "it counts 9223372036854775808"),
         (lambda header, _: header.update(learner=["x"]), "what it says of its training cannot be read"),
         (lambda header, _: header["history"].update(mistakes=["<b>"]), "what it says of its training cannot be read"),
         (lambda header, _: header.update(history=[]), "is not a sound model"),
@@ -400,9 +408,10 @@ def test_a_file_that_is_cut_while_it_is_used_does_no_harm(tmp_path):
 def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("a\tred\nb\tblue\n" * 5)
     from rosenblatt.data import scan
-    from rosenblatt.learners.files import FileRun, Options
+    from rosenblatt.learners.files.run import FileRun
+    from rosenblatt.recipe import make_recipe
 
-    run = FileRun.begin(scan(tmp_path / "x", bits=22), Options("perceptron", max_iter=2))
+    run = FileRun.begin(scan(tmp_path / "x", bits=22), make_recipe("perceptron", max_iter=2))
     run.run()
     model = run.model()
     sorted_sizes = []
@@ -415,3 +424,23 @@ def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "argsort", counted)
     assert {name for tops in model.top_features().values() for name, _ in tops} == {"red", "blue"}
     assert max(sorted_sizes) <= 2
+
+
+@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_are_saved(tmp_path, calibrate, classes):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 4))
+    labels = np.digitize(rows[:, 0] + 0.5 * rng.normal(size=300), [-0.4, 0.4][: classes - 1])
+    learner = rosenblatt.Calibrated(rosenblatt.AveragedPerceptron(), calibrate=calibrate).fit(rows, labels)
+    save(learner, tmp_path / "m")
+    model = load(tmp_path / "m")
+    np.testing.assert_allclose(model.predict_proba(rows), learner.predict_proba(rows), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(rows), learner.predict(rows))
+    save(model, tmp_path / "n")
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_a_model_without_probabilities_says_so(tmp_path):
+    with pytest.raises(ModelError, match="the model has scores but no probabilities"):
+        load(saved(tmp_path)).predict_proba(X)

@@ -1,4 +1,4 @@
-"""Tables as pandas, Excel, R, DuckDB, jq and Windows write them, and as people write them by hand: what must come out."""
+"""Tables as pandas, Excel, R, DuckDB, jq and Windows write them, and as people do by hand: what must come out."""
 
 from __future__ import annotations
 
@@ -292,6 +292,9 @@ def test_a_json_line_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
         ('{"a": 1', "it is not JSON"),
         ("[1, 2]", "it is no object"),
         ("5", "it is no object"),
+        ("null", "it is no object"),
+        ('null{"a": 1, "y": 1}', "it is not JSON: extra data"),
+        ('{"a": 1, "y": 1}null{"a": 1, "y": 1}', "it is not JSON: extra data"),
         ('{"a": 1} {"a": 2}', "it is not JSON: extra data"),
         ('{"a": 1e999, "y": 1}', "a number must be finite"),
         ("{'a': 1}", "it is not JSON"),
@@ -402,17 +405,17 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
     """Steps are counted, not seconds: Arrow reads each good byte once, however many lines are bad."""
     import pyarrow.csv
 
-    count = 8000
+    original, asked, count = pyarrow.csv.read_csv, 0, 8000
+
+    def counted(data: Any, **options: Any) -> Any:
+        nonlocal asked
+        asked += data.size
+        return original(data, **options)
+
     ragged = "a,b,y\n" + "".join(f"{i},{i},{i % 2}\n{i}\n" for i in range(count))
     quotes = "a,b,y\n" + "".join(f'{i},{i},{i % 2}\n{i},"{i},{i % 2}\n' for i in range(count))
     for text in (ragged, quotes):
         path, asked = put(tmp_path, text), 0
-        original = pyarrow.csv.read_csv
-
-        def counted(data: Any, **options: Any) -> Any:
-            nonlocal asked
-            asked += data.size
-            return original(data, **options)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pyarrow.csv, "read_csv", counted)
@@ -420,3 +423,15 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
             assert sum(map(len, reader)) == count
         assert reader.tally.bad == count
         assert asked <= 4 * len(text)
+
+
+def test_names_are_said_in_one_line(tmp_path: Path) -> None:
+    """Excel puts line breaks into headers."""
+    path = put(tmp_path, '"unit\nprice","' + "long " * 100 + '",y\n1,2,p\n3,4,q\n')
+    reader = scan(path)
+    names = [column.name for column in reader.encoder.columns]
+    assert names[0] == "unit price"
+    assert len(names[1]) == 200
+    with pytest.raises(ParameterError, match="there is no such column; the 3 are unit price, long long") as error:
+        scan(path, label="z")
+    assert len(str(error.value)) < 200

@@ -129,7 +129,10 @@ def screen(shared: Any) -> Any:
     def go(link: str, *, width: int = 1280, height: int = 720, dark: bool = False) -> Any:
         shared.set_viewport_size({"width": width, "height": height})
         shared.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
-        shared.evaluate("document.activeElement.blur(); location.hash = '#scene=1'")
+        shared.evaluate(
+            """() => { document.activeElement.blur(); document.querySelector('#message').hidden = true;
+            document.querySelector('#tools input[value="1"]')?.click(); location.hash = '#scene=1'; }"""
+        )
         shared.wait_for_selector("#screen-learn", state="visible")
         shared.evaluate("(link) => (location.hash = link)", link)
         shared.wait_for_selector("#board .plane" if "scene" not in link else ".screen .board")

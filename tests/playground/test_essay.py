@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-IDS = ["learn", "guess", "move", "arrow", "score", "and", "race", "xor", "noise", "lift", "kernel", "many", "yours"]
-
 
 @pytest.fixture
 def open_screen(story: Any) -> Any:
@@ -79,6 +77,10 @@ def test_guess_by_turning_and_shifting_the_line(open_screen: Any) -> None:
     assert "guesses are wrong" in screen.locator(".said").inner_text()
     screen.get_by_role("slider", name="Shift the line").fill("-0.3")
     assert praised(screen).startswith("Every guess is right.")
+    grip = screen.locator(".grip").bounding_box()
+    drag(page, (grip["x"] + 9, grip["y"] + 9), (-120, 10))
+    assert "wrong" in screen.locator(".said").inner_text()
+    assert float(screen.get_by_role("slider", name="Turn the line").input_value()) > 90, "the sliders follow the hand"
     page.mouse.move(*point(screen, 0))
     assert "Under the pointer the score is" in screen.locator(".said").inner_text()
 
@@ -109,6 +111,7 @@ def test_arrow_by_dragging_the_ringed_point_far_out(open_screen: Any) -> None:
     assert re.fullmatch(r"It swung by \d+°\. A long arrow pulls hard\.", praised(screen))
     choose(screen, "Next mistake")
     assert "Point 1 " not in screen.locator(".said").inner_text()
+    assert page.inner_text("#status") == screen.locator(".said").inner_text(), "what is told is read out"
 
 
 def test_the_update_is_told_as_a_story(visit: Any) -> None:
@@ -247,14 +250,21 @@ def test_yours_by_drawing_and_on_to_the_lab(open_screen: Any) -> None:
     assert page.locator("#essay").is_hidden()
 
 
-def test_a_link_to_a_screen_opens_that_screen(visit: Any) -> None:
-    for link, title in [("#scene=race", "How often can it be wrong?"), ("#scene=8", "What no line can do")]:
-        page = visit(link)
-        assert page.evaluate("document.activeElement.textContent") == title
-        page.wait_for_timeout(300)
-        assert page.evaluate("location.hash") == f"#scene={IDS[IDS.index('race') if 'race' in link else 7]}"
-    page = visit("#scene=none")
-    assert 'The story has no screen "none".' in page.inner_text("[role=alert]")
+def test_a_link_to_a_screen_opens_that_screen_and_keys_go_on(visit: Any) -> None:
+    page = visit("#scene=7")
+    focused = "document.activeElement.textContent"
+    assert page.evaluate(focused) == "How often can it be wrong?"
+    page.wait_for_timeout(400)
+    assert page.evaluate("location.hash") == "#scene=race"
+    for key, title in (("PageDown", "What no line can do"), ("ArrowRight", "When the kinds overlap")):
+        page.keyboard.press(key)
+        assert page.evaluate(focused) == title
+        page.wait_for_timeout(400)
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(focused) == "What no line can do"
+    for wrong in ("none", "14", "%E0"):
+        page.evaluate("(name) => (location.hash = `#scene=${name}`)", wrong)
+        page.get_by_text(f'The story has no screen "{wrong}".').wait_for()
 
 
 def test_the_story_leaves_one_s_work_in_the_lab_alone(visit: Any) -> None:

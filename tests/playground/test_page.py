@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import signal
 import subprocess
@@ -44,18 +45,21 @@ def test_columns_are_guessed_or_chosen(flowers: Path, tmp_path: Path) -> None:
     assert chosen.query == "?csv=data.csv&x=high&y=long&label=kind"
     bare = tmp_path / "bare.csv"
     bare.write_text("1;2;0\n3;4;1\n")
-    assert choose_columns(bare).label == "column 3"
+    assert choose_columns(bare).label == "3"
+    packed = tmp_path / "more.csv.gz"
+    packed.write_bytes(gzip.compress("größe; breite; y\n1,5; 2; a\n3; $4; b\n".encode("latin-1")))
+    assert choose_columns(packed).text == "größe,breite,y\n1.5,2,a\n3,4,b\n"
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "the file has no rows"),
-        ("a,b\n1,2\n", "line 1 has 2 columns; two of numbers and a label are needed"),
-        ("a,b,c\n1,2,x\n1,2\n", "line 3 has 2 columns, but line 1 has 3"),
-        ("a,b,c\n1,2,x\n1,oops,y\n", "line 3, column 'b': 'oops' is not a number"),
-        ("a,b,c\n1,2,x\n1,nan,y\n", "line 3, column 'b': 'nan' is not a number"),
-        ("a,b,c\n1,2,x\n1,3,\n", "line 3, column 'c': the label is missing"),
+        ("", "is empty"),
+        ("a,b\n1,2\n", "has 1 columns of numbers besides the label, and two are needed"),
+        ("a,b,c\n1,2,x\n1,2\n", "line 3: it has 2 cells instead of 3"),
+        ("a,b,c\n1,2,x\n1,oops,y\n", "line 3, column 'b': there is no number"),
+        ("a,b,c\n1,2,x\n1,nan,y\n", "line 3, column 'b': there is no number"),
+        ("a,b,c\n1,2,x\n1,3,\n", "line 3: the label 'c' is missing"),
         ("a,b,c\n1,2,x\n1,3,x\n", "column 'c' has 1 different labels; two to 6 can be shown"),
     ],
 )
@@ -71,16 +75,13 @@ def test_wrong_names_files_and_ports(flowers: Path, tmp_path: Path) -> None:
         choose_columns(flowers, ("deep", "wide"))
     with pytest.raises(ParameterError, match="three different columns"):
         choose_columns(flowers, ("long", "long"))
-    with pytest.raises(DataError, match="No such file"):
+    with pytest.raises(DataError, match="there is no such file"):
         choose_columns(tmp_path / "none.csv")
-    (tmp_path / "latin.csv").write_bytes(b"a,b,c\n1,2,\xe9\n")
-    with pytest.raises(DataError, match="byte 10 is not UTF-8"):
-        choose_columns(tmp_path / "latin.csv")
     with pytest.raises(ParameterError, match="port=70000"):
         make_server(70000)
     with make_server() as taken, pytest.raises(ParameterError, match=f"port={taken.server_port}: "):
         make_server(taken.server_port)
-    with pytest.raises(ParameterError, match=r"DATA\.csv, which is missing"):
+    with pytest.raises(ParameterError, match="of DATA, which is missing"):
         play.run(parsed("--label", "kind"))
 
 

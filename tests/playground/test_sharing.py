@@ -92,7 +92,7 @@ def test_the_copied_link_opens_the_same_page(visit: Any) -> None:
     page.get_by_text("The link is copied").wait_for()
     link = page.evaluate("navigator.clipboard.readText()")
     again = visit(link.removeprefix(visit.address))
-    for part in ["#said", "#proof", "#verdict", "#transport", "#stage"]:
+    for part in ["#said", "#proof", "#verdict", "#transport", "#board figcaption"]:
         assert again.inner_text(part) == page.inner_text(part), part
     # A link that is followed while the page is open is opened too.
     again.evaluate("location.hash = '#data=xor&learner=perceptron&epochs=9&step=3'")
@@ -229,8 +229,8 @@ def test_the_python_lines_take_any_names_of_classes(node: Any, classes: list[str
     assert np.allclose(model.coef_, np.array(run["weights"])[:, :2])
 
 
-def test_the_film_is_a_gif_with_a_frame_for_every_update(visit: Any, tmp_path: Path) -> None:
-    page = visit("#data=and&learner=perceptron&epochs=100&step=5")
+def test_the_film_is_a_gif_with_a_frame_for_every_update(screen: Any, tmp_path: Path) -> None:
+    page = screen("#data=and&learner=perceptron&epochs=100&step=5")
     path = download(page, "Film of the run (GIF)", tmp_path)
     with Image.open(path) as film:
         assert film.n_frames == 20

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Protocol
 
@@ -122,12 +123,19 @@ class _Json:
         pass
 
 
+_RANKED = re.compile(r"(label|score|probability) \d+")
 _GROUPS = {"score of ": "scores", "probability of ": "probabilities"}
 
 
 def _nested(row: dict[str, Any]) -> dict[str, Any]:
     nested: dict[str, Any] = {}
     for name, cell in row.items():
+        if ranked := _RANKED.fullmatch(name):
+            top = nested.setdefault("top", [])
+            if ranked[1] == "label":
+                top.append({})
+            top[-1][ranked[1]] = cell
+            continue
         begin = next((begin for begin in _GROUPS if name.startswith(begin)), None)
         if begin is None:
             nested[name] = cell
@@ -140,17 +148,19 @@ class _Parquet:
     """A row group for each batch."""
 
     def __init__(self, out: BinaryIO) -> None:
-        self._out, self._writer, self._schema = out, None, None
+        self._out = out
+        self._writer: Any = None
+        self._schema: Any = None
 
     def write(self, columns: Columns) -> None:
         import pyarrow as pa
-        import pyarrow.parquet
+        from pyarrow import parquet
 
         table = pa.table({name: pa.array(cells) for name, cells in columns.items()}, schema=self._schema)
         if self._writer is None:
             fields = [f if f.type != pa.null() else pa.field(f.name, pa.string()) for f in table.schema]
             self._schema = pa.schema(fields)
-            self._writer = pa.parquet.ParquetWriter(self._out, self._schema)
+            self._writer = parquet.ParquetWriter(self._out, self._schema)
             table = table.cast(self._schema)
         self._writer.write_table(table)
 

@@ -1,4 +1,4 @@
-"""Count a model's errors on labelled data: accuracy with its interval, confusion matrix, figures by class.
+"""Judge a model on labelled data: accuracy with its interval, F1, area under the curve, confusions, probabilities.
 
 rosenblatt evaluate spam.model held-out.tsv
 rosenblatt evaluate spam.model held-out.tsv --report spam.html
@@ -14,10 +14,10 @@ HELP = "count a model's errors on labelled data"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.reading import add_data_arguments
+    from rosenblatt.cli.reading import DATA, add_data_arguments
 
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("data", metavar="DATA", nargs="+", help="files, globs, folders; - is a pipe")
+    parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
     parser.add_argument("--label", metavar="COLUMN", help="the label column, for a model that was trained in Python")
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.predict import encoder_of
-    from rosenblatt.cli.reading import open_data, say_bad
+    from rosenblatt.cli.reading import open_data, say_bad, say_strange
     from rosenblatt.models.file import load
     from rosenblatt.report import evaluate_batches, render_html, render_text
 
@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     reader = open_data(args, encoder=encoder_of(model, args, args.label))
     result = evaluate_batches(model, reader)
     say_bad(reader)
+    say_strange(reader)
     if args.report:
         from rosenblatt.data.output import write_whole
 

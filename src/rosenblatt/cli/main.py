@@ -149,7 +149,7 @@ def _sentence(error: BaseException) -> str:
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ImportError):
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return str(error)
+    return " ".join(str(error).split())[:2000]
 
 
 def _open_standard_files() -> None:

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=float,
         metavar="X",
-        help="two classes: the larger one from this score (with --probabilities: probability) on; more: no answer below",
+        help="two classes: the larger one from this score (or probability) on; more classes: no answer below it",
     )
     parser.add_argument(
         "--pass",
@@ -101,8 +101,6 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
     """The columns of the answers, one cell for each row."""
     import numpy as np
 
-    from rosenblatt.models.linear import predict_codes
-
     scores = model.batch_scores(batch)
     classes = model.classes.tolist()
     columns: Columns = dict(batch.passed or {})
@@ -118,7 +116,7 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
             columns[f"label {place + 1}"] = [classes[code] for code in codes]
             columns[f"{name} {place + 1}"] = measure[np.arange(len(codes)), codes].tolist()
         return columns
-    codes = predict_codes(scores)
+    codes = model.answer(scores)
     silent = np.zeros(len(codes), bool)
     if args.threshold is not None:
         if len(classes) == 2:

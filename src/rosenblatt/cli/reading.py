@@ -49,24 +49,22 @@ def add_column_arguments(parser: argparse.ArgumentParser, *, hashing: bool = Tru
         group.add_argument("--grams", choices=GRAMS, default="pairs", help="what a text is made of (default pairs)")
 
 
-def open_data(args: argparse.Namespace, **options: Any) -> Any:
-    """The reader of the data that the arguments name."""
+def data_options(args: argparse.Namespace) -> dict[str, Any]:
+    """What the arguments say of the data, as options of `scan`."""
     from rosenblatt.data.limits import Limits
-    from rosenblatt.data.readers import scan
     from rosenblatt.errors import ParameterError
 
     if args.jobs < 1:
         raise ParameterError(f"--jobs {args.jobs}: must be at least 1")
-    text = {name: getattr(args, name) for name in _TEXT}
-    return scan(
-        args.data,
-        format=args.format,
-        skip_bad=args.skip_bad,
-        jobs=args.jobs,
-        limits=Limits.of(args.limit),
-        **text,
-        **options,
-    )
+    plain = {name: getattr(args, name) for name in ("format", "skip_bad", "jobs", *_TEXT)}
+    return plain | {"limits": Limits.of(args.limit)}
+
+
+def open_data(args: argparse.Namespace, **options: Any) -> Any:
+    """The reader of the data that the arguments name."""
+    from rosenblatt.data.readers import scan
+
+    return scan(args.data, **data_options(args), **options)
 
 
 def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:

@@ -51,14 +51,15 @@ class TablePiece:
 
 def iter_parquet(source: Source) -> Iterator[TablePiece]:
     """The pieces of a Parquet file."""
+    from pyarrow import parquet
 
     with _open_seekable(source) as stream, _sound(source, "Parquet"):
-        file = pa.parquet.ParquetFile(stream)
+        file = parquet.ParquetFile(stream)
         schema = file.schema_arrow
         _check_width(source, schema)
         texts = [field.name for field in schema if is_text(field.type)]
         stream.seek(0)
-        file = pa.parquet.ParquetFile(stream, read_dictionary=texts)
+        file = parquet.ParquetFile(stream, read_dictionary=texts)
         waiting: list[Any] = []
         first = size = total = 0
         for batch in file.iter_batches(batch_size=_AT_ONCE, use_threads=False):

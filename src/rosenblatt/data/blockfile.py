@@ -1,7 +1,7 @@
 """Blocks in a file: behind one another, each with a checksum, and an index at the end.
 
-Invariant: a file under its final name is whole. It is written under a name of its own, locked meanwhile, and renamed; its
-name says what it was made of. A block whose bytes are not those that were written is refused.
+Invariant: a file under its final name is whole. It is written under a name of its own, locked meanwhile, and renamed;
+its name says what it was made of. A block whose bytes are not those that were written is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
-from rosenblatt.data.output import PartFile, remove_stale
+from rosenblatt.data.partfile import PartFile, remove_stale
 from rosenblatt.errors import DataError, ModelError
 
 _MAGIC = b"RBLOCKS2"

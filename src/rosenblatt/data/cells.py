@@ -1,7 +1,7 @@
 """What the cells of a text table say: numbers as people write them, dates, and nothing.
 
-Invariant: whether a cell is a number depends on the cell alone (and on how the file writes decimals), so that a column is
-read the same way in training and prediction, and however the file is cut.
+Invariant: whether a cell is a number depends on the cell alone (and on how the file writes decimals), so that a column
+is read the same way in training and prediction, and however the file is cut.
 """
 
 from __future__ import annotations

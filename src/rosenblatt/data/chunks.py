@@ -1,7 +1,7 @@
 """A stream of bytes as chunks of whole lines.
 
-Invariant: the chunks joined are the stream, byte for byte; none ends inside of a line. A chunk is full unless the stream
-is live, so where a file is cut depends on nothing but the file.
+Invariant: the chunks joined are the stream, byte for byte; none ends inside of a line. A chunk is full unless the
+stream is live, so where a file is cut depends on nothing but the file.
 """
 
 from __future__ import annotations

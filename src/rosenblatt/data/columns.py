@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
 from rosenblatt.data.cells import dates_of, numbers_of
+from rosenblatt.data.joining import Entries, join_features
 from rosenblatt.data.lines import BITS, Grams, check_hashing
 from rosenblatt.data.vectors import (
     as_strings,
@@ -119,7 +120,7 @@ class ColumnEncoder:
             else:
                 missing[:, place] = ~present(array)
                 entries += self._hashed(array, column)
-        starts, indices, values = _joined(plain, missing, entries, self.base)
+        starts, indices, values = join_features(plain, missing, entries, self.base)
         codes, labels = self._labels(table, places)
         return Batch(starts, indices, values, codes, labels)
 
@@ -129,9 +130,12 @@ class ColumnEncoder:
         places = self._places(table)
         for column in self.numbers:
             values = doubles_of(_converted(one_array(table.column(places[column.name])), column))
+            if not len(values):
+                continue
             with np.errstate(invalid="ignore"):
-                large = np.flatnonzero(np.abs(values) > _LARGEST)
-            for row in large.tolist():
+                low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+            outside = low < -_LARGEST or high > _LARGEST
+            for row in np.flatnonzero(np.abs(values) > _LARGEST).tolist() if outside else ():
                 why = f"column {column.name!r} has {values[row]:g}: a number must be finite and at most 1e100"
                 found.setdefault(row, why)
             if self.complete:
@@ -282,32 +286,3 @@ def seed_of(name: str) -> int:
     """What the values of a column are hashed with."""
     text = np.frombuffer(name.encode(), np.uint8) if name else np.empty(0, np.uint8)
     return int(engine.hash_strings(text, np.array([0, len(text)], np.int64), seed=0, bits=30)[0])
-
-
-Entries = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]  # rows, columns, values
-
-
-def _joined(
-    numbers: list[NDArray[np.float64]], missing: NDArray[np.bool_], entries: list[Entries], base: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """Numbers, missing indicators and hashed features as CSR arrays: every number that is there is stored, a 0 too."""
-    count, width = missing.shape
-    if numbers and not entries and not missing.any():
-        each = np.arange(len(numbers), dtype=np.int32)
-        starts = np.arange(count + 1, dtype=np.int32) * np.int32(len(numbers))
-        return starts, np.tile(each, count), np.column_stack(numbers).ravel()
-    values = np.column_stack([*numbers, np.ones((count, width))]) if numbers else np.ones((count, width))
-    there = np.column_stack([~np.isnan(values[:, : len(numbers)]), missing])
-    rows, columns = np.nonzero(there)
-    parts = [(rows, columns, values[there]), *((r, c.astype(np.int64) + base, v) for r, c, v in entries)]
-    rows, columns, found = (np.concatenate(each) for each in zip(*parts, strict=True))
-    span = int(columns.max(initial=0)) + 1
-    keys = rows.astype(np.int64) * span + columns
-    order = np.argsort(keys, kind="stable")
-    keys, found = keys[order], found[order]
-    first = np.concatenate([[True], keys[1:] != keys[:-1]]) if len(keys) else np.empty(0, bool)
-    if not first.all():  # hashed alike
-        found = np.add.reduceat(found, np.flatnonzero(first))
-        keys = keys[first]
-    starts = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) * span).astype(np.int32)
-    return starts, (keys % span).astype(np.int32), found

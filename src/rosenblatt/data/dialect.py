@@ -1,7 +1,7 @@
 """How a text table is written: what separates its cells, how it writes decimals, whether it has a header.
 
-Invariant: a guess is made from many rows, is said in words, and gives way to what the user says. Where the columns are known
-(from a model, or from the first of several files), a header is a line of their names and nothing else.
+Invariant: a guess is made from many rows, is said in words, and gives way to what the user says. Where the columns are
+known (from a model, or from the first of several files), a header is a line of their names and nothing else.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from rosenblatt import engine
+from rosenblatt.data.header import distinct, is_header, says, says_others
 from rosenblatt.data.limits import USUAL, Limits
 from rosenblatt.errors import DataError, ParameterError
 
@@ -25,7 +25,6 @@ SAMPLE = 1000  # records that are looked at
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-_LABELS = ("label", "class", "target", "y", "category")
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def guess_dialect(
     ----------
     name : for errors
     tabs : is it called a table of tab separated values?
-    known : the columns in the order of an earlier file or of the training data; with them nothing else counts as a header
+    known : the columns in the order of an earlier file or of the training data; only their names are a header then
     label : the one of them that a file may lack
     whole : is `head` all there is?
     """
@@ -213,109 +212,14 @@ def _names(
     cells = ["", *first] if unnamed else first
     if header is None:
         if known is not None:
-            header = unnamed or _says(first, known) or _says_others(first, rows, decimal)
+            header = unnamed or says(first, known) or says_others(first, rows, decimal)
         else:
             header = unnamed or is_header(first, rows, decimal)
     if header:
-        return _distinct(cells), True
+        return distinct(cells), True
     if known is None:
         return tuple(str(j + 1) for j in range(len(first))), False
     for order in (tuple(known), tuple(each for each in known if each != label)):
         if len(order) == len(first):
             return order, False
     raise DataError(f"{name} has no header and {len(first)} columns, but there are {len(known)} to be read")
-
-
-def _says(first: list[str], known: Sequence[str]) -> bool:
-    """Does a line say the names of these columns? Names that are numbers do not count unless all of them are there."""
-    from rosenblatt.data.cells import read_number
-
-    words = {name for name in known if read_number(name) is None}
-    found = sum(cell in words for cell in first)
-    if words:
-        return found > 0 and 2 * found >= sum(bool(cell) and read_number(cell) is None for cell in first)
-    return len(first) >= len(known) - 1 and first == [name for name in known if name in first]
-
-
-def _says_others(first: list[str], rows: list[list[str]], decimal: str) -> bool:
-    """Is it clearly a header, though not with the names that are known?"""
-    from rosenblatt.data.cells import read_number
-
-    return bool(rows) and all(read_number(cell) is None for cell in first) and is_header(first, rows, decimal)
-
-
-def _distinct(cells: list[str]) -> tuple[str, ...]:
-    """Names as pandas would make them: no name twice, and none empty."""
-    names: list[str] = []
-    taken = set(cells)
-    for j, cell in enumerate(cells):
-        own = cell or f"Unnamed: {j}"
-        k = 0
-        while own in names or (k and own in taken):
-            k += 1
-            own = f"{cell or f'Unnamed: {j}'}.{k}"
-        names.append(own)
-    return tuple(names)
-
-
-def is_header(first: list[str], rows: list[list[str]], decimal: str = ".") -> bool:
-    """Is the first line a header? It is where the columns below are of another kind.
-
-    Examples
-    --------
-    >>> is_header(["", "0", "1"], [["0", "5.1", "a"], ["1", "4.9", "b"]])
-    True
-    >>> is_header(["5.1", "3.5", "a"], [["4.9", "3.0", "a"]])
-    False
-    """
-    from rosenblatt.data.cells import MISSING, read_number
-
-    def number(cell: str) -> float | None:
-        return read_number(cell, decimal)
-
-    if not any(first):
-        return False
-    values = [number(cell) for cell in first]
-    if any(value is not None and value != int(value) for value in values if value is not None and abs(value) < 1e15):
-        return False
-    if not rows:
-        return all(value is None for value in values) and all(first)
-    columns = [[row[j] for row in rows if j < len(row)] for j in range(len(first))]
-    told, against = False, False
-    for cell, value, column in zip(first, values, columns, strict=True):
-        there = [each for each in column if each not in MISSING]
-        numeric = sum(number(each) is not None for each in there)
-        if not there:
-            continue
-        if numeric >= 0.8 * len(there):
-            told |= value is None and cell not in MISSING and not _is_missing(cell)
-        elif value is None and cell in set(there):
-            against = True
-        elif value is None and cell and (cell.lower() in _LABELS or len(set(there)) <= len(there) / 2):
-            told = True
-    if told and not against:
-        return True
-    if against:
-        return False
-    whole = [int(value) for value in values if value is not None]
-    counting = len(whole) >= (2 if first[0] == "" else 3) and whole in (
-        list(range(len(whole))),
-        list(range(1, len(whole) + 1)),
-    )
-    if counting and len(whole) >= len(first) - 1:
-        # 0, 1, 2, …: names, where the first of them is left empty or what follows are no whole numbers.
-        below = [number(cell) for column in columns for cell in column]
-        return first[0] == "" or any(value is None or value != int(value) for value in below if value != float("inf"))
-    return all(value is None for value in values) and all(first) and len(set(first)) == len(first)
-
-
-def _is_missing(cell: str) -> bool:
-    return cell.lower() in ("", "-", "--", ".", "unknown", "unk", "missing", "n.a.", "na", "n/a", "null", "none", "nan")
-
-
-def wishes_of(options: dict[str, Any]) -> Wishes:
-    """The wishes among the options of `scan`, which are taken out."""
-    given = {name: options.pop(name, None) for name in ("delimiter", "decimal", "missing", "encoding", "header")}
-    if given["missing"] is not None:
-        given["missing"] = tuple(given["missing"])
-    return Wishes(**given)

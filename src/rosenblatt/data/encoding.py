@@ -1,7 +1,7 @@
 """Text in any encoding as UTF-8.
 
-Invariant: what becomes of a line depends on the line alone, not on how the text is cut. A line that is UTF-8 stays as it is;
-another is read as Windows-1252, which has Latin-1 in it, unless an encoding was named.
+Invariant: what becomes of a line depends on the line alone, not on how the text is cut. A line that is UTF-8 stays as
+it is; another is read as Windows-1252, which has Latin-1 in it, unless an encoding was named.
 """
 
 from __future__ import annotations
@@ -43,7 +43,11 @@ def mark_of(head: bytes) -> tuple[bytes, str]:
 
 def as_utf8(stream: BinaryIO, name: str, encoding: str | None) -> BinaryIO:
     """A stream of bytes as one of UTF-8, without a byte order mark; `name` is for errors."""
-    head = _read(stream, 4)
+    try:
+        head = _read(stream, 4)
+    except BaseException:
+        stream.close()
+        raise
     mark, marked = mark_of(head)
     found = encoding or marked or "utf-8"
     if marked and not encoding:

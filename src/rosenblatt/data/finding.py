@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from rosenblatt.data.limits import USUAL, Limits, shown
-from rosenblatt.data.sources import Joined, Source, Spooled, StandardInput, digest_of
+from rosenblatt.data.sources import Source, Spooled, StandardInput, digest_of
+from rosenblatt.data.streams import Joined
 from rosenblatt.errors import DataError
 
 TABLE_ENDINGS = (

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from rosenblatt.data.cells import MISSING, Strange, dates_of, mostly, numbers_of
 from rosenblatt.data.columns import Column, ColumnEncoder
 from rosenblatt.data.lines import BITS, Grams
+from rosenblatt.data.pieces import listed
 from rosenblatt.data.vectors import as_strings, doubles_of, is_text, one_array, present
 from rosenblatt.errors import DataError, ParameterError
 
@@ -48,7 +49,7 @@ def guess_columns(
         for given in option:
             name = _find(names, given)
             if name is None:
-                raise ParameterError(f"{kind}: there is no column {given!r}; there are {', '.join(names[:20])}")
+                raise ParameterError(f"{kind}: there is no column {given!r}; there are {listed(names)}")
             if name == chosen:
                 raise ParameterError(f"{kind}: {given!r} is the column of the labels; --label names another")
             told[name] = kind
@@ -73,8 +74,7 @@ def choose_label(names: Sequence[str], label: str | None) -> str:
     found = _find(names, label)
     if found is not None:
         return found
-    shown = names if len(names) <= 20 else [*names[:10], "…", *names[-5:]]
-    raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {', '.join(shown)}")
+    raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {listed(names)}")
 
 
 def _find(names: Sequence[str], given: str) -> str | None:

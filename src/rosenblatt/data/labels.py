@@ -69,6 +69,8 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
         _check_whole(labels, name)
     elif labels.dtype.kind == "c":
         raise LabelError(f"{name}: Complex data not supported")
+    elif labels.dtype.kind in "mM" and np.isnat(labels).any():
+        raise LabelError(f"{name} contains NaT in row {int(np.argmax(np.isnat(labels)))}: it is no label")
     elif labels.dtype.kind == "O":
         _check_objects(labels, name)
         if all(isinstance(label, str) for label in labels):
@@ -97,9 +99,21 @@ def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:
 
 def merge_classes(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """All labels of both, sorted."""
-    if old.dtype.kind != new.dtype.kind and (old.dtype.kind in "US") != (new.dtype.kind in "US"):
+    kinds = old.dtype.kind, new.dtype.kind
+    if kinds[0] != kinds[1] and any((kinds[0] in group) != (kinds[1] in group) for group in ("US", "m", "M")):
         raise LabelError(f"the label {_show(new[0])} cannot be sorted among labels like {_show(old[0])}")
+    if set(kinds) == {"i", "u"}:  # together they would become floats, which cannot tell large numbers apart
+        merged = sorted({*old.tolist(), *new.tolist()})
+        dtype = np.int64 if merged[-1] <= np.iinfo(np.int64).max else np.uint64
+        if merged[0] < 0 and dtype is np.uint64:
+            raise LabelError(f"the labels {merged[0]} and {merged[-1]} are too far apart for one type of integers")
+        return np.array(merged, dtype)
     return np.union1d(old, new)
+
+
+def label_values(classes: NDArray[Any]) -> list[Any]:
+    """The classes as Python values; dates and spans of time stay what they are, or they would become counts."""
+    return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
 
 
 def places_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
@@ -123,7 +137,7 @@ def _encode_numbers(y: NDArray[Any]) -> Labels:
     shifted = y - low if y.dtype.kind == "u" else y.astype(np.int64) - int(low)
     present = np.bincount(shifted) > 0
     place = np.cumsum(present, dtype=np.int32) - np.int32(1)
-    return Labels((np.flatnonzero(present) + int(low)).astype(y.dtype), place[shifted])
+    return Labels(np.flatnonzero(present).astype(y.dtype) + low, place[shifted])
 
 
 def _encode_by_sorting(y: NDArray[Any]) -> Labels:
@@ -145,8 +159,16 @@ def _check_whole(y: NDArray[Any], name: str) -> None:
 
 def _check_objects(y: NDArray[Any], name: str) -> None:
     for row, label in enumerate(y):
-        if label is None or (isinstance(label, float) and label != label):
-            raise LabelError(f"{name} contains {'None' if label is None else 'NaN'} in row {row}: it is no label")
+        if label is None or _is_missing(label):
+            shown = "None" if label is None else "NaN" if isinstance(label, float) else str(label)
+            raise LabelError(f"{name} contains {shown} in row {row}: it is no label")
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError, ArithmeticError):  # what cannot be compared with itself is no label either
+        return True
 
 
 def _mixed(y: NDArray[Any], name: str) -> LabelError:

@@ -1,6 +1,6 @@
 """A look at a whole table before learning: what its columns are, their means and scales, the classes.
 
-Invariant: only rows that can be read count, and a column that is not what its first rows promised is an error that says so.
+Invariant: only rows that can be read count; a column that is not what its first rows promised is an error that says so.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rosenblatt.errors import DataError
 if TYPE_CHECKING:
     from rosenblatt.data.reader import Reader
 
-SAMPLE = 50_000  # rows that a guess is made from
+SAMPLE = 20_000  # rows that a guess is made from
 
 
 def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Reader:
     """The reader with an encoder for its columns."""
-    decimal, missing = _guess(reader, number, columns)
+    _guess(reader, number, columns)
     encoder: ColumnEncoder = reader.encoder
     moments, labels, counts = Moments.of(encoder), dict[bytes, None](), 0
     for name, size, piece in reader._pieces():
@@ -54,7 +54,7 @@ def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Re
     return reader
 
 
-def _guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> tuple[str, Sequence[str]]:
+def _guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> None:
     """Put an encoder into the reader, by the look of its first piece."""
     first = next(((name, piece) for name, _, piece in reader._pieces()), None)
     empty = f"{reader.sources[0].name if reader.sources else 'the data'} is empty"
@@ -75,7 +75,6 @@ def _guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> tu
     reader.encoder = guess_columns(
         rows.table.slice(0, SAMPLE), number=number, decimal=decimal, missing=missing, **columns
     )
-    return decimal, missing
 
 
 def _settle(reader: Reader, number: Sequence[str], count: int) -> None:
@@ -84,12 +83,10 @@ def _settle(reader: Reader, number: Sequence[str], count: int) -> None:
         kind = next(column.kind for column in reader.encoder.columns if column.name == name)
         wrong, example = sum(strange.values()), max(strange, key=lambda word: strange[word])
         if name not in number and not mostly(count - wrong, strange):
+            others = f"--number {name}, " if kind == "number" else ""
             raise DataError(
                 f"the column {name!r} looked like {kind}s at first, but {wrong:,} of {count:,} cells are none, such as "
-                f"{example!r}: say --{kind} {name}, --category {name} or --drop {name}"
-                if kind == "number"
-                else f"the column {name!r} looked like dates at first, but {wrong:,} of {count:,} cells are none, such as "
-                f"{example!r}: say --category {name} or --drop {name}"
+                f"{example!r}: say {others}--category {name} or --drop {name}"
             )
         words = sorted(strange, key=lambda word: -strange[word])
         shown = ", ".join(repr(word[:40]) for word in words[:3]) + (", …" if len(words) > 3 else "")

@@ -1,19 +1,18 @@
 """JSON lines, JSON arrays and JSON objects one behind the other, as pieces.
 
-Invariant: what a line becomes depends on the line alone: a key that it lacks is a missing cell, whatever its neighbours have.
-Nesting is bounded before anything recursive looks at it.
+Invariant: what a line becomes depends on the line alone: a key that it lacks is a missing cell, whatever its neighbours
+have. Nesting is bounded before anything recursive looks at it.
 """
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import io
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -23,17 +22,17 @@ from rosenblatt.data.cells import MISSING, Strange, dates_of, numbers_of
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.columns import ColumnEncoder
 from rosenblatt.data.encoding import as_utf8, repaired
-from rosenblatt.data.limits import USUAL, Limits, shown
+from rosenblatt.data.flatten import DEEPEST, TOO_DEEP, flatten, sentence_of
+from rosenblatt.data.limits import USUAL, Limits
 from rosenblatt.data.pieces import Rows
 from rosenblatt.data.sources import Source
 from rosenblatt.data.vectors import doubles_from, strings_from, text_of_number
 from rosenblatt.errors import DataError
 
-DEEPEST = 64
-TOO_DEEP = f"it is nested more than {DEEPEST} deep"
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\\n]|\\[^\n])*"?')
+_FLAT_LINE = rb"[^\S\n]*\{[^{}\[\]\n]*\}[^\S\n]*"
+_FLAT = re.compile(rb"(?:%s\n)*%s" % (_FLAT_LINE, _FLAT_LINE))
 _OPENING, _CLOSING = np.frombuffer(b"{[", np.uint8), np.frombuffer(b"}]", np.uint8)
-_SPACE = re.compile(r"[\s,]*")
 
 
 @dataclass
@@ -70,7 +69,7 @@ class ObjectsPiece:
                 objects.append(_object_of(lines[k]))
                 good.append(k)
             except (ValueError, RecursionError) as error:
-                bad.append((self.line + k, _sentence(error)))
+                bad.append((self.line + k, sentence_of(error)))
         found = np.array(good, np.int64) + self.line
         if encoder is None:
             return Rows(_guessed(objects, self.limits), found, sorted(bad), gaps)
@@ -88,7 +87,7 @@ class ObjectsPiece:
         return {name: [_plain(each.get(name)) for each in objects] for name in wanted}
 
     def _quickly(self, lines: list[bytes], encoder: ColumnEncoder) -> Any:
-        """By Arrow, where every line is as the others lead to expect; None where one is not."""
+        """By Arrow, where every line is a flat object as the others lead to expect; None where one is not."""
         if not lines:
             return None
         if "" not in self.hints:
@@ -97,6 +96,9 @@ class ObjectsPiece:
         kinds = encoder.kinds()
         schema = pa.schema([(name, self._type(name, kind)) for name, kind in kinds.items()])
         text = b"\n".join(lines)
+        # Arrow's reader ends the process over a null beside the objects: it is given nothing but one object a line.
+        if not _FLAT.fullmatch(_STRING.sub(b"", text)):
+            return None
         try:
             table = pa.json.read_json(
                 io.BytesIO(text),
@@ -141,15 +143,9 @@ def _object_of(line: bytes) -> dict[str, Any]:
     found = json.loads(line, parse_int=float)
     if not isinstance(found, dict):
         raise ValueError("it is no object")
+    if b"\\u" in line:  # half a surrogate pair is no name of a column
+        found = {name.encode("utf-8", "replace").decode(): value for name, value in found.items()}
     return found
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return TOO_DEEP
-    if isinstance(error, json.JSONDecodeError):
-        return f"it is not JSON: {error.msg[0].lower() + error.msg[1:]} at character {error.pos + 1}"
-    return str(error).splitlines()[0] if isinstance(error, UnicodeError) is False else "it is not UTF-8"
 
 
 def _types_of(lines: list[bytes]) -> dict[str, Any]:
@@ -228,87 +224,6 @@ def _text(value: Any) -> str | None:
     if isinstance(value, float):
         return str(int(value)) if value == value and abs(value) < 2**53 and value == int(value) else repr(value)
     return json.dumps(value, ensure_ascii=True)
-
-
-class Flattened(io.RawIOBase):
-    """A JSON array, or objects one behind the other over any number of lines, as lines with an object each."""
-
-    def __init__(self, stream: Any, name: str, limits: Limits) -> None:
-        self._pieces, self._left = self._lines(stream, name, limits), b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._left = piece
-        count = min(len(buffer), len(self._left))
-        buffer[:count], self._left = self._left[:count], self._left[count:]
-        return count
-
-    @staticmethod
-    def _lines(stream: Any, name: str, limits: Limits) -> Iterator[bytes]:
-        decode = json.JSONDecoder(parse_int=float).raw_decode
-        feed = codecs.getincrementaldecoder("utf-8")("replace")
-        text, done, count, at, more, inside = "", False, 0, 0, 1 << 16, None
-        while True:
-            match = _SPACE.match(text, at)
-            at = match.end() if match else at
-            if at < len(text):
-                if inside is None:
-                    inside = text[at] == "["
-                    at += inside
-                    continue
-                if text[at] == "]":
-                    return
-                try:
-                    value, end = decode(text, at)
-                    if done or end < len(text) or text[end - 1] in "}]":
-                        lines = [json.dumps(row, ensure_ascii=True) for row in _rows_in(value, alone=not inside)]
-                        yield ("\n".join(lines) + "\n").encode()
-                        count, at, more = count + 1, end, 1 << 16
-                        continue
-                except RecursionError:
-                    raise DataError(f"{name}, element {count + 1}: {TOO_DEEP}") from None
-                except ValueError as error:
-                    if done:
-                        raise DataError(f"{name}, element {count + 1}: {_sentence(error)}") from None
-                if len(text) - at > limits.line:
-                    raise DataError(
-                        f"{name}, element {count + 1} is longer than {shown(limits.line)}, or is not JSON: --limit line=SIZE"
-                    )
-            if done:
-                if inside and at >= len(text):
-                    raise DataError(f"{name}: the array is not closed behind element {count}")
-                return
-            piece = stream.read(more)
-            done, more = not piece, 2 * more
-            text, at = text[at:] + feed.decode(piece or b"", done), 0
-
-
-def _rows_in(value: Any, *, alone: bool) -> list[Any]:
-    """The rows that a value stands for: an object is one, a list one by its places; alone, also a table by columns."""
-    if isinstance(value, list):
-        return [{str(k + 1): cell for k, cell in enumerate(value)}]
-    if not isinstance(value, dict) or not alone:
-        return [value]
-    columns, rows = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
-    cells = list(value.values())
-    if cells and all(isinstance(each, dict) and each.keys() == cells[0].keys() for each in cells) and cells[0]:
-        return [{name: column[key] for name, column in value.items()} for key in cells[0]]
-    if cells and all(isinstance(each, list) and len(each) == len(cells[0]) for each in cells) and cells[0]:
-        return [{name: column[k] for name, column in value.items()} for k in range(len(cells[0]))]
-    return [value]
-
-
-def flatten(stream: BinaryIO, name: str, limits: Limits) -> BinaryIO:
-    """The stream of a JSON array as JSON lines."""
-    return cast(BinaryIO, Flattened(stream, name, limits))
 
 
 def iter_objects(

@@ -8,28 +8,20 @@ owner of the file that it replaces. What is not a regular file (a pipe, a device
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import io
 import os
 import re
-import secrets
-import signal
 import stat
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from types import FrameType
 from typing import Any, BinaryIO, cast
 
+from rosenblatt.data.partfile import PartFile, remove_stale
 from rosenblatt.errors import ModelError, ParameterError
 
 STDOUT = "-"
-_MARK = ".rosenblatt-"  # in the name of a file that is not yet in place
-_STALE_AFTER = 60.0  # seconds; a younger one may be about to be locked
 _DESCRIPTOR = re.compile(r"/dev/fd/(\d+)|/proc/(?:self|thread-self|\d+)/fd/(\d+)")
 _NAMED = {"/dev/stdout": 1, "/dev/stderr": 2}
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -58,8 +50,9 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     name = os.fspath(path)
     if name == STDOUT:
         sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        out: Any = getattr(sys.stdout, "buffer", None) or _Spoken()
+        yield cast(BinaryIO, out)
+        out.flush()
         return
     found = _descriptor_of(name)
     target = os.path.realpath(name)
@@ -159,6 +152,17 @@ def _descriptor_of(name: str) -> int | None:
     return None
 
 
+class _Spoken(io.RawIOBase):
+    """Standard output where it has been replaced by something that takes text alone."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        sys.stdout.write(bytes(data).decode("utf-8", "replace"))
+        return len(data)
+
+
 class _File(io.FileIO):
     """A raw file whose errors name what was to be written."""
 
@@ -192,57 +196,6 @@ class _File(io.FileIO):
             raise ModelError(f"{self.shown} cannot be written: {error.strerror}") from None
 
 
-class PartFile:
-    """A file beside its target, locked while it is written, which takes the target's place when it is whole.
-
-    Used as a context, it is removed at the end unless it was put in place.
-    """
-
-    def __init__(self, name: str, target: str, *, readable: bool = False) -> None:
-        self._name, self._target = name, target
-        folder, own = os.path.split(target)
-        self.path = os.path.join(folder, f".{own}{_MARK}{secrets.token_hex(8)}")
-        self._guard = _unwanted.guard(self.path)
-        self._before = os.stat(target) if os.path.exists(target) else None
-        # A file that replaces none has the mode that the process gives to new ones.
-        mode = 0o666 if self._before is None else 0o600
-        self._guard.__enter__()
-        try:
-            self.handle = os.open(self.path, (os.O_RDWR if readable else os.O_WRONLY) | os.O_CREAT | os.O_EXCL, mode)
-            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # while it is held, the file is not stale
-        except OSError as error:
-            self._guard.__exit__(None, None, None)
-            raise ModelError(f"{name} cannot be written: {error.strerror}") from None
-        self._placed = False
-
-    def __enter__(self) -> PartFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._placed:
-            with contextlib.suppress(OSError):
-                os.unlink(self.path)
-        self._guard.__exit__(None, None, None)
-        with contextlib.suppress(OSError):
-            os.close(self.handle)
-
-    def put_in_place(self, target: str | None = None) -> None:
-        """Make sure that the bytes are on disk, and give them the target's name, or another in its folder."""
-        before = self._before
-        try:
-            if before is not None:
-                if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-                    with contextlib.suppress(PermissionError):
-                        os.fchown(self.handle, before.st_uid, before.st_gid)
-                os.fchmod(self.handle, stat.S_IMODE(before.st_mode))
-            os.fsync(self.handle)
-            os.replace(self.path, target or self._target)
-        except OSError as error:
-            raise ModelError(f"{self._name} cannot be written: {error.strerror}") from None
-        self._placed = True
-        _sync_folder(os.path.dirname(self._target))
-
-
 @contextlib.contextmanager
 def _place(name: str, target: str) -> Iterator[BinaryIO]:
     """A file beside the target that takes its place at the end."""
@@ -252,70 +205,3 @@ def _place(name: str, target: str) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, file)
             file.flush()
             part.put_in_place()
-
-
-def _sync_folder(folder: str) -> None:
-    """Put the folder on disk too: without it, a power cut could undo the renaming."""
-    with contextlib.suppress(OSError):  # some file systems cannot
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def remove_stale(target: str) -> None:
-    """Remove what a process that was killed has left beside the target: nobody holds its lock any more."""
-    folder, own = os.path.split(target)
-    begin = f".{own}{_MARK}"
-    with contextlib.suppress(OSError):
-        for entry in list(os.scandir(folder)):
-            if not entry.name.startswith(begin) or not entry.is_file(follow_symlinks=False):
-                continue
-            with contextlib.suppress(OSError), open(entry.path, "rb") as left:
-                fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if time.time() - os.fstat(left.fileno()).st_mtime > _STALE_AFTER:
-                    os.unlink(entry.path)
-
-
-class _Unwanted:
-    """Files to be removed if the process is told to end before they are in place."""
-
-    def __init__(self) -> None:
-        self._paths: set[str] = set()
-        self._before: dict[signal.Signals, Any] = {}
-
-    @contextlib.contextmanager
-    def guard(self, path: str) -> Iterator[None]:
-        self._paths.add(path)
-        self._listen()
-        try:
-            yield
-        finally:
-            self._paths.discard(path)
-            if not self._paths:
-                self._stop_listening()
-
-    def _listen(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            return
-        for number in _SIGNALS:
-            if number not in self._before and signal.getsignal(number) == signal.SIG_DFL:
-                self._before[number] = signal.signal(number, self._end)
-
-    def _stop_listening(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            return
-        while self._before:
-            number, handler = self._before.popitem()
-            signal.signal(number, handler)
-
-    def _end(self, number: int, _: FrameType | None) -> None:
-        for path in list(self._paths):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-
-_unwanted = _Unwanted()

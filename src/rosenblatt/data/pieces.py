@@ -1,7 +1,7 @@
 """A part of a table, of any format, on its way to rows.
 
-Invariant: a piece knows where each of its rows stands in the file, so that what is wrong with one is said with its line; it
-gives one row, or one fault, or one gap for each line that it holds.
+Invariant: a piece knows where each of its rows stands in the file, so that what is wrong with one is said with its
+line; it gives one row, or one fault, or one gap for each line that it holds.
 """
 
 from __future__ import annotations
@@ -77,11 +77,21 @@ def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool, p
     return Encoded(batch, len(places) + len(gaps), sorted(bad), tuple(before.tolist()), rows.strange)
 
 
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Some names, each in one line and not too long.
+
+    >>> listed(["a", "b" * 99, "c"], 2)
+    'a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbb…, …'
+    """
+    short = [" ".join(name.split()) for name in names[:most]]
+    return ", ".join([name if len(name) <= 30 else f"{name[:29]}…" for name in short] + ["…"] * (len(names) > most))
+
+
 def find_columns(names: Sequence[str], known: Sequence[str]) -> list[str]:
     """The columns that are asked for, by their names; ``*`` is all of them."""
     if "*" in names:
         return list(known)
     for name in names:
         if name not in known:
-            raise DataError(f"there is no column {name!r}; there are {', '.join(known[:20])}")
+            raise DataError(f"there is no column {name!r}; there are {listed(known)}")
     return list(names)

@@ -77,7 +77,7 @@ class Reader:
     tally: Tally = field(default_factory=Tally)
     classes: Classes | None = None  # those that a pass over the data has found
     total: int = 0  # bytes of that pass
-    wishes: Wishes = Wishes()
+    wishes: Wishes = field(default_factory=Wishes)
     limits: Limits = USUAL
     gaps: bool = False
     passing: tuple[str, ...] = ()  # columns whose cells go into `Batch.passed`; ``*``: all, or the whole lines

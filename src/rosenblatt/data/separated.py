@@ -1,7 +1,7 @@
 """CSV and TSV text, in any dialect, as pieces of whole records.
 
-Invariant: time and memory are linear in the text, whatever stands in it. Records are cut by the engine alone; Arrow reads
-only those that have the right number of cells.
+Invariant: time and memory are linear in the text, whatever stands in it. Records are cut by the engine alone; Arrow
+reads only those that have the right number of cells.
 """
 
 from __future__ import annotations
@@ -74,8 +74,12 @@ class SeparatedPiece:
     def _text_of(self, good: NDArray[np.bool_]) -> bytes:
         if good.all():
             return repaired(self.data)
+        # Runs of good records, each one piece of the text.
         begins = np.concatenate([[0], self.ends[:-1]])
-        return repaired(b"".join(self.data[a:b] for a, b in zip(begins[good], self.ends[good], strict=True)))
+        turns = np.diff(np.concatenate([[False], good, [False]]).astype(np.int8))
+        firsts, lasts = np.flatnonzero(turns == 1), np.flatnonzero(turns == -1) - 1
+        runs = zip(begins[firsts].tolist(), self.ends[lasts].tolist(), strict=True)
+        return repaired(b"".join([self.data[a:b] for a, b in runs]))
 
     def _read(self, text: bytes, encoder: ColumnEncoder | None, count: int) -> tuple[Any, dict[str, Strange]]:
         """A table in the types of the encoder's columns, or of strings."""
@@ -180,6 +184,8 @@ def iter_separated(
             end = int(ends[-1]) if len(ends) else 0
             if not is_open:
                 check_line(source, len(data) - end)
+            if len(ends):
+                check_line(source, int(np.diff(ends, prepend=0).max()))
             rest = data[end:]
             if end:
                 first = 0

@@ -15,13 +15,13 @@ import os
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from rosenblatt.data.limits import USUAL, Limits, shown
+from rosenblatt.data.streams import Bounded, Held, Joined
 from rosenblatt.errors import DataError, MissingExtraError
 
 _PACKED = ("gz", "xz", "zst", "bz2", "zip")
@@ -102,7 +102,7 @@ class Source:
             raw.close()
             return _bounded(pa.CompressedInputStream(pa.OSFile(self.path), "zstd"), self)
         openers: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
-        return _bounded(_Held(openers[kind](raw, "rb"), raw), self)
+        return _bounded(Held(openers[kind](raw, "rb"), raw), self)
 
     def _raw(self) -> io.FileIO:
         try:
@@ -229,77 +229,11 @@ def _open_zip(raw: io.FileIO, name: str) -> Any:
         raise DataError(f"{name} holds {len(members)} files: unpack it and name the one to be read")
     if members[0].flag_bits & 1:
         raise DataError(f"{name} is encrypted")
-    return _Held(archive.open(members[0]), raw)
-
-
-class _Held(io.RawIOBase):
-    """A decompressing stream and the file that it reads: both are closed together."""
-
-    def __init__(self, stream: Any, raw: Any) -> None:
-        self._stream, self._held = stream, raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count: int = self._stream.readinto(buffer)
-        return count
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-            self._held.close()
-        super().close()
-
-
-class _Bounded(io.RawIOBase):
-    """A decompressed stream that may grow only so far."""
-
-    def __init__(self, stream: Any, source: Source) -> None:
-        self._stream, self._source, self._total = stream, source, 0
-        self._most = max(_FREE, source.limits.expansion * source.size)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count: int = self._stream.readinto(buffer)
-        self._total += count
-        if self._total > self._most:
-            raise DataError(
-                f"{self._source.name} has {shown(self._source.size)} and grows to more than "
-                f"{self._source.limits.expansion:,} times as much: --limit expansion=N"
-            )
-        return count
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
+    return Held(archive.open(members[0]), raw)
 
 
 def _bounded(stream: Any, source: Source) -> BinaryIO:
-    return cast(BinaryIO, _Bounded(stream, source))
-
-
-class Joined(io.RawIOBase):
-    """Pieces of bytes as one stream."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._left = pieces, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._left = piece
-        count = min(len(buffer), len(self._left))
-        buffer[:count], self._left = self._left[:count], self._left[count:]
-        return count
+    return cast(BinaryIO, Bounded(stream, source.name, source.size, source.limits, _FREE))
 
 
 def _first_line(error: BaseException) -> str:

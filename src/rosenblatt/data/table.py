@@ -6,11 +6,11 @@ are so already are looked into, never copied.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import engine
@@ -88,7 +88,7 @@ def as_table(X: Any, *, name: str = "X") -> Table:
         ...
     rosenblatt.errors.DataError: X contains NaN in row 0, column 1
     """
-    if sp.issparse(X):
+    if is_sparse(X):
         table = _from_sparse(_to_csr(X, name), name)
     else:
         names = column_names(X)
@@ -96,6 +96,12 @@ def as_table(X: Any, *, name: str = "X") -> Table:
         table = Table(values, engine.dense_rows(values), names)
     _check_finite(table, name)
     return table
+
+
+def is_sparse(X: Any) -> bool:
+    """Is it a sparse matrix or array of scipy? Nothing is, before scipy.sparse is loaded, which takes its time."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
@@ -125,7 +131,7 @@ def _from_sparse(matrix: Any, name: str = "X") -> Table:
         raise DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
     if structure == "unsorted":
         data, columns = engine.sorted_columns(rows)
-        begins = starts - starts[0] if starts[0] else starts
+        begins = starts - starts[0]  # a copy: duplicates are summed in place below
         sorted_copy = type(matrix)((data, columns, begins), shape=matrix.shape)
         rows = engine.sparse_rows(data, columns, begins, matrix.shape[1])
         if engine.structure(rows, len(data)) == "sound":

@@ -75,22 +75,37 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             known = merge_classes(known, sorted_classes(classes))
         recipe.check_classes(len(known))
         labels = Labels(known, labels.among(known))
-        weights = row_weights(sample_weight, recipe.class_weight, labels)
-        if not self.has_learned:
+        weights = row_weights(sample_weight, recipe.class_weight, labels, more_to_come=True)
+        if weights is not None and not weights.any():
+            return self  # rows of weight 0 are as if absent
+        if self.has_learned:
+            check_columns(self, X)
+            self.learned.check_told(recipe.shape())
+            with self.learned.lock:
+                self.close_stream()
+                self._learn_or_leave(recipe, table, labels, weights)
+            return self
+        before = dict(vars(self))
+        try:
             generator = engine.seed_generator(seed_of(recipe.random_state))
             states = self.space.new_states(recipe, table, known, generator)
             remember_columns(self, X)
             self.history_ = History()
-            self._install(known, states)
-        else:
-            check_columns(self, X)
-        learned = self.learned
-        with learned.lock:
-            self.add_classes(known)
-            try:
-                self._learn(recipe, table, labels, weights)
-            finally:
-                learned.changed()
+            self.install(known, states)
+            self._learn_or_leave(recipe, table, labels, weights)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as scikit-learn does; what is learned next is learned by them."""
+        super().set_params(**params)
+        if self.has_learned:
+            self.close_stream()
         return self
 
     def add_classes(self, classes: NDArray[Any]) -> None:
@@ -176,29 +191,57 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=stacklevel,
             )
 
-    def _install(self, classes: NDArray[Any], states: list[Any]) -> None:
-        self.learned = Learned(classes, states, self.space.make_answers)
+    def install(self, classes: NDArray[Any], states: list[Any]) -> None:
+        """From now on these states are what was learned."""
+        self.learned = Learned(classes, states, self.space.make_answers, self.recipe().shape())
+
+    def _learn_or_leave(
+        self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None
+    ) -> None:
+        """One pass over the rows, counted as an epoch; if it fails, everything is as it was."""
+        learned = self.learned
+        classes, states = learned.classes, list(learned.states)
+        copied = self.space.may_fail(recipe, table, weights)
+        try:
+            if copied:
+                learned.states[:] = [state.copy() for state in states]
+            self.add_classes(labels.classes)
+            self._learn(recipe, table, labels, weights)
+            if copied and not all(state.is_finite() for state in learned.states):
+                raise DataError("the weights overflowed: scale the columns of X")
+            self.space.leave(learned.states)
+        except KeyboardInterrupt:  # whole rows were learned, and all of them count
+            self.space.leave(learned.states)
+            self._record()
+            raise
+        except BaseException:
+            learned.states[:] = states
+            learned.set_classes(classes)
+            self.classes_ = classes
+            raise
+        finally:
+            learned.changed()
+        self._record()
 
     def _learn(self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None) -> None:
-        """One pass over the rows, counted as an epoch."""
         learned = self.learned
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
-        before = learned.counted("mistakes"), learned.counted("updates")
-        try:
-            if len(labels.classes) == 1:
-                for state in learned.states:
-                    state.count_as_right(table.count if order is None else len(order))
-            else:
-                ovr = recipe.is_ovr(len(labels.classes))
-                self.space.look_at(table, learned.states)
-                asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
-                for state, targets in zip(learned.states, asked, strict=True):
-                    state.learn(table, targets, recipe.used_rule, order=order)
-        finally:
-            self.space.leave(learned.states)
-            mistakes, updates = learned.counted("mistakes") - before[0], learned.counted("updates") - before[1]
-            self.history_.append(mistakes, updates)
-            self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "partial_fit"
+        if len(labels.classes) == 1:
+            for state in learned.states:
+                state.count_as_right(table.count if order is None else len(order))
+            return
+        ovr = recipe.is_ovr(len(labels.classes))
+        self.space.look_at(table, learned.states)
+        asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
+        for state, targets in zip(learned.states, asked, strict=True):
+            state.learn(table, targets, recipe.used_rule, order=order)
+
+    def _record(self) -> None:
+        """What was learned since the last entry of the history is one more."""
+        learned = self.learned
+        mistakes, updates = learned.counted("mistakes"), learned.counted("updates")
+        self.history_.append(mistakes - self.mistakes_, updates - self.updates_)
+        self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "partial_fit"
 
     def close_stream(self) -> None:
         """Before learning from a table; a space without streams has nothing to close."""

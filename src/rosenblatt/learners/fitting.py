@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, encode_labels
+from rosenblatt.data.labels import Labels, encode_labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.history import History
@@ -21,7 +21,6 @@ from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.progress import EpochBar, run_threads
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs
 from rosenblatt.learners.epochs.validation import hold_out, validation_score
-from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.seen import remember_columns
 from rosenblatt.learners.spaces import Space
 from rosenblatt.learners.state.start import seed_of
@@ -79,7 +78,9 @@ def prepare(
     learner.space.check(recipe, table)
     check_lengths(table, labels)
     if len(labels.classes) < 2:
-        raise LabelError(f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes")
+        raise LabelError(
+            f"y has one class only, {label_values(labels.classes)[0]!r}: a classifier needs at least 2 classes"
+        )
     recipe.check_classes(len(labels.classes))
     weights = row_weights(sample_weight, recipe.class_weight, labels)
     rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
@@ -105,6 +106,7 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
         )
     if not np.array_equal(labels.classes, learner.classes_):
         raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {learner.classes_.tolist()}")
+    learner.learned.check_told(learner.recipe().shape())
     states = [state.copy() for state in learner.learned.trimmed()]
     learner.space.look_at(table, states)
     return states
@@ -136,9 +138,10 @@ def _problems(
     if held is None:
         return problems
     held_table, held_labels, judged_by = held
+    held_weights = weights if held_table is table else row_weights(None, recipe.class_weight, held_labels)
     return [
         replace(problem, validation=partial(validation_score, table=held_table, targets=targets, rows=judged_by))
-        for problem, targets in zip(problems, targets_of(held_labels, ovr=ovr), strict=True)
+        for problem, targets in zip(problems, targets_of(held_labels, ovr=ovr, sample_weight=held_weights), strict=True)
     ]
 
 
@@ -167,7 +170,7 @@ def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], 
     if going_on:
         learner.close_stream()
         before = learner.history_
-    learner.learned = Learned(classes, [outcome.state for outcome in outcomes], learner.space.make_answers)
+    learner.install(classes, [outcome.state for outcome in outcomes])
     learner.n_iter_ = len(history)
     learner.history_ = before.followed_by(history)
     learner.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
+from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table
+from rosenblatt.errors import ParameterError
 from rosenblatt.learners.stream import Stream, reading_stream, row_table
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear
@@ -55,10 +57,16 @@ class Reading:
 
 
 class Learned:
-    """States that learn, in turns with those who read the answer."""
+    """States that learn, in turns with those who read the answer.
 
-    def __init__(self, classes: NDArray[Any], states: list[Any], make_answers: MakeAnswers) -> None:
+    `told` holds the parameters that the states were made by, which cannot change while they learn on.
+    """
+
+    def __init__(
+        self, classes: NDArray[Any], states: list[Any], make_answers: MakeAnswers, told: dict[str, Any]
+    ) -> None:
         self.set_classes(classes)
+        self.told = told
         self.states = states
         self.stream: Stream | None = None
         self._make_answers = make_answers
@@ -66,7 +74,7 @@ class Learned:
         self.lock = threading.RLock()
 
     def set_classes(self, classes: NDArray[Any]) -> None:
-        self.classes, self.labels_in_order = classes, classes.tolist()
+        self.classes, self.labels_in_order = classes, label_values(classes)
 
     def reading(self) -> Reading:
         """The answer so far."""
@@ -81,6 +89,14 @@ class Learned:
     def trimmed(self) -> list[Any]:
         """The states without the room that a stream keeps for features to come."""
         return self.states if self.stream is None else self.stream.trimmed()
+
+    def check_told(self, told: dict[str, Any]) -> None:
+        """Raise for a parameter that has changed and that learning cannot follow."""
+        for name, value in told.items():
+            if value != self.told[name]:
+                raise ParameterError(
+                    f"{name}={value!r}: what was learned with {name}={self.told[name]!r} cannot go on so; call fit"
+                )
 
     def changed(self) -> None:
         """More was learned: the answer has to be made again."""

@@ -14,9 +14,10 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.errors import DataError
 from rosenblatt.learners.base import Learner, check_online, check_weight
 from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.spaces import LINEAR, Space
+from rosenblatt.learners.spaces import LINEAR, SAFE, Space
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.stream import Stream
@@ -100,16 +101,15 @@ class LinearLearner(Learner):
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
+        if weight != 1.0 or self.class_weight is not None:
+            weight = self._weight_of(features, label, weight)
+            if weight == 0:
+                return self
         stream = self._stream()
         if stream is None or label not in stream.codes:
             stream = self._open_stream(features, label)
         learned = self.learned
         with learned.lock:
-            if weight != 1.0 or self.class_weight is not None:
-                weight = check_weight(weight) * weight_of_class(self.class_weight, label)
-                if weight == 0:
-                    engine.Stream.check(features)
-                    return self
             stream.learn(features, label, weight)
             learned.changed()
         return self
@@ -119,7 +119,7 @@ class LinearLearner(Learner):
         scores = self.scores_one(features)
         learned = self.learned
         if len(learned.classes) == 1:
-            return learned.classes.tolist()[0]
+            return learned.labels_in_order[0]
         return learned.labels_in_order[int(predict_codes(scores[None])[0])]
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
@@ -202,6 +202,17 @@ class LinearLearner(Learner):
 
     # -- streams
 
+    def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
+        """The weight of an example, its class's included."""
+        engine.Stream.check(features)
+        recipe: Recipe = self.recipe()
+        check_online(recipe)
+        weight = check_weight(weight) * weight_of_class(recipe.class_weight, label)
+        largest = max(map(abs, features.values()), default=0.0)
+        if weight * largest * max(recipe.used_rule.eta0, recipe.used_rule.C) > SAFE[8]:
+            raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
+        return weight
+
     def _stream(self) -> Stream | None:
         learned = vars(self).get("_learned")
         return None if learned is None else learned.stream
@@ -214,6 +225,7 @@ class LinearLearner(Learner):
         check_online(recipe)
         classes = sorted_classes([label])
         if self.has_learned:
+            self.learned.check_told(recipe.shape())
             classes = merge_classes(self.classes_, classes)
             recipe.check_classes(len(classes))
             with self.learned.lock:
@@ -224,7 +236,7 @@ class LinearLearner(Learner):
             names = {}
             states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
             self.history_ = History()
-        self._install(classes, states)
+        self.install(classes, states)
         self.learned.stream = stream = Stream(states, classes, names, recipe)
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
         return stream

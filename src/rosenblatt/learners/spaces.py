@@ -22,6 +22,9 @@ from rosenblatt.models.linear import Linear
 from rosenblatt.recipe.family import KernelPerceptronRecipe
 from rosenblatt.recipe.recipe import LinearRecipe
 
+LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
+SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them
+
 
 class Space(Protocol):
     """Makes states and answers."""
@@ -33,6 +36,9 @@ class Space(Protocol):
         self, recipe: Any, table: Table, classes: NDArray[Any], generator: NDArray[np.uint64], init: Any = None
     ) -> list[Any]:
         """States that have seen nothing yet: one, or one per class for one-vs-rest."""
+
+    def may_fail(self, recipe: Any, table: Table, weights: NDArray[np.float64] | None) -> bool:
+        """May a pass over these rows fail half way? Then it is made on copies."""
 
     def look_at(self, table: Table, states: list[Any]) -> None:
         """Before states that have learned before learn from another table."""
@@ -77,6 +83,12 @@ class LinearSpace:
             for part in rows
         ]
 
+    def may_fail(self, recipe: LinearRecipe, table: Table, weights: NDArray[np.float64] | None) -> bool:
+        """Only weights that overflow, which takes steps far from what is usual."""
+        rule = recipe.used_rule
+        largest = LARGEST[table.dtype.itemsize] * (1.0 if weights is None else float(weights.max()))
+        return largest * max(rule.eta0, rule.C) > SAFE[table.dtype.itemsize]
+
     def look_at(self, table: Table, states: list[State]) -> None:
         """Weights are all that is needed."""
 
@@ -120,6 +132,10 @@ class KernelSpace:
         cache_bytes = int(float(recipe.cache_size) * 2**20 / problems)
         common |= {"keep": recipe.used_keep, "support": support, "cache_bytes": cache_bytes}
         return [DualState.begin(K, generator=generator.copy(), **common) for _ in range(problems)]
+
+    def may_fail(self, recipe: KernelPerceptronRecipe, table: Table, weights: NDArray[np.float64] | None) -> bool:
+        """A kernel may be a function of the user, and kernel values grow quickly."""
+        return True
 
     def look_at(self, table: Table, states: list[Any]) -> None:
         """The scores of the rows by what each state has learned."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.state.arrays import matrices
 from rosenblatt.learners.state.state import State, engine_rule
@@ -44,7 +43,7 @@ class Stream:
         self.states, self.classes, self.names = states, classes, names
         self.rule, self.tie_positive = recipe.used_rule, recipe.tie_positive
         self.ovr = recipe.is_ovr(len(classes))
-        self.codes = {label: code for code, label in enumerate(classes.tolist())}
+        self.codes = {label: code for code, label in enumerate(label_values(classes))}
         self._before = self._counted()
         self._bind(max(FIRST_CAPACITY, len(names)))
 
@@ -63,11 +62,11 @@ class Stream:
             return found
         engine.Stream.check(features)
         table = row_table(features, self.names)
-        return np.hstack([state.answer().scores(table)[0] for state in self.trimmed()])
+        return np.hstack([state.answer().scores(table)[0] for state in self.trimmed(least=1)])
 
-    def trimmed(self) -> list[State]:
-        """The states without the room kept for new features."""
-        features = len(self.names)
+    def trimmed(self, least: int = 0) -> list[State]:
+        """The states without the room kept for new features, over at least so many."""
+        features = max(least, len(self.names))
         return [state if state.features == features else state.with_features(features) for state in self.states]
 
     def unrecorded(self) -> tuple[int, int]:
@@ -106,7 +105,7 @@ class Stream:
         engine.Stream.check(features)
         for name in features:
             self.names.setdefault(name, len(self.names))
-        self.states[:] = self.trimmed()
+        self.states[:] = self.trimmed(least=1)
         if len(self.classes) == 1:
             for state in self.states:
                 state.count_as_right(1)
@@ -134,7 +133,7 @@ def reading_stream(answer: Linear, classes: NDArray[Any], names: dict[Any, int])
         fit_intercept=True,
         generator=engine.seed_generator(0),
     )
-    codes = {label: code for code, label in enumerate(classes.tolist())}
+    codes = {label: code for code, label in enumerate(label_values(classes))}
     return engine.Stream(
         names,
         codes,
@@ -148,6 +147,8 @@ def reading_stream(answer: Linear, classes: NDArray[Any], names: dict[Any, int])
 
 def row_table(features: dict[Any, float], names: dict[Any, int]) -> Table:
     """One example as a table; features without a name are left out."""
+    import scipy.sparse as sp
+
     known = {names[name]: value for name, value in features.items() if name in names}
     columns = sorted(known)
     values = np.array([known[j] for j in columns], np.float64)

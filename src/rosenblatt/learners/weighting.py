@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.errors import DataError, ParameterError
 
 
@@ -48,7 +48,7 @@ def class_weights(
         raise ParameterError(
             f"class_weight={class_weight!r}: must be 'balanced', a dict of label: weight, or None"
         ) from None
-    result = np.array([float(given.pop(label, 1.0)) for label in classes.tolist()])
+    result = np.array([float(given.pop(label, 1.0)) for label in label_values(classes)])
     if given and not more_to_come:
         raise ParameterError(f"class_weight: {next(iter(given))!r} is not among the classes {classes.tolist()}")
     if not (np.isfinite(result) & (result >= 0)).all():

@@ -130,7 +130,7 @@ def _check_facts(header: dict[str, Any]) -> None:
         not isinstance(header["learner"], str)
         or not isinstance(header["parameters"], dict)
         or not all(isinstance(count, int) and count >= 0 for count in counts)
-        or not isinstance(history.get("stop_reason", ""), str | None)
+        or not isinstance(history.get("stop_reason", None if not counts else 0), str | None)
         or not isinstance(history.get("choice", ""), str | None)
     ):
         raise ModelError("what it says of its training cannot be read")
@@ -162,7 +162,10 @@ def _classes_from(header: dict[str, Any]) -> NDArray[Any]:
     values = header["values"]
     if not values or not all(type(value) is kind for value in values):
         raise ModelError("its classes are not of the type it names")
-    return np.array(values)
+    classes = np.array(values)
+    if classes.ndim != 1 or not (classes[:-1] < classes[1:]).all():
+        raise ModelError("its classes are not in order")
+    return classes
 
 
 def _library_version() -> str:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Table, as_table, is_sparse
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.sound import (
@@ -108,7 +107,7 @@ class Kernel:
     def _matrix(self, rows: Any, others: Any) -> NDArray[np.float64]:
         assert self.function is not None
         values = self.function(rows, others)
-        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        values = values.toarray() if is_sparse(values) else np.asarray(values)
         shape = (rows.shape[0], others.shape[0])
         if values.shape != shape:
             raise DataError(

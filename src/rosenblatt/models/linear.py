@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import engine
@@ -51,7 +50,11 @@ class Linear:
 
     def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
         """Only what is not 0: the columns with a weight, and of these the rows."""
+        import scipy.sparse as sp
+
         columns = self.columns()
+        import scipy.sparse as sp
+
         stored = sp.csc_array(self.weights[:, columns])
         stored.sort_indices()
         tensors[f"{prefix}columns"] = columns.astype(np.int64)

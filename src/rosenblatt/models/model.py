@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class Model:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        return self.classes[predict_codes(self.scores(as_table(X)))]
+        return self.classes[self.answer(self.scores(as_table(X)))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
@@ -73,6 +73,10 @@ class Model:
                 "the model has scores but no probabilities: save a Calibrated or an AutoPerceptron for them"
             )
         return self.calibrator.probabilities(scores)
+
+    def answer(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Places in the classes; a model that has seen one class only always names that."""
+        return np.minimum(predict_codes(scores), len(self.classes) - 1)
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
@@ -127,7 +131,7 @@ class Model:
         weights, terms = linear.weights, None
         if products is not None:
             terms = products.names([self.name_of(j) for j in products.columns.tolist()])
-        if len(weights) == 1:
+        if len(self.classes) == 2:
             weights = np.vstack([-weights, weights])
         tops = {}
         # Most hashed columns have no weight: sorting them too would take memory and time for nothing.
@@ -147,6 +151,9 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
     """The model that a fitted learner holds."""
     if isinstance(learner, Model):
         return learner
+    calibrated = getattr(learner, "learner_", None)
+    if calibrated is not None and not hasattr(learner, "answers"):
+        return replace(model_of(calibrated, encoder, names), calibrator=calibrator_of(learner))
     if not hasattr(learner, "answers"):
         raise ModelError(f"{type(learner).__name__} cannot be saved: it is not a learner of rosenblatt")
     if not hasattr(learner, "classes_"):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import as_table, is_sparse
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.container import Tensors
 
@@ -39,7 +38,7 @@ def check_columns(columns: NDArray[Any], features: int) -> None:
 
 def count_of(value: Any) -> int:
     """A number of things."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
         raise ModelError(f"it counts {value!r} of something")
     return value
 
@@ -48,7 +47,7 @@ def rows_to(rows: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
     """Support rows, dense or sparse, as tensors."""
     if rows is None:
         return {"storage": "none", "rows": 0}
-    if sp.issparse(rows):
+    if is_sparse(rows):
         for name in ("data", "indices", "indptr"):
             tensors[f"{prefix}support.{name}"] = getattr(rows, name)
         return {"storage": "sparse", "rows": int(rows.shape[0])}
@@ -63,7 +62,11 @@ def rows_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
         return None, 0
     try:
         if storage == "sparse":
+            import scipy.sparse as sp
+
             arrays = tuple(tensors[f"{prefix}support.{name}"] for name in ("data", "indices", "indptr"))
+            import scipy.sparse as sp
+
             support: Any = sp.csr_array(arrays, shape=(count, features))
         else:
             support = tensors[f"{prefix}support"]

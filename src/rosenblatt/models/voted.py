@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Table, as_table, is_sparse
 from rosenblatt.errors import ModelError
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.linear import Linear, arranged
@@ -178,14 +177,16 @@ def stack_rows(above: Any, below: Any) -> Any:
     """One support after another; sparse if either is."""
     if above is None:
         return below
-    if sp.issparse(above) or sp.issparse(below):
+    if is_sparse(above) or is_sparse(below):
+        import scipy.sparse as sp
+
         return sp.vstack([sp.csr_array(above), sp.csr_array(below)], format="csr")
     return np.vstack([above, below])
 
 
 def with_columns(rows: Any, columns: int) -> Any:
     """The same rows over more columns, which are 0, or over fewer."""
-    if sp.issparse(rows):
+    if is_sparse(rows):
         resized = rows.copy()
         resized.resize((rows.shape[0], columns))
         return resized

@@ -1,20 +1,22 @@
 """The user's table for the page: two columns of numbers and one of labels, checked before the browser opens.
 
-Invariant: a table that passes here is one that the page can show, so that mistakes are told in the terminal.
+Invariant: the table is read as `train` reads it, and written again as plain CSV: what passes here is what the page can
+show, so that mistakes are told in the terminal.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from rosenblatt.errors import DataError, ParameterError
 
 MOST_CLASSES = 6
+MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -32,28 +34,23 @@ class Columns:
         return "?" + urlencode({"csv": "data.csv", "x": self.across, "y": self.up, "label": self.label})
 
 
-def is_number(cell: str) -> bool:
-    """Is the cell a finite number?"""
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
+def choose_columns(
+    path: Path | str, columns: tuple[str, str] | None = None, label: str | None = None, **options: Any
+) -> Columns:
+    """The table of a file, with the two columns and the label to show.
 
-
-def choose_columns(path: Path, columns: tuple[str, str] | None = None, label: str | None = None) -> Columns:
-    """The table of a CSV file, with the two columns and the label to show.
-
-    Without a choice, the first two columns of numbers are shown and the label is the last column of words (or the
-    last column). A file without a header has columns named ``column 1``, ``column 2`` and so on.
+    Without a choice, the first two columns of numbers are shown, and the label is the one that `train` would take.
 
     Parameters
     ----------
     path
-        A file of comma, semicolon or tab separated values, in UTF-8.
+        A table in any format that `scan` reads.
     columns
         The names of the columns to draw across and up.
     label
         The name of the column of labels; two to six different ones.
+    options
+        Those of `scan`.
 
     Raises
     ------
@@ -62,49 +59,60 @@ def choose_columns(path: Path, columns: tuple[str, str] | None = None, label: st
     ParameterError
         A column is named that the file does not have.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    mark = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True)
-    rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(cell.strip() for cell in row)]
-    if not rows:
-        raise DataError(f"{path}: the file has no rows")
-    width = len(rows[0][1])
-    if width < 3:
-        raise DataError(f"{path}: line {rows[0][0]} has {width} columns; two of numbers and a label are needed")
-    for line, row in rows:
-        if len(row) != width:
-            raise DataError(f"{path}: line {line} has {len(row)} columns, but line {rows[0][0]} has {width}")
-    titled = len(rows) > 1 and not any(map(is_number, rows[0][1])) and any(map(is_number, rows[1][1]))
-    header = [cell if titled and cell else f"column {j}" for j, cell in enumerate(rows[0][1], start=1)]
-    rows = rows[titled:]
-    numbers = [all(is_number(row[j]) for _, row in rows) for j in range(width)]
-    for name in (*(columns or ()), *([label] if label is not None else [])):
+    from rosenblatt.data.lines import LineEncoder
+    from rosenblatt.data.readers import scan
+
+    reader = scan(path, label=label, **options)
+    if isinstance(reader.encoder, LineEncoder):
+        raise DataError(f"{path} is in the format {reader.format}, and the page shows tables")
+    encoder = reader.encoder
+    header, numbers = list(encoder.order), [column.name for column in encoder.numbers]
+    for name in columns or ():
         if name not in header:
             raise ParameterError(f"{path}: there is no column {name!r}; the columns are {', '.join(header)}")
-    words = [j for j in range(width) if not numbers[j]] or [width - 1]
-    target = header.index(label) if label is not None else words[-1]
-    if columns is not None:
-        across, up = (header.index(name) for name in columns)
-    else:
-        # Columns of numbers first; where there are too few, another is taken, and its bad cell is named below.
-        across, up = sorted((j for j in range(width) if j != target), key=lambda j: not numbers[j])[:2]
-    if len({across, up, target}) < 3:
+        if name == encoder.label or header.count(name) > 1:
+            raise ParameterError(f"{path}: the two columns and the label must be three different columns")
+        if name not in numbers:
+            raise DataError(f"{path}: the column {name!r} is no number; the numbers are {', '.join(numbers)}")
+    across, up = columns or (numbers[0] if numbers else "", numbers[1] if len(numbers) > 1 else "")
+    if not up:
+        raise DataError(f"{path} has {len(numbers)} columns of numbers besides the label, and two are needed")
+    if across == up:
         raise ParameterError(f"{path}: the two columns and the label must be three different columns")
-    for line, row in rows:
-        for j in (across, up):
-            if not is_number(row[j]):
-                raise DataError(f"{path}: line {line}, column {header[j]!r}: {row[j]!r} is not a number")
-        if not row[target]:
-            raise DataError(f"{path}: line {line}, column {header[target]!r}: the label is missing")
-    labels = {row[target] for _, row in rows}
+    rows = _rows_of(reader, path, across, up)
+    labels = {row[header.index(encoder.label)] for row in rows}
     if not 2 <= len(labels) <= MOST_CLASSES:
         raise DataError(
-            f"{path}: column {header[target]!r} has {len(labels)} different labels; two to {MOST_CLASSES} can be shown"
+            f"{path}: column {encoder.label!r} has {len(labels)} different labels; two to {MOST_CLASSES} can be shown"
         )
-    return Columns(text, header[across], header[up], header[target])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return Columns(text.getvalue(), across, up, encoder.label)
+
+
+def _rows_of(reader: Any, path: Path | str, across: str, up: str) -> list[list[str]]:
+    """All rows as cells, numbers in the plain form."""
+    import numpy as np
+
+    encoder, rows = reader.encoder, []
+    for name, _, piece in reader._pieces():
+        found = piece.rows(encoder)
+        cells = piece.cells(["*"])
+        for column in encoder.numbers:
+            values = encoder.numbers_in(found.table, column)
+            empty = np.flatnonzero(np.isnan(values))
+            if column.name in (across, up) and len(empty):
+                place = int(found.places[empty[0]]) + 1
+                raise DataError(f"{name}: {piece.unit} {place}, column {column.name!r}: there is no number")
+            cells[column.name] = ["" if value != value else _plain(value) for value in values.tolist()]
+        labels = found.table.column(encoder.label).to_pylist()
+        cells[encoder.label] = [str(label) for label in labels]
+        columns = [cells[each] for each in encoder.order]
+        rows += [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]
+        if len(rows) > MOST_ROWS:
+            raise DataError(f"{path} has more than {MOST_ROWS:,} rows, too many to watch: show a part of it")
+    return rows
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)

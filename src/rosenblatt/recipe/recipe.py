@@ -86,6 +86,14 @@ class Recipe:
         """Is each of so many classes learned against the rest?"""
         return self.multiclass == "ovr" and classes > 2
 
+    def shape(self) -> dict[str, Any]:
+        """What a state is made by, and what cannot change while it learns on."""
+        return {
+            "keep": self.used_keep,
+            "fit_intercept": bool(self.fit_intercept),
+            "multiclass": self.multiclass,
+        }
+
     def plain(self) -> dict[str, Any]:
         """The parameters that are plain values, by name, for a file."""
         values = {each.name: getattr(self, each.name) for each in sorted(fields(self), key=lambda each: each.name)}

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
+from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
@@ -184,7 +184,7 @@ class AutoPerceptron(Probable):
         check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
-                f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes"
+                f"y has one class only, {label_values(labels.classes)[0]!r}: a classifier needs at least 2 classes"
             )
         weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=more_to_come)
         if weights is not None and not weights.any():

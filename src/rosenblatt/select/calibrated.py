@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
+from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.epochs.history import History
@@ -128,7 +128,7 @@ class Calibrated(Probable):
         table, learner = as_table(X), clone(self.learner)
         told = learner.class_weight
         if more_to_come and told is not None and not isinstance(told, str):  # it may name classes that have not come
-            come = set(labels.classes.tolist())
+            come = set(label_values(labels.classes))
             learner.class_weight = {label: weight for label, weight in dict(told).items() if label in come}
         fitting = prepare(learner, table, labels, sample_weight)
         present, counted = self._weights(sample_weight, labels)

@@ -243,9 +243,9 @@ def learn_all(decision: Decision, seed: int) -> Outcome:
     judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
     while judge.stop_reason is None:
         contest.shuffle()
-        _, mistakes, updates, separates, mistake_weight, finite = contest.run([0])[0].tolist()
+        _, mistakes, updates, _, mistake_weight, finite = contest.run([0])[0].tolist()
         epoch = Epoch(int(mistakes), int(updates), mistake_weight, weight, len(rows), bool(finite))
-        judge.hear(epoch, lambda separates=separates: bool(separates))  # type: ignore[misc]
+        judge.hear(epoch, lambda: True)
     state = _state_of(contest.take_state(0), decision)
     return Outcome(state, judge.history, judge.stop_reason)
 

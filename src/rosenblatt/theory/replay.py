@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from rosenblatt import engine, textbook
@@ -76,13 +74,7 @@ class Replay:
                 mistaken += given[step.row] if step.mistake else 0.0
                 updates += step.update
                 yield replace(step, epoch=len(judge.history) + 1)
-            epoch = Epoch(mistakes, updates, mistaken - before, total, len(present))
-            right = partial(self._all_right, W, y, present)
-            judge.hear(epoch, (lambda: True) if updates == 0 else right)
-
-    def _all_right(self, W: list[list[float]], y: list[int], present: NDArray[np.uint32]) -> bool:
-        tie = self.learner.recipe().tie
-        return not any(textbook.is_mistake(textbook.scores_of(W, self.X[i]), y[i], tie) for i in present.tolist())
+            judge.hear(Epoch(mistakes, updates, mistaken - before, total, len(present)), lambda: True)
 
 
 def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:

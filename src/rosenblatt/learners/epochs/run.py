@@ -33,7 +33,7 @@ class LearningState(Protocol):
     @property
     def stores_rows(self) -> bool: ...
 
-    def begin_epochs(self, mistakes: Callable[[], float]) -> None: ...
+    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None: ...
 
     def learn(
         self,
@@ -129,7 +129,7 @@ def iter_epochs(
 ) -> Generator[NDArray[np.uint32] | None, None, Outcome]:
     """The orders of the rows, epoch by epoch; the caller lets the state learn in each before it asks for the next."""
     best, weight = state, problem.targets.total(problem.rows)
-    state.begin_epochs(lambda: problem.count_mistakes(state))
+    state.begin_epochs(problem.table, problem.targets, problem.rows)
     while judge.stop_reason is None:
         started = time.perf_counter()
         before = Tally.of(state)
@@ -140,8 +140,7 @@ def iter_epochs(
         epoch = Tally.of(state).since(
             before, weight, problem.count, finite=finite, seconds=seconds, validation_score=score
         )
-        moved = epoch.updates > 0 or problem.rule.shrinks
-        reason = judge.hear(epoch, lambda moved=moved: not moved or problem.count_mistakes(state) == 0)  # type: ignore[misc]
+        reason = judge.hear(epoch, lambda: problem.count_mistakes(state) == 0)
         on_epoch(judge.history)
         if reason == "converged":
             state.converged()
@@ -185,4 +184,4 @@ def _score_of(outcome: Outcome, problem: Problem) -> float:
         return problem.validation(outcome.state)
     scores = outcome.state.answer().scores(problem.table, problem.rows)
     targets = problem.targets if problem.rows is None else problem.targets.take(problem.rows)
-    return -float(np.count_nonzero(replace(targets, tie_positive=False).wrong(scores)))
+    return -targets.weigh(replace(targets, tie_positive=False).wrong(scores))

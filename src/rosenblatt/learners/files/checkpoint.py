@@ -12,7 +12,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.data.batches import Classes
 from rosenblatt.data.readers import scan
@@ -199,6 +198,8 @@ def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
     if "log.which" in tensors:
         rows = None
         if header["support"] is not None:
+            import scipy.sparse as sp
+
             support = tuple(tensors[f"support.{name}"] for name in ("data", "indices", "indptr"))
             rows = sp.csr_array(support, shape=(header["support"], features))
         remembered = Remembered(

@@ -243,7 +243,8 @@ class FileRun:
 
     def _learn_columns(self, group: Group, rows: Batch, order: NDArray[np.uint32] | None) -> None:
         table, targets = rows.table(self.state.features), self._targets(rows)
-        self.state.begin_epochs(lambda: self.state.count_mistakes(table, targets))
+        if (self.progress.epoch, self.progress.place) == (0, 0):
+            self.state.begin_epochs(table, targets)
         places = None
         if self.state.stores_rows:
             known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
@@ -283,8 +284,7 @@ class FileRun:
         if self.progress.epoch == 0:
             self.rows = rows
         epoch = after.since(self.before, self.progress.weight, rows, finite=state.is_finite(), seconds=seconds)
-        moved = epoch.updates > 0 or self.recipe.used_rule.shrinks
-        if self.judge.hear(epoch, lambda: not moved or self._count_mistakes(store, filled) == 0) == "converged":
+        if self.judge.hear(epoch, lambda: self._count_mistakes(store, filled) == 0) == "converged":
             state.converged()
         self.before = after
         self.progress = Progress(epoch=self.progress.epoch + 1)

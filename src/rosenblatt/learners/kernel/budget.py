@@ -6,7 +6,6 @@ any cut of the rows into batches gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,7 +94,7 @@ class BudgetState(Tallied):
         asked = targets if order is None else targets.take(order)
         return asked.weigh(asked.wrong(self.answer().scores(table, order)))
 
-    def begin_epochs(self, mistakes: Callable[[], float]) -> None:
+    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
         """Nothing depends on the rows before the first of them."""
 
     def converged(self) -> None:

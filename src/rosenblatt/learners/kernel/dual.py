@@ -8,7 +8,6 @@ sum in the list's order, so any cut of the rows into batches gives the same bits
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import Arrays
-from rosenblatt.learners.state.keeps import KEEPS
+from rosenblatt.learners.state.keeps import KEEPS, settle_pocket
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
@@ -139,10 +138,12 @@ class DualState(Tallied):
         found: float = self._run_on(table, targets).count_mistakes(order)
         return found
 
-    def begin_epochs(self, mistakes: Callable[[], float]) -> None:
-        """Before the first epoch over rows of which the last weights get so many wrong."""
-        if self.keep == "pocket" and not self.counter("seen"):
-            self.arrays["pocket_mistakes"][0] = mistakes()
+    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
+        """Before the first epoch over these rows."""
+        if self.keep == "pocket":
+            asked = targets if order is None else targets.take(order)
+            found = asked.weigh(asked.wrong(self.answer().scores(table, order)))
+            settle_pocket(self, self.arrays["pocket_mistakes"], found)
 
     def answer(self) -> Dual | VotedDual:
         """The weights that the keep says are the answer."""

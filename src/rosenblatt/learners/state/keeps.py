@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Keep:
         return 1.0
 
     def begin_epochs(self, state: State, mistakes: Callable[[], float]) -> None:
-        """Epochs over rows are about to begin, of which the raw weights get so many wrong."""
+        """Epochs over rows are about to begin, of which the answer so far gets so many wrong."""
 
     def converged(self, state: State) -> None:
         """The raw weights were found to make no mistake."""
@@ -128,8 +128,7 @@ class Pocket(Keep):
         return Linear(state.arrays["pocket"], state.arrays["pocket_intercept"])
 
     def begin_epochs(self, state: State, mistakes: Callable[[], float]) -> None:
-        if not state.counter("seen"):
-            state.arrays["pocket_mistakes"][0] = mistakes()
+        settle_pocket(state, state.arrays["pocket_mistakes"], mistakes())
 
     def converged(self, state: State) -> None:
         state.arrays["pocket"] = state.weights.copy(order="K")
@@ -137,6 +136,14 @@ class Pocket(Keep):
         state.arrays["pocket_mistakes"] = np.zeros(1)
         state.set_counter("pocket_is_current", 1)
         state.set_counter("pocket_run", max(state.counter("pocket_run"), state.counter("run")))
+
+
+def settle_pocket(state: Any, known: NDArray[np.float64], found: float) -> None:
+    """The pocket gets so many rows wrong. Where these are other rows than before, its run on those counts no more."""
+    if state.counter("seen") and found != known[0]:
+        state.set_counter("pocket_run", 0)
+        state.set_counter("checked", 0)
+    known[0] = found
 
 
 KEEPS: dict[str, Keep] = {keep.name: keep for keep in (Last(), Average(), Tail(), Vote(), Pocket())}

@@ -19,9 +19,12 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+    is_integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if is_integer and 0 <= random_state < 2**64:
         return int(random_state)
-    raise ParameterError(f"random_state={random_state!r}: must be an integer >= 0, a NumPy generator or None")
+    raise ParameterError(
+        f"random_state={random_state!r}: must be an integer from 0 to 2**64 - 1, a NumPy generator or None"
+    )
 
 
 def starting_weights(

@@ -6,7 +6,6 @@ raw weights stay beside whatever answer is kept of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -170,9 +169,10 @@ class State(Counted):
         found: float = engine.count_mistakes(table.rows, targets.view, raw.view(table.sparse), order=order)
         return found
 
-    def begin_epochs(self, mistakes: Callable[[], float]) -> None:
-        """Before the first epoch over rows of which the raw weights get so many wrong."""
-        self.keep.begin_epochs(self, mistakes)
+    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
+        """Before the first epoch over these rows."""
+        asked = targets if order is None else targets.take(order)
+        self.keep.begin_epochs(self, lambda: asked.weigh(asked.wrong(self.answer().scores(table, order))))
 
     def answer(self) -> Linear | Voted:
         """The weights that the keep says are the answer."""

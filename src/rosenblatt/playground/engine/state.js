@@ -182,6 +182,8 @@ export function readLink(hash) {
 		throw new Error(`it has ${learners.length} learners, and ${MOST_LEARNERS} is the most.`)
 	const state = { ...startState(), ...readData(given) }
 	if (learners.length) state.learners = learners
+	// A stream is gone over once.
+	if (given.data === "drift") state.epochs = 1
 	for (const key of Object.keys(READERS)) if (key in given) Object.assign(state, READERS[key](given[key], state))
 	return state
 }

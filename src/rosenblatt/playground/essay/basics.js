@@ -11,11 +11,10 @@ const DRAG = "Point 1 has the ring. Drag it."
 const GATES = { "0001": "AND", "0111": "OR", "0110": "XOR", 1001: "XNOR", 1110: "NAND", 1000: "NOR" }
 const gateOf = ({ store }) => GATES[store.state.points.map((p) => p.c).join("")] ?? "This gate"
 const pair = (v) => `(${brief(v[0])}, ${brief(v[1])})`
-const lastWeights = ({ trace, state }) => weightsAt(trace, state.step, "last")[0]
 
 function wrongNow({ store }) {
 	const { X, y } = store.trace.problem
-	const [w1, w2, b] = lastWeights(store)
+	const [[w1, w2, b]] = weightsAt(store.trace, store.state.step, "last")
 	return X.filter(([x1, x2], i) => y[i] * (w1 * x1 + w2 * x2 + b) <= 0).length
 }
 
@@ -29,12 +28,21 @@ function tellWrong(figure) {
 function steer(figure) {
 	const { store, board, stage, said } = figure
 	const begin = (start) => store.set({ learners: store.changed({ start }) })
-	figure.slider("Turn", "Turn the line", [-180, 180, 2, -37], (v) => {
+	const turn = figure.slider("Turn", "Turn the line", [-180, 180, 2, -37], (v) => {
 		const [w1, w2, b] = store.learner.start
 		const [length, angle] = [Math.hypot(w1, w2), (v * Math.PI) / 180]
 		begin([length * Math.cos(angle), length * Math.sin(angle), b])
 	})
-	figure.slider("Shift", "Shift the line", [-3, 3, 0.05, 1.2], (v) => begin(store.learner.start.with(2, v)))
+	const shift = figure.slider("Shift", "Shift the line", [-3, 3, 0.05, 1.2], (v) =>
+		begin(store.learner.start.with(2, v)),
+	)
+	figure.views.push({
+		render() {
+			const [w1, w2, b] = store.learner.start
+			turn.value = (Math.atan2(w2, w1) * 180) / Math.PI
+			shift.value = b
+		},
+	})
 	board.addEventListener("pointermove", (event) => {
 		const box = board.getBoundingClientRect()
 		const [x, y] = stage.view.toPlane(event.clientX - box.left, event.clientY - box.top)
@@ -93,7 +101,7 @@ export const BASICS = [
 		title: "Wrong? Then the line moves",
 		text: [
 			"The point with the question mark comes next, and it lies on the wrong side. A wrong guess is a *mistake*.",
-			"After a mistake the line turns so that this point comes nearer to its own side, or over to it.",
+			"After a mistake the line turns. Then the point lies on its own side, or at least nearer to it.",
 		],
 		about: "One mistake at a time.",
 		link: "#points=0,1,0;-1.8,-0.4,1;1,1.3,0;0.3,-0.6,1;0.2,-1.2,1;-0.8,-0.8,1;-1.4,0.5,1;-1.9,1,1;1.9,-0.3,0;1,-0.2,0&learner=perceptron,start:-0.8_1.2_0.5&epochs=20",
@@ -118,10 +126,10 @@ export const BASICS = [
 		title: "One update, as arrows",
 		text: [
 			"The line stands square on an arrow, *w*, which points to the blue side. A point is an arrow too, *x*, from the middle of the grid to the point.",
-			"Missed a blue point? Put its arrow at the tip of w. Missed an orange one? Take its arrow away. The new w goes from the start to the end.",
+			"Missed a blue point? Put its arrow at the tip of w. Missed an orange one? Take its arrow away. The new w goes from the middle to where that ends.",
 		],
 		about: "Adding one arrow to another.",
-		link: "#points=-0.2,-1,1;-0.7,0.8,1;-1.7,1,1;1,-0.2,0;0.7,0.9,0;-1.2,-1.4,1;-1,0.2,1;1.1,-0.8,0;-1.7,-0.3,1;1.9,-0.7,0&learner=perceptron,start:1.5_0.6_0&epochs=1",
+		link: "#points=-0.2,-1,1;-0.7,0.8,1;-1.7,1,1;1,-0.2,0;0.7,0.9,0;-1.2,-1.4,1;-1,0.2,1;1.1,-0.8,0;-1.7,-0.3,1&learner=perceptron,start:1.5_0.6_0&epochs=1",
 		controls: ["Tell it again", "next"],
 		first: true,
 		tell(figure) {
@@ -143,7 +151,7 @@ export const BASICS = [
 		id: "score",
 		title: "Why that helps",
 		text: [
-			"The push always moves the score of the missed point the right way. It even says how far: by the *square of the point's distance* from the middle, and 1 more.",
+			"The push always moves the score of the missed point the right way. And we know how far: by the *square of the point's distance* from the middle, and 1 more.",
 			"That may not be enough. Then the point is missed again in the next round, and pushed again.",
 		],
 		about: "The score before and after.",

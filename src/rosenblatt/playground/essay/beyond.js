@@ -50,7 +50,7 @@ export const BEYOND = [
 		id: "race",
 		title: "How often can it be wrong?",
 		text: [
-			"Say there is a *gap* between the kinds, γ to each side. Then every mistake brings w at least γ further the best way: the *floor* rises like a straight line.",
+			"Say there is a *gap* between the kinds, γ to each side. Then every mistake brings w at least γ further in the best direction: the *floor* rises like a straight line.",
 			"But a push never makes w much longer: the *ceiling* bends. Where they meet there is no room for a mistake. So there are at most *R²/γ²*, in any order. R is how far out the points lie.",
 		],
 		about: "Floor and ceiling of the proof.",

@@ -5,7 +5,7 @@ import { classOf } from "../engine/problem.js"
 import { plural } from "../engine/sentence.js"
 import { readLink } from "../engine/state.js"
 import { light, startLight } from "../ui/light.js"
-import { html, set } from "../ui/node.js"
+import { announce, html, set } from "../ui/node.js"
 import { makePlayer } from "../ui/player.js"
 import { makeStage } from "../ui/stage.js"
 import { Store } from "../ui/store.js"
@@ -47,8 +47,8 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		slider,
 		tellAgain,
 	}
-	const act = (key) => (hands[key]?.call ? (v) => hands[key](figure, v) : hands[key])
-	figure.stage = makeStage(store, figure.tool, board, { add: hands.add ?? false, move: hands.move, tap: act("tap") })
+	const tap = hands.tap && ((row) => hands.tap(figure, row))
+	figure.stage = makeStage(store, figure.tool, board, { add: false, ...hands, tap })
 	figure.stage.picked = (row) => light(node, row < 0 ? [] : [`row-${row}`])
 
 	function button(text, onclick, attributes) {
@@ -69,6 +69,7 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		player.pause()
 		store.set({ step: step - 1 })
 		store.set({ step })
+		announce(said.textContent)
 	}
 
 	const next = () => tellAgain(nextMistake(store.trace, store.state.step % store.trace.length))

@@ -45,7 +45,7 @@ function openLab(link = "") {
 	const state = link ? (fromLink(link) ?? (lab ? null : startState())) : null
 	show("lab")
 	if (!lab) lab = makeLab(state, (text) => body.dataset.view === "lab" && follow(text))
-	else if (state) lab.store.set(state, true)
+	else if (state && link !== writeLink(lab.store.state)) lab.store.set(state, true)
 	else lab.store.show()
 	scrollTo(0, 0)
 }
@@ -63,7 +63,7 @@ function route() {
 	if (hash === opened && hash) return
 	opened = hash
 	const scene = /[#&]scene=([^&]*)/.exec(hash)
-	if (scene) openEssay(decodeURIComponent(scene[1]))
+	if (scene) openEssay(scene[1])
 	else if (hash === "#main") find("main").focus()
 	else if (hash.length > 1) openLab(hash)
 	else if (search.has("csv") || embed === "") openLab()
@@ -81,8 +81,15 @@ find("to-essay").onclick = () => {
 find("help-open").onclick = () => find("help").showModal()
 startTheme(find("theme"))
 body.classList.toggle("embed", embed !== null)
-if (embed) body.dataset.only = embed
 addEventListener("hashchange", route)
+// With a remote control in hand: from screen to screen, unless a control or a figure wants the key.
+addEventListener("keydown", (event) => {
+	const { key, target } = event
+	const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[key]
+	if (!by || body.dataset.view !== "essay" || !target.matches("body, h2, main")) return
+	event.preventDefault()
+	essay.open(1 + by + [...essay.screens.keys()].indexOf(essay.current))
+})
 route()
 if (embed) for (const { section, screen } of essay?.screens.values() ?? []) section.hidden = screen.id !== embed
 

@@ -2,6 +2,7 @@
 // inset, and its scale is printed.
 
 import { weightsAt } from "../engine/keep.js"
+import { updatesAt } from "../engine/learn.js"
 import { clamp } from "../engine/vector.js"
 import { patch } from "./node.js"
 
@@ -38,8 +39,8 @@ function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 // Where the arrows are drawn: at the origin of the plane, or in the emptiest place.
 function frameFor(trace, view, snapshots) {
 	const { width, height, sx, sy, toScreen } = view
-	const lengths = snapshots.flat().map(([w1, w2]) => Math.hypot(w1, w2))
-	const longest = lengths.reduce((a, b) => Math.max(a, b), 0)
+	let longest = 0
+	const reach = snapshots.map((W) => (longest = Math.max(longest, ...W.map(([w1, w2]) => Math.hypot(w1, w2)))))
 	const origin = toScreen(0, 0)
 	const fits = ([w1, w2]) => {
 		const [x, y] = [origin[0] + w1 * sx, origin[1] - w2 * sy]
@@ -56,11 +57,16 @@ function frameFor(trace, view, snapshots) {
 			return px > x - 8 && px < x + size + 8 && py > y - 8 && py < y + size + 8
 		}).length
 	const [x, y] = places.reduce((best, place) => (crowd(place) < crowd(best) ? place : best))
-	const rough = longest > 0 ? (longest * Math.sqrt(sx * sy)) / (0.4 * size) : 1
+	return { origin: [x + size / 2, y + size / 2 - 6], inset: { x, y, size }, reach }
+}
+
+// A round scale at which the longest w so far fits into the box, and how it is printed.
+function fit({ size }, unit, longest) {
+	const rough = (longest * unit) / (0.4 * size) || 1
 	const power = 10 ** Math.floor(Math.log10(rough))
 	const down = [1, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power).find((v) => v >= rough * 0.999)
 	const said = down >= 1 ? `w, 1 : ${down}` : `w, ${Number((1 / down).toPrecision(2))} : 1`
-	return { origin: [x + size / 2, y + size / 2 - 6], scale: Math.sqrt(sx * sy) / down, inset: { x, y, size, said } }
+	return { scale: unit / down, said }
 }
 
 export function makeArrows(layer) {
@@ -76,7 +82,8 @@ export function makeArrows(layer) {
 			of = { trace, view, held }
 			frame = frameFor(trace, view, held ? trace.space.snapshots.slice(0, 1) : trace.space.snapshots)
 		}
-		const { origin, scale, inset } = frame
+		const { origin, inset, reach } = frame
+		const { scale, said } = inset ? fit(inset, Math.sqrt(view.sx * view.sy), reach[updatesAt(trace, t)]) : frame
 		const sides = [view.width, view.height]
 		const { travel, swing } = phases(s)
 		const tip = ([w1, w2], from = origin, by = scale) => [from[0] + w1 * by, from[1] - w2 * by]
@@ -87,7 +94,7 @@ export function makeArrows(layer) {
 		// A box would cover what a small picture shows.
 		if (inset && !held && Math.min(...sides) < 300) return patch(layer, [])
 		if (inset && [...now, ...before].some(([w1, w2]) => w1 || w2)) {
-			const { x, y, size, said } = inset
+			const { x, y, size } = inset
 			nodes.push(["rect", { class: "inset", x, y, width: size, height: size, rx: 6 }])
 			nodes.push(["text", { class: "scale", x: x + size / 2, y: y + size - 7 }, said])
 		}

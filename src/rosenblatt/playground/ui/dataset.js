@@ -13,8 +13,8 @@ const TITLES = {
 	n: ["Points", "How many points there are."],
 	margin: ["Gap", "How far the points stay away from the best line, on either side."],
 	noise: ["Noise", "How far the classes run into one another."],
-	held: ["Held out", "The share of points that are not learned from, only judged by: the small ones."],
-	seed: ["Random seed", "Another number, another draw of points of the same kind."],
+	held: ["Held out", "The share of points only judged by, not learned from: the small ones."],
+	seed: ["Random seed", "Another number draws other points of the same kind."],
 }
 
 const mark = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) })

@@ -33,8 +33,8 @@ const CHOICES = {
 		"What shape the boundary may have.",
 		{
 			linear: ["a line", "A straight line."],
-			poly: ["a polynomial", "A curve from products of the features, by a polynomial kernel."],
-			rbf: ["a free curve", "Any curve: rows nearby speak loudest, by an RBF kernel."],
+			poly: ["polynomial", "A curve from products of the features, by a polynomial kernel."],
+			rbf: ["free curve", "Any curve: rows nearby speak loudest, by an RBF kernel."],
 		},
 	],
 	tie: [
@@ -42,7 +42,7 @@ const CHOICES = {
 		"What it means when a row lies exactly on the line.",
 		{
 			mistake: ["is a mistake", "A row on the line counts as wrong."],
-			positive: ["means +1", "A row on the line is read as +1, so it is wrong only if it is −1."],
+			positive: ["means +1", "A row on the line is read as +1."],
 		},
 	],
 }

@@ -4,7 +4,7 @@ import { encodeGif, indexed, makePalette } from "../engine/gif.js"
 import { html, svg } from "./node.js"
 
 const PAINT =
-	"fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin " +
+	"fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-dasharray " +
 	"opacity visibility font-family font-size font-weight font-style text-anchor paint-order"
 const MOST_FRAMES = 60
 const FILM_WIDTH = 640

@@ -80,11 +80,12 @@ export function makePlane(index) {
 		}
 		const { keep, kernel } = trace.learner
 		const { swing } = phases(s)
-		if (kernel === "linear") {
+		// What is not straight does not slide: it jumps when the story is told.
+		if (kernel === "linear" && keep !== "vote") {
 			const goal = weightsAt(trace, t, keep)
 			const from = swing < 1 ? weightsAt(trace, t - 1, keep) : goal
 			regions.draw(swing < 1 ? goal.map((w, k) => w.map((v, j) => from[k][j] + swing * (v - from[k][j]))) : goal)
-		} else if (s === 1 || swing === 0) regions.draw()
+		} else if (s === 1) regions.draw()
 		arrows.draw(trace, t, view, handle, s)
 		markStep(s, swing)
 	}

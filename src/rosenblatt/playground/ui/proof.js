@@ -20,8 +20,6 @@ export function makeProof(store) {
 		const limit = most === null ? "" : ` of at most ${show(most)}`
 		const said = ` mistake${mistakes === 1 ? "" : "s"}${limit} · ${plural(updates, "update")}`
 		find("tally").replaceChildren(html("strong", show(mistakes)), said)
-		find("meter").hidden = most === null
-		find("meter").firstChild.style.width = `${Math.min(100, (100 * mistakes) / Math.max(1, most))}%`
 		const lines = store.ledger(trace)
 		const shows = lines?.length > 1
 		for (const id of ["axis", "ledger-open"]) find(id).hidden = !shows

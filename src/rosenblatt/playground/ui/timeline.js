@@ -60,7 +60,7 @@ export function makeTimeline(store, stop) {
 			if (trace.converged) nodes.push(svg("circle.end", { cx: end, cy: top + lane / 2, r: lane / 2 - 1 }))
 			if (traces.length > 1) nodes.push(svg("text.lane-name", { x: 2, y: top + lane - 1 }, j + 1))
 		})
-		nodes.push(svg("text.most.right", { x: width - SIDE, y: 12 }, plural(most, "mistake")))
+		nodes.push(svg("text.most.right", { x: width - SIDE - 8, y: 12 }, plural(most, "mistake")))
 		range.max = last
 		set(picture, { viewBox: `0 0 ${width} ${height}` })
 		picture.replaceChildren(...nodes)

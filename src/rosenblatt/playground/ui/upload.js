@@ -3,8 +3,7 @@
 import { guessColumns, readTable, takeColumns } from "../engine/table.js"
 import { check, field, find, same, select, tell } from "./node.js"
 
-const SCALE =
-	"Subtracts the mean of each column and divides by its spread: units no longer matter, and it learns sooner."
+const SCALE = "Gives both columns mean 0 and spread 1: units no longer matter, and it learns sooner."
 
 export function makeUpload(store) {
 	const [input, box] = [find("csv"), find("columns")]

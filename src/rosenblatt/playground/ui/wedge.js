@@ -20,7 +20,7 @@ export function axes(width, height, last, top, levels) {
 	return { width, height, floor, x, y, rules }
 }
 
-const swatch = (name, ...said) => html("span.swatch", { class: `swatch ${name}` }, html("i"), ...said)
+const swatch = (name, ...said) => html("span", { class: `swatch ${name}` }, html("i"), ...said)
 
 // What the lines are, in words beside the picture: labels inside it would collide.
 export function legend(simple = true) {

@@ -1,0 +1,121 @@
+"""Files that want more memory, disk or time than they are worth, and files that only look like tables."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from rosenblatt.data import arrow, scan, sources
+from rosenblatt.data.limits import Limits
+from rosenblatt.data.sources import Source, Spooled
+from rosenblatt.errors import DataError, LabelError
+
+
+def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None:
+    """A few kilobytes that would be 20 GB as strings: 2 GB of address space must do."""
+    count = 100_000
+    text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), ["x" * 200_000])
+    table = pa.table({"text": text, "y": pa.array([0, 1] * (count // 2))})
+    pa.parquet.write_table(table, tmp_path / "x.parquet", compression="zstd")
+    assert (tmp_path / "x.parquet").stat().st_size < 20_000
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "from rosenblatt.data import scan\nfrom rosenblatt.errors import DataError\n"
+        "try: scan(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
+    )
+    words = [sys.executable, "-c", code, tmp_path / "x.parquet"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert "grows to more than 1,000 times as much: --limit expansion=N" in done.stdout
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_what_is_packed_grows_only_so_far(tmp_path: Path, pack: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_FREE", 1 << 20)
+    text = b"1 1:1\n0 2:1\n" * 200_000
+    (tmp_path / "x.svm.gz").write_bytes(pack(text))  # type: ignore[operator]
+    assert sum(map(len, scan(tmp_path / "x.svm.gz", limits=Limits(expansion=100_000)))) == 400_000
+    with pytest.raises(DataError, match="grows to more than 10 times as much: --limit expansion=N"):
+        list(scan(tmp_path / "x.svm.gz", limits=Limits(expansion=10)))
+
+
+def test_arrow_batches_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow, "_FREE", 1 << 20)
+    table = pa.table({"a": np.zeros(1_000_000), "y": np.zeros(1_000_000, np.int64)})
+    with pa.OSFile(str(tmp_path / "x.feather"), "wb") as held:
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_file(held, table.schema, options=options) as writer:
+            writer.write_table(table)
+    with pytest.raises(DataError, match="grows to more than 10 times as much"):
+        scan(tmp_path / "x.feather", limits=Limits(expansion=10))
+
+
+def test_every_limit_is_held(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text(",".join(f"c{k}" for k in range(50)) + "\n" + ",".join("1" * 50) + "\n")
+    with pytest.raises(DataError, match="has 50 columns, and the limit is 20: --limit columns=N"):
+        scan(tmp_path / "wide.csv", limits=Limits(columns=20))
+    (tmp_path / "wide.jsonl").write_text("".join(f'{{"k{k}": 1, "y": 1}}\n' for k in range(50)))
+    with pytest.raises(DataError, match="have 51 keys, and the limit is 20: --limit columns=N"):
+        scan(tmp_path / "wide.jsonl", limits=Limits(columns=20))
+    pa.parquet.write_table(pa.table({f"c{k}": [1] for k in range(50)}), tmp_path / "wide.parquet")
+    with pytest.raises(DataError, match="has 50 columns, and the limit is 20"):
+        scan(tmp_path / "wide.parquet", limits=Limits(columns=20))
+    (tmp_path / "many.csv").write_text("a,y\n" + "".join(f"1,c{k}\n" for k in range(50)))
+    with pytest.raises(LabelError, match="there are more than 20 different labels, such as 'c0': are they classes"):
+        scan(tmp_path / "many.csv", limits=Limits(classes=20))
+    (tmp_path / "many.svm").write_text("".join(f"{k} 1:1\n" for k in range(50)))
+    with pytest.raises(LabelError, match="there are more than 20 different labels"):
+        scan(tmp_path / "many.svm", limits=Limits(classes=20)).scan_classes()
+    for label in "ab":
+        (tmp_path / "docs" / label).mkdir(parents=True)
+        (tmp_path / "docs" / label / "1").write_text("word " * 300)
+    with pytest.raises(DataError, match="is a document longer than 1000 bytes: --limit line=SIZE"):
+        list(scan(tmp_path / "docs", limits=Limits(line=1000)))
+    with pytest.raises(DataError, match="holds 2 documents, and the limit is 1: --limit documents=N"):
+        scan(tmp_path / "docs", limits=Limits(documents=1))
+    with pytest.raises(DataError, match=r"wide\.csv is longer than 10 bytes: --limit spool=SIZE"):
+        Spooled.copy(Source(str(tmp_path / "wide.csv"), Limits(spool=10)))
+
+
+def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
+    """Offsets of strings that leave their buffer: a reader that believes them reads the memory beside it."""
+    table = pa.table({"s": ["red", "green", "blue"] * 20, "y": [0, 1, 0] * 20})
+    held = io.BytesIO()
+    with pa.ipc.new_file(held, table.schema) as writer:
+        writer.write_table(table)
+    data = bytearray(held.getvalue())
+    offsets = np.arange(0, 9, dtype=np.int32)
+    offsets[1:3] = [3, 8]
+    at = bytes(data).find(np.array([0, 3, 8, 12, 15], np.int32).tobytes())
+    assert at > 0
+    data[at + 8 : at + 12] = (2**31 - 1).to_bytes(4, "little")
+    (tmp_path / "x.feather").write_bytes(data)
+    with pytest.raises(DataError, match="is not a sound Feather"):
+        scan(tmp_path / "x.feather")
+
+
+@pytest.mark.parametrize(
+    "name", ["x.csv", "x.jsonl", "x.json", "x.parquet", "x.feather", "x.svm", "x.vw", "x", "x.zip"]
+)
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\0" * 100, bytes(range(256)), b"PAR1", b"ARROW1\0\0", b"PK\x03\x04", b'"', b"{", b"["]
+)
+def test_what_is_no_data_is_one_sentence(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    said = ""
+    try:
+        assert sum(map(len, scan(tmp_path / name))) <= 1
+    except DataError as error:
+        said = str(error)
+    assert "\n" not in said
+    assert len(said) < 400
