@@ -50,7 +50,7 @@ class AutoPerceptron(Probable):
     max_iter : int, default=100
         The most epochs.
     class_weight : dict, "balanced" or None, default=None
-        As for `Perceptron`.
+        As for `Perceptron`. It counts in every comparison and moves the decision, but not the probabilities.
     products : bool, default=True
         Try products of columns, if there are at most 89 of them. False: the answer is linear in the columns.
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
