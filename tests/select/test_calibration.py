@@ -19,9 +19,9 @@ from sklearn.model_selection import train_test_split
 
 from rosenblatt import AutoPerceptron, AveragedPerceptron, Calibrated, VotedPerceptron
 from rosenblatt.errors import ParameterError
-from rosenblatt.models import predict_codes
 from rosenblatt.select import brier_score, reliability
-from rosenblatt.select.probability import Sigmoid, fit_maps, probabilities
+from rosenblatt.select.calibration import WINDOW, Calibration, Judged
+from rosenblatt.select.probability import fit_calibrator, fit_isotonic, fit_sigmoid
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -30,22 +30,64 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 def test_a_sigmoid_minimises_the_log_loss_and_ignores_units(pairs: list[tuple[float, bool]], unit: float) -> None:
     scores = np.array([pair[0] for pair in pairs])
     positive = np.array([pair[1] for pair in pairs])
-    found = Sigmoid.fit(scores, positive)
+    found = fit_sigmoid(scores, positive)
+    assert found.sigmoid is not None
     yes, no = positive.sum(), (~positive).sum()
     target = np.where(positive, (yes + 1) / (yes + 2), 1 / (no + 2))
-    slack = expit(found.a * scores + found.b) - target
+    slack = found(scores) - target
     assert abs(slack.sum()) < 1e-3  # the gradient is 0 at the minimum
-    assert abs(slack @ (scores / max(np.abs(scores).max(), 1e-300))) < 1e-3
-    scaled = Sigmoid.fit(scores * unit, positive)
+    by_slope = np.sum(slack * (scores / max(np.abs(scores).max(), 1e-300)))
+    if found.sigmoid[0] > 0:
+        assert abs(by_slope) < 1e-3
+    else:  # scores that point the wrong way: the loss would fall with a negative slope only
+        assert found.sigmoid[0] == 0
+        assert by_slope > -1e-3
+    scaled = fit_sigmoid(scores * unit, positive)
     np.testing.assert_allclose(scaled(scores * unit), found(scores), atol=1e-4)
 
 
 def test_a_sigmoid_finds_the_numbers_that_made_the_labels() -> None:
     generator = np.random.default_rng(0)
     scores = generator.normal(size=200_000) * 3
-    found = Sigmoid.fit(scores, generator.random(200_000) < expit(1.5 * scores - 0.5))
-    assert abs(found.a - 1.5) < 0.03
-    assert abs(found.b + 0.5) < 0.03
+    found = fit_sigmoid(scores, generator.random(200_000) < expit(1.5 * scores - 0.5)).sigmoid
+    assert found == pytest.approx((1.5, -0.5), abs=0.03)
+
+
+@pytest.mark.parametrize("fit", [fit_sigmoid, fit_isotonic])
+def test_a_weight_of_two_is_a_row_that_comes_twice(fit: Any) -> None:
+    """But for Platt's smoothing, which counts the effective number of rows; the unit of weights changes nothing."""
+    generator = np.random.default_rng(5)
+    scores = generator.normal(size=4000)
+    positive = generator.random(4000) < expit(scores)
+    weights = np.where(generator.random(4000) < 0.3, 2.0, 1.0)
+    twice = np.repeat(np.arange(4000), weights.astype(int))
+    at = np.linspace(-2, 2, 50)
+    found = fit(scores, positive, weights)(at)
+    np.testing.assert_allclose(found, fit(scores[twice], positive[twice])(at), atol=1e-3)
+    np.testing.assert_allclose(fit(scores, positive, 1e6 * weights)(at), found, atol=1e-9)
+    np.testing.assert_allclose(fit(scores, positive, np.full(4000, 3.0))(at), fit(scores, positive)(at), atol=1e-9)
+
+
+def test_a_window_is_filled_from_all_over_the_rows() -> None:
+    codes = np.repeat([0, 1, 2], [15_000, 9_000, 6_000]).astype(np.int32)
+    scores = np.arange(30_000.0)[:, None].repeat(3, axis=1)
+    sorted_rows = Calibration("sigmoid", Judged(scores, codes, None), 3).judged
+    assert np.bincount(sorted_rows.codes).tolist() == [5000, 3000, 2000]
+    assert (np.diff(sorted_rows.scores[:, 0]) > 0).all()  # in their order, so that the oldest can leave
+    in_turn = Calibration("sigmoid", Judged(scores, np.tile([0, 1, 2], 10_000).astype(np.int32), None), 3).judged
+    assert np.bincount(in_turn.codes).tolist() == [3334, 3333, 3333]
+
+
+def test_the_oldest_rows_of_a_window_leave() -> None:
+    def judged(begin: int, end: int, weights: Any = None) -> Judged:
+        return Judged(np.arange(float(begin), end)[:, None], np.zeros(end - begin, np.int32), weights)
+
+    first = Calibration("sigmoid", judged(0, 8000), 2)
+    later = first.followed_by(judged(8000, 12_000, np.full(4000, 2.0))).judged
+    assert later.scores[[0, -1], 0].tolist() == [2000, 11_999]
+    assert later.weights is not None
+    assert np.bincount(later.weights.astype(int)).tolist() == [0, 6000, 4000]
+    assert len(first.followed_by(judged(8000, 50_000)).judged.codes) == WINDOW
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic", "blend"])
@@ -54,11 +96,10 @@ def test_probabilities_sum_to_one(kind: Any, classes: int) -> None:
     generator = np.random.default_rng(1)
     codes = generator.integers(classes, size=300).astype(np.int32)
     scores = generator.normal(size=(300, 1 if classes == 2 else classes))
-    P = probabilities(scores, fit_maps(scores, codes, classes, kind))
+    P = fit_calibrator(scores, codes, classes, kind).probabilities(scores)
     assert P.shape == (300, classes)
     assert (P >= 0).all()
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(P.argmax(axis=1), predict_codes(scores))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -67,14 +108,14 @@ def test_auto_is_the_mean_of_both_maps_where_there_are_enough_rows(classes: int)
     X = rng.normal(size=(2500, 4))
     y = np.argmax(X[:, :classes] + rng.normal(size=(2500, classes)), axis=1)
     auto = AutoPerceptron(products=False).fit(X, y)
-    scores, codes = auto._calibration.scores, auto._calibration.codes
-    assert len(codes) >= 2000
+    judged = auto._answering.calibration.judged
+    assert len(judged.codes) >= 2000
     rows = rng.normal(size=(40, 1 if classes == 2 else classes))
-    both = [fit_maps(scores, codes, classes, kind) for kind in ("sigmoid", "isotonic")]
-    for found, sigmoid, isotonic in zip(auto._calibration.maps, *both, strict=True):
+    both = [fit_calibrator(judged.scores, judged.codes, classes, kind).curves for kind in ("sigmoid", "isotonic")]
+    for found, sigmoid, isotonic in zip(auto.calibrator().curves, *both, strict=True):
         np.testing.assert_array_equal(found(rows[:, 0]), (sigmoid(rows[:, 0]) + isotonic(rows[:, 0])) / 2)
     few = AutoPerceptron(products=False).fit(X[:200], y[:200])
-    assert all(isinstance(each, Sigmoid) for each in few._calibration.maps)
+    assert all(each.sigmoid is not None and not len(each.scores) for each in few.calibrator().curves)
 
 
 def test_the_brier_score_is_scikit_learns() -> None:
@@ -109,8 +150,7 @@ def test_rows_are_scored_before_they_are_learned() -> None:
     calibrated = Calibrated(AveragedPerceptron(max_iter=3)).fit(X[:300], y[:300])
     before = calibrated.learner_.decision_function(X[300:])
     calibrated.partial_fit(X[300:], y[300:])
-    assert calibrated._calibration is not None
-    np.testing.assert_array_equal(calibrated._calibration.scores[300:, 0], before)
+    np.testing.assert_array_equal(calibrated._answering.calibration.judged.scores[300:, 0], before)
     assert not np.array_equal(before, calibrated.learner_.decision_function(X[300:]))
 
 

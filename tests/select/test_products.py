@@ -120,7 +120,8 @@ def test_few_rows_that_count_among_many(monkeypatch: pytest.MonkeyPatch) -> None
     assert np.mean(auto.predict(X) == y) > 0.97
 
 
-def test_separable_rows_that_do_not_fit_end_early(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_separable_rows_that_do_not_fit_end_as_the_learner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(2000, 2))
     X = X[np.abs(X[:, 0] * X[:, 1]) > 0.3]
     y = X[:, 0] * X[:, 1] > 0

@@ -1,11 +1,12 @@
 """From the scores of a model to probabilities, by what was learned from rows that it had not learned from.
 
-Invariant: the class that the scores answer with has the highest probability, and the probabilities of a row sum to 1.
+Invariant: probabilities rise with the score of their class, and those of a row sum to 1. They are those of the data: no
+threshold of a decision shapes them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from rosenblatt.errors import ModelError
 
 Floats = NDArray[np.float64]
-TRIFLE = 1e-9
 MOST_STEPS = 1_000_000
 
 
@@ -22,9 +22,9 @@ MOST_STEPS = 1_000_000
 class Curve:
     """A rising function from a score to a probability: a sigmoid, steps, or the mean of both."""
 
-    sigmoid: tuple[float, float] | None
-    scores: Floats
-    levels: Floats
+    sigmoid: tuple[float, float] | None  # a, b of 1 / (1 + exp(-(a s + b)))
+    scores: Floats = field(default_factory=lambda: np.empty(0))
+    levels: Floats = field(default_factory=lambda: np.empty(0))
 
     def __call__(self, scores: Floats) -> Floats:
         parts = []
@@ -40,35 +40,44 @@ class Curve:
 
 @dataclass(frozen=True)
 class Calibrator:
-    """One curve for two classes, else one for each class against the rest."""
+    """One curve for two classes, else one for each class against the rest.
+
+    With more classes a curve starts from the lead of its class over the best other one, or, for shares of votes, from
+    the score itself.
+    """
 
     curves: tuple[Curve, ...]
+    of_votes: bool = False
+
+    @classmethod
+    def for_votes(cls, width: int, *, signed: bool) -> Calibrator:
+        """Scores of so many columns that are shares of votes: `signed` from -1 to 1, else from 0 to 1."""
+        share = Curve(None, np.array([-1.0 if signed else 0.0, 1.0]), np.array([0.0, 1.0]))
+        return cls((share,) * width, of_votes=True)
 
     def probabilities(self, scores: Floats) -> Floats:
         """One column for each class."""
         if scores.shape[1] == 1:
-            larger = scores[:, 0] >= 0
             p = self.curves[0](scores[:, 0])
-            p = np.where(larger, np.maximum(p, 0.5 + TRIFLE), np.minimum(p, 0.5 - TRIFLE))
             return np.column_stack([1.0 - p, p])
-        top = np.sort(scores, axis=1)[:, -2:]
-        relative = scores - np.where(scores == top[:, 1:], top[:, :1], top[:, 1:])
-        found = np.column_stack([curve(relative[:, k]) for k, curve in enumerate(self.curves)])
-        every, answer = np.arange(len(found)), np.argmax(scores, axis=1)
-        found[every, answer] = np.maximum(found[every, answer], found.max(axis=1) * (1.0 + TRIFLE) + TRIFLE)
-        shares: Floats = found / found.sum(axis=1, keepdims=True)
+        seen = scores if self.of_votes else leads(scores)
+        found = np.column_stack([curve(seen[:, k]) for k, curve in enumerate(self.curves)])
+        total = found.sum(axis=1, keepdims=True)
+        found[total[:, 0] == 0] = 1.0  # no class has any: nothing is known
+        shares: Floats = found / np.where(total == 0, scores.shape[1], total)
         return shares
 
-    def to_json(self) -> list[Any]:
-        return [
+    def to_json(self) -> Any:
+        curves = [
             [None if c.sigmoid is None else list(c.sigmoid), c.scores.tolist(), c.levels.tolist()] for c in self.curves
         ]
+        return {"votes": curves} if self.of_votes else curves
 
     @classmethod
-    def from_json(cls, header: list[Any], count: int) -> Calibrator:
+    def from_json(cls, header: Any, count: int) -> Calibrator:
         """The curves of a model with so many classes, checked."""
-        curves = []
-        for sigmoid, scores, levels in header:
+        of_votes, curves = isinstance(header, dict), []
+        for sigmoid, scores, levels in header["votes"] if of_votes else header:
             at, up = np.array(scores, np.float64), np.array(levels, np.float64)
             numbers = np.concatenate([at.ravel(), up.ravel(), np.array(sigmoid or [0.0, 0.0], np.float64).ravel()])
             if at.ndim != 1 or at.shape != up.shape or len(at) > MOST_STEPS or not np.isfinite(numbers).all():
@@ -80,19 +89,18 @@ class Calibrator:
             curves.append(Curve(None if sigmoid is None else (float(sigmoid[0]), float(sigmoid[1])), at, up))
         if len(curves) != (1 if count <= 2 else count):
             raise ModelError("its probabilities do not fit its classes")
-        return cls(tuple(curves))
+        return cls(tuple(curves), of_votes)
+
+
+def leads(scores: Floats) -> Floats:
+    """Each class's score less the highest of the others: what decides, and free of any common shift."""
+    top = np.sort(scores, axis=1)[:, -2:]
+    return scores - np.where(scores == top[:, 1:], top[:, :1], top[:, 1:])
 
 
 def calibrator_of(learner: Any) -> Calibrator | None:
     """What a fitted learner with probabilities knows of them; None for one that has only scores."""
-    maps = getattr(getattr(learner, "_calibration", None), "maps", None)
-    if maps is None:
+    if not hasattr(learner, "calibrator"):
         return None
-    nothing: Floats = np.empty(0)
-    curves = []
-    for each in maps:
-        sigmoid, steps = getattr(each, "sigmoid", each), getattr(each, "isotonic", each)
-        ab = (float(sigmoid.a), float(sigmoid.b)) if hasattr(sigmoid, "a") else None
-        known = hasattr(steps, "levels")
-        curves.append(Curve(ab, steps.scores if known else nothing, steps.levels if known else nothing))
-    return Calibrator(tuple(curves))
+    found: Calibrator = learner.calibrator()
+    return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.select.auto import AutoPerceptron
-    from rosenblatt.select.calibration import Calibrated
+    from rosenblatt.select.calibrated import Calibrated
     from rosenblatt.select.comparison import Comparison, compare
     from rosenblatt.select.probability import Reliability, brier_score, reliability
     from rosenblatt.select.sweep import Sweep
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AutoPerceptron": "auto",
-    "Calibrated": "calibration",
+    "Calibrated": "calibrated",
     "Comparison": "comparison",
     "CrossValidation": "validation",
     "Reliability": "probability",

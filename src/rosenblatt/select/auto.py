@@ -7,31 +7,34 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import labels_of, merge_classes, sorted_classes
+from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
+from rosenblatt.learners.base import check_online
 from rosenblatt.learners.epochs.history import History
 from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.fitting import check_lengths, take_over
+from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.seen import check_columns, remember_columns
 from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.weighting import row_weights
-from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
-from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Kind
+from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged, Kind
 from rosenblatt.select.contest import MOST_EPOCHS
 from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
+from rosenblatt.select.probable import Answering, Probable
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
+Floats = NDArray[np.float64]
 
-class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+
+class AutoPerceptron(Probable):
     """A good classifier without options: scaling, rule, parameters, epochs and products are chosen by held-out rows.
 
     Averaged PA-I and AROW, from cautious to bold, learn side by side, each row read once for all; the two best after
@@ -47,7 +50,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter : int, default=100
         The most epochs.
     class_weight : dict, "balanced" or None, default=None
-        As for `Perceptron`.
+        As for `Perceptron`. It counts in every comparison and moves the decision, but not the probabilities.
     products : bool, default=True
         Try products of columns, if there are at most 89 of them. False: the answer is linear in the columns.
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
@@ -83,6 +86,8 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['low', 'high']
     """
 
+    best_: Any
+
     def __init__(
         self,
         *,
@@ -104,40 +109,7 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a learner and fit it on all rows."""
-        if self.calibrate not in ("auto", "sigmoid", "isotonic"):
-            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
-        table, labels = as_table(X), labels_of(y)
-        check_lengths(table, labels)
-        if len(labels.classes) < 2:
-            raise LabelError(
-                f"y has one class only, {labels.classes.tolist()[0]!r}: a classifier needs at least 2 classes"
-            )
-        weights = row_weights(sample_weight, self.class_weight, labels)
-        seed = seed_of(self.random_state)
-        decision = choose(
-            table,
-            labels,
-            weights,
-            products=self.products,
-            seed=seed,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-        )
-        outcome, (scores, codes) = self._learn(decision, seed)
-        best = decision.best
-        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.recipe.learner]
-        learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
-        learner.n_features_in_ = decision.prepared.table.features
-        take_over(learner, labels.classes, [outcome])
-        remember_columns(self, X)
-        self.classes_, self.best_ = labels.classes, learner
-        self.scaling_, self.products_ = decision.scaling, decision.products
-        self.scores_, self.choice_ = decision.scores, decision.sentence
-        self.n_iter_ = learner.n_iter_
-        self._fold()
-        self._calibration = Calibration(self.calibrate, scores, codes, len(labels.classes))
-        if self.verbose:
-            print(self.choice_)
+        self._begin(X, labels_of(y), sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -150,43 +122,37 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes : array-like, optional
             Labels that may come. Not needed: new labels are taken as they come.
         """
+        labels = labels_of(y)
+        known = labels.classes if not hasattr(self, "best_") else merge_classes(self.classes_, labels.classes)
+        if classes is not None:
+            known = merge_classes(known, sorted_classes(classes))
+        labels = Labels(known, labels.among(known))
         if not hasattr(self, "best_"):
-            self.fit(X, y, sample_weight)
-            if classes is not None:
-                known = merge_classes(self.classes_, sorted_classes(classes))
-                self.best_.add_classes(known)
-                self.classes_ = known
-                self._fold()
-                if len(known) > 2:  # the scores may have other columns now
-                    self._recalibrate(X, y)
+            self._begin(X, labels, sample_weight, more_to_come=True)
             return self
+        check_online(self)
         table = as_table(X)
         check_columns(self, X)
-        before = self._model.scores(table)
-        self._learn_more(table, y, classes, sample_weight)
-        self._fold()
-        if len(self.best_.classes_) == len(self.classes_):
-            codes = labels_of(y).among(self.classes_)
-            self._calibration = self._calibration.followed_by(before, codes)
-        else:
-            self.classes_ = self.best_.classes_
-            self._recalibrate(X, y)
+        check_lengths(table, labels)
+        weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=True)
+        rows = np.arange(table.count) if weights is None else np.flatnonzero(weights)
+        counted = row_weights(sample_weight, None, labels, more_to_come=True)
+        before = self._answering
+        scores = before.reading.scores(table)
+        try:
+            self._learn_more(table, labels, weights)
+            reading, calibration = self._read(), before.calibration
+            assert isinstance(calibration, Calibration)
+            if len(known) == len(before.reading.classes):
+                calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(rows))
+            else:  # the scores have other columns now: start again, from what was just learned
+                judged = Judged(reading.scores(table), labels.codes, counted).take(rows)
+                calibration = Calibration(calibration.kind, judged, len(known))
+            self.classes_, self._answering = known, Answering(reading, calibration)
+        except BaseException:  # an interrupted call has learned whole rows
+            self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
+            raise
         return self
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of every class, of shape (n_rows, n_classes)."""
-        scores = self._scores(X)
-        return self._calibration.probabilities(scores)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row."""
-        codes = predict_codes(self._scores(X))
-        return self.classes_[codes]
 
     @property
     def history_(self) -> History:
@@ -210,69 +176,89 @@ class AutoPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The intercepts for unscaled rows; none where products were taken: see `best_`."""
         return self._linear("intercept_").intercept
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False) -> None:
+        """Choose, learn from all rows, and calibrate."""
+        if self.calibrate not in ("auto", "sigmoid", "isotonic"):
+            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
+        table = as_table(X)
+        check_lengths(table, labels)
+        if len(labels.classes) < 2:
+            raise LabelError(
+                f"y has one class only, {label_values(labels.classes)[0]!r}: a classifier needs at least 2 classes"
+            )
+        weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=more_to_come)
+        if weights is not None and not weights.any():
+            raise DataError("every row has the weight 0: there is nothing to learn from")
+        seed = seed_of(self.random_state)
+        decision = choose(
+            table,
+            labels,
+            weights,
+            products=self.products,
+            seed=seed,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+            sample_weights=row_weights(sample_weight, None, labels),
+        )
+        outcome, judged = self._learn(decision, seed)
+        best = decision.best
+        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.recipe.learner]
+        learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
+        learner.n_features_in_ = decision.prepared.table.features
+        take_over(learner, labels.classes, [outcome])
+        remember_columns(self, X)
+        self.classes_, self.best_ = labels.classes, learner
+        self.scaling_, self.products_ = decision.scaling, decision.products
+        self.scores_, self.choice_ = decision.scores, decision.sentence
+        self.n_iter_ = learner.n_iter_
+        calibration = Calibration(self.calibrate, judged, len(labels.classes))
+        self._answering = Answering(self._read(), calibration)
+        if self.verbose:
+            print(self.choice_)
 
-    def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, tuple[NDArray[np.float64], NDArray[np.int32]]]:
-        """The chosen learner, learned from all rows; and scores to calibrate by, with the codes of their rows."""
-        learn, examples = partial(learn_all, decision, seed), decision.examples
+    def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, Judged]:
+        """The chosen learner, learned from all rows; and scores to calibrate by."""
+        learn, prepared = partial(learn_all, decision, seed), decision.prepared
         if decision.contest is None:
             outcome = learn()
-            return outcome, (outcome.state.answer().scores(decision.prepared.table), examples.labels.codes)
-        held = decision.best.held
-        enough = PLENTY if self.calibrate != "sigmoid" and held >= ENOUGH else 0
+            scores = outcome.state.answer().scores(prepared.table)
+            return outcome, Judged(scores, prepared.labels.codes, prepared.sample_weights)
+        enough = PLENTY if self.calibrate != "sigmoid" and decision.best.counted >= ENOUGH else 0
         judge = partial(out_of_sample_scores, decision, seed=seed, enough=enough)
-        visits = examples.table.count * decision.epochs
-        if held < enough and visits > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
-            return run_both(learn, judge)
-        return learn(), judge()
+        visits = decision.examples.table.count * decision.epochs
+        if decision.best.held < enough and visits > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
+            outcome, (scores, rows) = run_both(learn, judge)
+        else:
+            outcome, (scores, rows) = learn(), judge()
+        weights = prepared.sample_weights
+        return outcome, Judged(scores, prepared.labels.codes[rows], None if weights is None else weights[rows])
 
-    def _learn_more(self, table: Table, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _learn_more(self, table: Table, labels: Labels, weights: Floats | None) -> None:
         """Go on with the chosen learner; the terms of many rows are not held all at once."""
-        if self.products_ is None:
+        y, known = labels.classes[labels.codes], labels.classes
+        if weights is not None and not weights.any():
+            self.best_.add_classes(known)
+        elif self.products_ is None:
             scaled = table if self.scaling_ is None else self.scaling_.apply(table)
-            self.best_.partial_fit(scaled.values, y, classes, sample_weight)
-            return
-        labels = labels_of(y)
-        check_lengths(table, labels)
-        weights = row_weights(sample_weight, None, labels)
-        known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
-        for terms, part in self.products_.iter_terms(table):
-            some = None if weights is None else weights[part]
-            if some is None or some.any():
-                self.best_.partial_fit(terms.values, labels.classes[labels.codes[part]], known, some)
+            self.best_.partial_fit(scaled.values, y, known, weights)
+        else:
+            for terms, part in self.products_.iter_terms(table):
+                some = None if weights is None else weights[part]
+                if some is None or some.any():
+                    self.best_.partial_fit(terms.values, y[part], known, some)
 
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):
             raise AttributeError("AutoPerceptron has no weights yet: call fit first")
-        if not isinstance(self._model, Linear):
+        model = self._answering.reading.answers[0]
+        if not isinstance(model, Linear):
             raise AttributeError(f"{name} is for answers without products of columns: see best_.{name}")
-        return self._model
+        return model
 
-    def answers(self) -> tuple[Linear | Quadratic, ...]:
-        """What scores the user's rows, ready to be saved."""
-        check_is_fitted(self, "best_")
-        return (self._model,)
-
-    def _fold(self) -> None:
+    def _read(self) -> Reading:
         """The chosen learner's weights, for the user's rows."""
         learned = Linear(self.best_.coef_, self.best_.intercept_)
-        self._model: Linear | Quadratic = learned
+        model: Linear | Quadratic = learned if self.scaling_ is None else self.scaling_.folded(learned)
         if self.products_ is not None:
-            self._model = Quadratic(self.products_, learned)
-        elif self.scaling_ is not None:
-            self._model = self.scaling_.folded(learned)
-
-    def _recalibrate(self, X: Any, y: Any) -> None:
-        """Start the map again from these rows, after classes have come and the scores have other columns."""
-        codes = labels_of(y).among(self.classes_)
-        scores = self._model.scores(as_table(X))
-        self._calibration = Calibration(self.calibrate, scores, codes, len(self.classes_))
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self, "best_")
-        table = as_table(X)
-        check_columns(self, X)
-        return self._model.scores(table)
+            model = Quadratic(self.products_, learned)
+        return Reading(self.best_.classes_, (model,))

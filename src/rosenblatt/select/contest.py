@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
-from rosenblatt.data.table import Table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.epochs.progress import count_threads, run_threads
 from rosenblatt.learners.epochs.validation import hold_out
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import targets_of, weight_rows
+from rosenblatt.learners.weighting import effective_rows
 from rosenblatt.recipe.family import AROWRecipe, PassiveAggressiveRecipe
 from rosenblatt.recipe.recipe import LinearRecipe
 from rosenblatt.select.folds import assign_folds
@@ -39,7 +40,8 @@ MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
 SETTLED = 40_000  # rows to go over at least, in a limited number of epochs: few steps have not settled yet
-EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, where p is its accuracy
+EDGE = 100.0  # a later candidate must answer EDGE·p·(1-p) more held-out rows right, p being its accuracy
+CLEAR = 1.0  # standard errors: where rows have weights, so much better is better, however few they count as
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,23 @@ class Examples:
     labels: Labels
     weights: NDArray[np.float64] | None
     folds: list[Fold]  # none: there are too few rows to compare by
+    sample_weights: NDArray[np.float64] | None = None  # without those of classes, which move no probability
 
     @property
     def held(self) -> NDArray[np.uint32]:
         """The rows to judge by, fold after fold."""
         return np.concatenate([np.empty(0, np.uint32), *(held for _, held in self.folds)])
+
+    @property
+    def held_weights(self) -> NDArray[np.float64] | None:
+        """What the rows to judge by weigh."""
+        return None if self.weights is None else self.weights[self.held]
+
+    def take(self, rows: NDArray[np.uint32], table: Table | None = None) -> Examples:
+        """Those of some rows, without folds; as in another table of these rows, if it is given."""
+        weights, samples = (_of_rows(each, rows) for each in (self.weights, self.sample_weights))
+        labels = Labels(self.labels.classes, self.labels.codes[rows])
+        return Examples(as_table(self.table.take(rows)) if table is None else table, labels, weights, [], samples)
 
 
 @dataclass
@@ -64,9 +78,11 @@ class Candidate:
     recipe: LinearRecipe
     parameters: dict[str, Any]  # those that are not at their defaults
     held: int  # rows to judge by
+    counted: float  # as how many of equal weight they count
     courses: list[int] = field(default_factory=list)  # its contestants, one a fold
     scores: list[list[float]] = field(default_factory=list)
     over: list[bool] = field(default_factory=list)
+    shares: list[float] | None = None  # what the rows of each fold weigh; None: folds count alike
 
     @cached_property
     def name(self) -> str:
@@ -100,8 +116,12 @@ class Candidate:
         """The mean accuracy after each epoch; a fold that ended earlier keeps its last score."""
         if len(self.scores) == 1:
             return self.scores[0]
-        longest = max(map(len, self.scores))
-        return [sum(each[min(k, len(each) - 1)] for each in self.scores) / len(self.scores) for k in range(longest)]
+        shares = self.shares or [1.0] * len(self.scores)
+        total = sum(shares)
+        return [
+            sum(share * each[min(k, len(each) - 1)] for share, each in zip(shares, self.scores, strict=True)) / total
+            for k in range(max(map(len, self.scores)))
+        ]
 
     @property
     def score(self) -> float:
@@ -116,26 +136,37 @@ class Candidate:
 
     @property
     def floor(self) -> float:
-        """The score from which on an earlier candidate is taken: a few rows more or less prove nothing."""
+        """The score from which on an earlier candidate is taken: a few rows more or less prove nothing.
+
+        Many rows may count as few by weight, and EDGE ask for more rows than these are: a standard error is enough.
+        """
         score = self.score
-        return score - EDGE * self._error(score) ** 2
+        error = self._error(score)
+        edge = EDGE * error**2
+        return score - (edge if self.shares is None else min(edge, CLEAR * error))
 
     def _error(self, score: float) -> float:
         """The standard error of a score, as if one more row were right and one wrong, so that it is never 0."""
-        share = (score * self.held + 1.0) / (self.held + 2.0)
-        return math.sqrt(share * (1.0 - share) / self.held)
+        share = (score * self.counted + 1.0) / (self.counted + 2.0)
+        return math.sqrt(share * (1.0 - share) / self.counted)
 
 
-def make_candidates(q: float, held: int, *, sparse: bool) -> list[Candidate]:
-    """The family, its steps set by ``q``, the median of ``‖x‖² + 1``; the first is taken unless another is better."""
+def make_candidates(
+    q: float, held: int, *, sparse: bool, weights: NDArray[np.float64] | None = None
+) -> list[Candidate]:
+    """The family, its steps set by ``q``, the median of ``‖x‖² + 1``; the first is taken unless another is better.
+
+    They will be judged by so many rows, of these weights.
+    """
+    counted = effective_rows(weights, held)
 
     def passive_aggressive(share: float) -> Candidate:
         told: dict[str, Any] = {"C": float(f"{share / q:.2g}"), "keep": "average"}
-        return Candidate(PassiveAggressiveRecipe(**told), told, held)
+        return Candidate(PassiveAggressiveRecipe(**told), told, held, counted)
 
     def arow(share: float) -> Candidate:
         told: dict[str, Any] = {"r": float(f"{share * q:.2g}")}
-        return Candidate(AROWRecipe(**told), told, held)
+        return Candidate(AROWRecipe(**told), told, held, counted)
 
     if sparse:  # rare features still learn where frequent ones have settled
         return [arow(0.5), passive_aggressive(10.0), arow(0.05), passive_aggressive(1.0)]
@@ -148,7 +179,7 @@ def make_folds(labels: Labels, weights: NDArray[np.float64] | None, seed: int) -
     if weights is not None:
         rows = rows[weights > 0]
     counts = np.bincount(labels.codes[rows], minlength=len(labels.classes))
-    if counts.min() < 2 or len(rows) < FEWEST_ROWS:
+    if counts[counts > 0].min() < 2 or len(rows) < FEWEST_ROWS:  # a class of weight 0 is not there
         return []
     folds = min(MOST_FOLDS, ROWS_IN_FOLDS // len(rows))
     if folds < 2:
@@ -174,6 +205,8 @@ class Contest:
         folds = len(examples.folds)
         for place, candidate in enumerate(candidates):
             candidate.enter(self._contest, place * folds, folds)
+            if examples.weights is not None:
+                candidate.shares = [float(examples.weights[held].sum()) for _, held in examples.folds]
         enough = examples.table.stored * weight_rows(len(examples.labels.classes)) // VALUES_A_THREAD
         self._threads = min(count_threads(n_jobs), enough) if enough > 1 else 1
 
@@ -219,6 +252,12 @@ def new_contest(examples: Examples, seed: int) -> engine.Contest:
     for training, held in examples.folds:
         contest.add_fold(training, held, engine.seed_generator(seed))
     return contest
+
+
+def _of_rows(weights: NDArray[np.float64] | None, rows: NDArray[np.uint32]) -> NDArray[np.float64] | None:
+    """The weights of some rows; None where all of these weigh 1."""
+    some = None if weights is None else weights[rows]
+    return None if some is None or bool(np.all(some == 1.0)) else some
 
 
 def _best(candidates: list[Candidate]) -> list[Candidate]:

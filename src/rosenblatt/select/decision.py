@@ -22,6 +22,7 @@ from rosenblatt.learners.epochs.run import Outcome, Tally
 from rosenblatt.learners.state.keeps import KEEPS
 from rosenblatt.learners.state.state import State, declare
 from rosenblatt.learners.targets import targets_of, weight_rows
+from rosenblatt.learners.weighting import as_counts
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.parameters import check_count
@@ -85,7 +86,8 @@ class Decision:
         chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
         if self.contest is None:
             return f"{chosen}: too few rows to compare learners"
-        right = f"{chosen}: {100 * self.best.score:.2f} % of {self.best.held:,} held-out rows right"
+        by_weight = "" if self.examples.weights is None else " by weight"
+        right = f"{chosen}: {100 * self.best.score:.2f} % of {self.best.held:,} held-out rows right{by_weight}"
         if self.without is not None:
             return f"{right}, {100 * self.without.best.score:.2f} % without products"
         second = self.ranked[1]
@@ -111,10 +113,18 @@ def choose(
     seed: int,
     max_iter: int,
     n_jobs: int | None,
+    sample_weights: NDArray[np.float64] | None = None,
 ) -> Decision:
-    """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better."""
+    """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better.
+
+    All comparisons count rows by their `weights`; `sample_weights`, without those of classes, are for probabilities.
+    """
     check_count("max_iter", max_iter)
-    examples = Examples(table, labels, weights, make_folds(labels, weights, seed))
+    examples = Examples(table, labels, weights, [], sample_weights)
+    if weights is not None and not weights.all():  # rows of weight 0 are as if absent, in the scaling too
+        examples = examples.take(np.flatnonzero(weights).astype(np.uint32))
+        table, labels = examples.table, examples.labels
+    examples = replace(examples, folds=make_folds(labels, examples.weights, seed))
     terms = count_terms(table.features)
     by = max(1, math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES)))
 
@@ -140,11 +150,18 @@ def choose(
     if np.count_nonzero(~right) <= TOO_FEW_WRONG:
         return plain
     multiplied = multiplied or look_again()
-    right_too = multiplied.held_right()
-    gained, lost = np.count_nonzero(right_too & ~right), np.count_nonzero(right & ~right_too)
-    if gained - lost <= SURE * math.sqrt(gained + lost + 1):
+    held = multiplied.prepared.held_weights
+    if not _clearly_better(multiplied.held_right(), right, held):
         return plain
     return replace(multiplied, without=plain)
+
+
+def _clearly_better(later: NDArray[np.bool_], first: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> bool:
+    """Does the later answer right more rows than it wrongs, by a standard error of the difference?"""
+    counts = np.ones(len(first)) if weights is None else as_counts(weights)
+    gained, lost = counts[later & ~first], counts[first & ~later]
+    error = math.sqrt(np.square(gained).sum() + np.square(lost).sum() + 1)
+    return bool(gained.sum() - lost.sum() > SURE * error)
 
 
 def _decide(
@@ -158,7 +175,8 @@ def _decide(
 ) -> Decision:
     table = prepared.table
     sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
-    candidates = make_candidates(typical_squared_norm(table) + 1.0, len(prepared.held), sparse=sparse)
+    q = typical_squared_norm(table) + 1.0
+    candidates = make_candidates(q, len(prepared.held), sparse=sparse, weights=prepared.held_weights)
     if products is not None:  # a second look at the same rows has to be a quick one
         candidates = candidates[:1]
     if not prepared.folds:
@@ -178,12 +196,8 @@ def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
     step = math.ceil(len(examples.folds[0][0]) * terms / ((1 - HELD_VALUES) * MOST_VALUES))
     folds = [(training[::step], held[::by]) for training, held in examples.folds]
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
-    return Examples(
-        products.apply(table, rows),
-        Labels(examples.labels.classes, examples.labels.codes[rows]),
-        None if examples.weights is None else examples.weights[rows],
-        [(_places(rows, training), _places(rows, held)) for training, held in folds],
-    )
+    places = [(_places(rows, training), _places(rows, held)) for training, held in folds]
+    return replace(examples.take(rows, products.apply(table, rows)), folds=places)
 
 
 def _places(rows: NDArray[np.uint32], some: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -192,8 +206,8 @@ def _places(rows: NDArray[np.uint32], some: NDArray[np.uint32]) -> NDArray[np.ui
 
 def out_of_sample_scores(
     decision: Decision, *, seed: int, enough: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Scores of rows by the best candidate where it had not learned from them, and the codes of their classes.
+) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+    """Scores of rows by the best candidate where it had not learned from them, and which of the prepared rows.
 
     These are the rows that it was judged by; where they are fewer than `enough`, further parts are held out in turn.
     """
@@ -202,7 +216,7 @@ def out_of_sample_scores(
     rows, scores = examples.held, decision.contest.held_scores(decision.best)
     further = min(math.ceil(enough / len(rows)), MOST_FOLDS) - len(examples.folds)
     if further < 1:
-        return scores, examples.labels.codes[rows]
+        return scores, rows
     training = examples.folds[0][0]
     every = np.sort(np.concatenate([training, rows]))
     fold_of = assign_folds(examples.labels, training, MOST_FOLDS - 1, seed)[every]
@@ -214,16 +228,13 @@ def out_of_sample_scores(
         contest.shuffle()
         contest.run(list(range(further)))
     found = [contest.held_scores(fold) for fold in range(further)]
-    rows = np.concatenate([rows, *(held for _, held in parts)])
-    return np.vstack([scores, *found]), examples.labels.codes[rows]
+    return np.vstack([scores, *found]), np.concatenate([rows, *(held for _, held in parts)])
 
 
 def learn_all(decision: Decision, seed: int) -> Outcome:
     """What the best learner's own ``fit`` with so many epochs gives, to the bit, on all rows, scaled or multiplied."""
     examples = decision.examples
     rows = np.arange(examples.table.count, dtype=np.uint32)
-    if examples.weights is not None:
-        rows = rows[examples.weights > 0]
     if decision.prepared.table.count < examples.table.count:
         return _learn_part_by_part(decision, rows, seed)
     contest = new_contest(replace(decision.prepared, folds=[(rows, rows[:0])]), seed)

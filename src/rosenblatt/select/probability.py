@@ -1,137 +1,97 @@
-"""From scores to probabilities, and how well such probabilities hold.
+"""The curves from scores to probabilities, fitted; and how well such probabilities hold.
 
-Invariant: a map is fitted on scores of rows that the learner had not learned from, or it would be too sure.
+Invariant: a curve is fitted on scores of rows that the learner had not learned from, or it would be too sure. Rows
+count with their sample weights; class weights, which move the decision, do not count.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from rosenblatt.learners.weighting import as_counts
+from rosenblatt.models.probability import Calibrator, Curve, leads
+
 Floats = NDArray[np.float64]
-MapName = Literal["sigmoid", "isotonic", "blend"]
-TRIFLE = 1e-9
+CurveName = Literal["sigmoid", "isotonic", "blend"]
+FLAT = Curve((0.0, 0.0))  # where no row was seen
 
 
-class Map(Protocol):
-    """A rising function from the score of a class to its probability."""
+def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
+    """Platt's ``p = 1 / (1 + exp(-(a s + b)))``, ``a >= 0``: two numbers, good from a few hundred rows on.
 
-    def __call__(self, scores: Floats) -> Floats: ...
-
-
-@dataclass(frozen=True)
-class Sigmoid:
-    """Platt's map ``p = 1 / (1 + exp(-(a s + b)))``: two numbers, good from a few hundred rows on."""
-
-    a: float
-    b: float
-
-    def __call__(self, scores: Floats) -> Floats:
-        found: Floats = expit(self.a * scores + self.b)
-        return found
-
-    @classmethod
-    def fit(cls, scores: Floats, positive: NDArray[np.bool_]) -> Sigmoid:
-        """Newton's method on the log loss, with Platt's smoothed targets, which keep a and b finite.
-
-        J. Platt (1999), Probabilistic outputs for support vector machines; H.-T. Lin, C.-J. Lin, R. Weng (2007).
-        """
-        yes, no = float(positive.sum()), float((~positive).sum())
-        target = np.where(positive, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
-        scale = float(np.abs(scores).max()) or 1.0  # Newton's steps do not depend on units then
-        s = scores / scale
-        a, b = 0.0, float(np.log((yes + 1.0) / (no + 1.0)))
-        loss = _log_loss(a * s + b, target)
-        for _ in range(100):
-            p = expit(a * s + b)
-            slack, curvature = p - target, np.maximum(p * (1.0 - p), 1e-12)
-            gradient = np.array([slack @ s, slack.sum()])
-            hessian = np.array([[curvature @ (s * s), curvature @ s], [curvature @ s, curvature.sum()]])
-            step = np.linalg.solve(hessian + 1e-10 * np.eye(2), gradient)
-            size = 1.0
-            while size > 1e-10:
-                tried = _log_loss((a - size * step[0]) * s + b - size * step[1], target)
-                if tried <= loss:
-                    break
-                size /= 2.0
-            a, b = a - size * float(step[0]), b - size * float(step[1])
-            if loss - tried < 1e-10 * max(loss, 1.0):
-                break
-            loss = tried
-        return cls(a / scale, b)
-
-
-@dataclass(frozen=True)
-class Isotonic:
-    """The rising step function closest to what was seen: no shape assumed; from a few thousand rows on."""
-
-    scores: Floats
-    levels: Floats
-
-    def __call__(self, scores: Floats) -> Floats:
-        return np.interp(scores, self.scores, self.levels)
-
-    @classmethod
-    def fit(cls, scores: Floats, positive: NDArray[np.bool_]) -> Isotonic:
-        """Pool adjacent violators, by scikit-learn."""
-        from sklearn.isotonic import IsotonicRegression
-
-        fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(scores, positive.astype(float))
-        return cls(fitted.X_thresholds_, fitted.y_thresholds_)
-
-
-@dataclass(frozen=True)
-class Blend:
-    """The mean of both: the sigmoid calms the steps of the isotonic map, which bend the sigmoid to what was seen."""
-
-    sigmoid: Sigmoid
-    isotonic: Isotonic
-
-    def __call__(self, scores: Floats) -> Floats:
-        mean: Floats = (self.sigmoid(scores) + self.isotonic(scores)) / 2
-        return mean
-
-    @classmethod
-    def fit(cls, scores: Floats, positive: NDArray[np.bool_]) -> Blend:
-        return cls(Sigmoid.fit(scores, positive), Isotonic.fit(scores, positive))
-
-
-_MAPS: dict[MapName, type[Sigmoid] | type[Isotonic] | type[Blend]] = {
-    "sigmoid": Sigmoid,
-    "isotonic": Isotonic,
-    "blend": Blend,
-}
-
-
-def fit_maps(scores: Floats, codes: NDArray[np.int32], classes: int, kind: MapName) -> list[Map]:
-    """One map for two classes, else one a class against the rest."""
-    chosen = _MAPS[kind]
-    if scores.shape[1] == 1:
-        return [chosen.fit(scores[:, 0], codes == 1)]
-    relative = _relative(scores)
-    return [chosen.fit(relative[:, k], codes == k) for k in range(classes)]
-
-
-def probabilities(scores: Floats, maps: list[Map]) -> Floats:
-    """One column a class, each row summing to 1; the class that the scores answer with has the highest.
-
-    A map may cross one half a little beside a score of 0. Between the two the answer gets one half and a trifle.
+    Newton's method on the log loss, with Platt's smoothed targets, which keep a and b finite. Scores that point the
+    wrong way say nothing: a is 0 then, and every row gets the share of the class.
+    J. Platt (1999), Probabilistic outputs for support vector machines; H.-T. Lin, C.-J. Lin, R. Weng (2007).
     """
+    if not len(scores):
+        return FLAT
+    counts = np.ones(len(scores)) if weights is None else as_counts(weights)
+    yes, no = float(counts[positive].sum()), float(counts[~positive].sum())
+    target = np.where(positive, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
+    scale = float(np.abs(scores).max()) or 1.0  # Newton's steps do not depend on units then
+    s = scores / scale
+    a, b = 0.0, float(np.log((yes + 1.0) / (no + 1.0)))
+    loss = _log_loss(a * s + b, target, counts)
+    for _ in range(100):
+        p = expit(a * s + b)
+        slack, curvature = counts * (p - target), counts * np.maximum(p * (1.0 - p), 1e-12)
+        mixed = np.sum(curvature * s)
+        gradient = np.array([np.sum(slack * s), np.sum(slack)])
+        hessian = np.array([[np.sum(curvature * s * s), mixed], [mixed, np.sum(curvature)]])
+        step = np.linalg.solve(hessian + 1e-10 * np.eye(2), gradient)
+        size = 1.0
+        while size > 1e-10:
+            tried = _log_loss((a - size * step[0]) * s + b - size * step[1], target, counts)
+            if tried <= loss:
+                break
+            size /= 2.0
+        a, b = a - size * float(step[0]), b - size * float(step[1])
+        if loss - tried < 1e-10 * max(loss, 1.0):
+            break
+        loss = tried
+    if a < 0:  # the loss is convex: at a = 0 it is the lowest with a >= 0
+        share = float(np.sum(counts * target) / np.sum(counts))
+        return Curve((0.0, float(np.log(share / (1.0 - share)))))
+    return Curve((a / scale, b))
+
+
+def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
+    """The rising step function closest to what was seen: no shape assumed; from a few thousand rows on.
+
+    Pool adjacent violators, by scikit-learn.
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    if not len(scores):
+        return FLAT
+    steps = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    steps.fit(scores, positive.astype(float), sample_weight=weights)
+    return Curve(None, steps.X_thresholds_, steps.y_thresholds_)
+
+
+def fit_blend(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
+    """The mean of both: the sigmoid calms the steps of the isotonic curve, which bend it to what was seen."""
+    steps = fit_isotonic(scores, positive, weights)
+    return Curve(fit_sigmoid(scores, positive, weights).sigmoid, steps.scores, steps.levels)
+
+
+_FITS = {"sigmoid": fit_sigmoid, "isotonic": fit_isotonic, "blend": fit_blend}
+
+
+def fit_calibrator(
+    scores: Floats, codes: NDArray[np.int32], classes: int, kind: CurveName, weights: Floats | None = None
+) -> Calibrator:
+    """One curve for two classes, else one per class against the rest; each row counts with its weight."""
+    fit = _FITS[kind]
     if scores.shape[1] == 1:
-        larger = scores[:, 0] >= 0
-        p = maps[0](scores[:, 0])
-        p = np.where(larger, np.maximum(p, 0.5 + TRIFLE), np.minimum(p, 0.5 - TRIFLE))
-        return np.column_stack([1.0 - p, p])
-    relative = _relative(scores)
-    found = np.column_stack([each(relative[:, k]) for k, each in enumerate(maps)])
-    every, answer = np.arange(len(found)), np.argmax(scores, axis=1)
-    found[every, answer] = np.maximum(found[every, answer], found.max(axis=1) * (1.0 + TRIFLE) + TRIFLE)
-    shares: Floats = found / found.sum(axis=1, keepdims=True)
-    return shares
+        return Calibrator((fit(scores[:, 0], codes == 1, weights),))
+    found = leads(scores)
+    return Calibrator(tuple(fit(found[:, k], codes == k, weights) for k in range(classes)))
 
 
 def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
@@ -176,11 +136,5 @@ def reliability(P: Floats, codes: NDArray[np.int32], bins: int = 10) -> Reliabil
     )
 
 
-def _relative(scores: Floats) -> Floats:
-    """Each class's score less the highest of the others: what decides, and free of any common shift."""
-    top = np.sort(scores, axis=1)[:, -2:]
-    return scores - np.where(scores == top[:, 1:], top[:, :1], top[:, 1:])
-
-
-def _log_loss(z: Floats, target: Floats) -> float:
-    return float(np.sum(np.logaddexp(0.0, z) - target * z))
+def _log_loss(z: Floats, target: Floats, counts: Floats) -> float:
+    return float(np.sum(counts * (np.logaddexp(0.0, z) - target * z)))

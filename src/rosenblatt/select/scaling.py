@@ -38,9 +38,12 @@ class Scaling:
         return as_table(((table.values - self.center) / self.scale).astype(table.dtype))
 
     def folded(self, model: Linear) -> Linear:
-        """The model of unscaled rows that equals `model` on scaled ones."""
-        weights = model.weights / self.scale
-        return Linear(weights, model.intercept - weights @ self.center)
+        """The model of unscaled rows that equals `model` on scaled ones.
+
+        The engine sums in one order on every CPU, which BLAS does not.
+        """
+        moved = Linear(np.ascontiguousarray(model.weights / self.scale), model.intercept)
+        return Linear(moved.weights, moved.scores(as_table(-self.center[None]))[0])
 
 
 def find_scaling(table: Table) -> Scaling | None:

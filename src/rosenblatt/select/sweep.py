@@ -14,11 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
+from rosenblatt.learners.epochs.history import History
 from rosenblatt.learners.epochs.orders import Orders
 from rosenblatt.learners.epochs.run import best_restart
 from rosenblatt.learners.fitting import Fitting, conclude, prepare
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.seen import remember_columns
+from rosenblatt.models.answer import Answer
+from rosenblatt.select.referee import Referee
 from rosenblatt.select.together import Course, run_together
 
 
@@ -37,6 +40,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     choose : {"holdout", "progressive"}, default="holdout"
         "holdout": by accuracy on a held-out part, as `early_stopping` holds it out, each learner at its best epoch.
         "progressive": by mistakes on arrival in the first epoch, each row being new then; all rows are learned from.
+        Rows count with their sample weights, and with the class weights, if all learners have the same.
     validation_fraction : float, default=0.1
         The part to hold out.
     n_jobs : int, default=-1
@@ -81,16 +85,25 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             table = table.with_squared_norms()
         known: list[NDArray[np.uint32]] = []
         fittings = [_shared(prepare(learner, table, labels, sample_weight), known) for learner in learners]
+        referee = Referee.of(table, labels, sample_weight, [learner.class_weight for learner in learners])
         orders = Orders()
         courses = [[Course(*task, orders) for task in fitting.tasks()] for fitting in fittings]
+        begun = [referee.first_states(fitting) if self.choose == "progressive" else [] for fitting in fittings]
         run_together([course for group in courses for course in group], orders, n_jobs=self.n_jobs)
-        for learner, fitting, group in zip(learners, fittings, courses, strict=True):
+        scores = []
+        for learner, fitting, group, states in zip(learners, fittings, courses, begun, strict=True):
             outcomes = [course.outcome for course in group if course.outcome is not None]
-            conclude(learner, X, fitting, best_restart(outcomes, fitting.problems))
+            best = best_restart(outcomes, fitting.problems)
+            conclude(learner, X, fitting, best)
+            if self.choose == "holdout":
+                scores.append(referee.held_out(learner.learned.reading(), fitting))
+            else:
+                restart = next(k for k, outcome in enumerate(outcomes) if outcome is best[0]) // len(fitting.problems)
+                scores.append(referee.on_arrival(fitting, restart, group, states))
         self.learners_ = learners
         self.classes_ = learners[0].classes_
         remember_columns(self, X)
-        self.scores_ = np.array([self._score(learner, len(labels.codes)) for learner in learners])
+        self.scores_ = np.array(scores)
         self.best_index_ = int(np.argmax(self.scores_))
         self.best_ = learners[self.best_index_]
         for learner in learners:
@@ -108,6 +121,24 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "best_")
         scores: NDArray[np.float64] = self.best_.decision_function(X)
         return scores
+
+    def answers(self) -> tuple[Answer, ...]:
+        """What scores rows by the best learner, ready to be saved."""
+        check_is_fitted(self, "best_")
+        answers: tuple[Answer, ...] = self.best_.answers()
+        return answers
+
+    @property
+    def history_(self) -> History:
+        """Mistakes and updates of the best learner, epoch by epoch."""
+        history: History = self.best_.history_
+        return history
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why the best learner stopped."""
+        reason: str = self.best_.stop_reason_
+        return reason
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,13 +159,6 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for each in clones:
                 each.set_params(early_stopping=True, validation_fraction=self.validation_fraction)
         return clones
-
-    def _score(self, learner: Any, rows: int) -> float:
-        history = learner.history_
-        if self.choose == "progressive":
-            problems = len(learner.learned.states)
-            return 1.0 - float(history.mistakes[0]) / (rows * problems)
-        return float(history.validation_score[-1] if learner.converged_ else max(history.validation_score))
 
 
 def _shared(fitting: Fitting, known: list[NDArray[np.uint32]]) -> Fitting:

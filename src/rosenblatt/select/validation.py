@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.weighting import row_weights
 from rosenblatt.models.linear import predict_codes
@@ -22,10 +23,11 @@ class CrossValidation:
 
     scores: NDArray[np.float64]
     learners: list[Any]
+    weights: NDArray[np.float64] | None = None  # what the rows of each fold weigh; None: folds count alike
 
     @property
     def mean(self) -> float:
-        return float(self.scores.mean())
+        return float(np.average(self.scores, weights=self.weights))
 
     @property
     def standard_error(self) -> float:
@@ -53,7 +55,8 @@ def cross_validate(
     folds : int, default=5
         How many parts; every class is spread evenly over them.
     sample_weight : array-like, optional
-        Weighs the learning, and the counting; rows of weight 0 are in no fold.
+        Weighs the learning and, as the class weights of the learner do, the counting; rows of weight 0 are in no
+        fold.
     random_state : int, default=0
         The seed of the folds.
     n_jobs : int, default=-1
@@ -71,13 +74,16 @@ def cross_validate(
     """
     check_linear(learner)
     table, labels = as_table(X), labels_of(y)
-    weights = row_weights(sample_weight, None, labels)
+    check_lengths(table, labels)
+    samples = row_weights(sample_weight, None, labels)
+    weights = row_weights(sample_weight, learner.class_weight, labels)
     rows = np.arange(len(labels.codes), dtype=np.uint32)
     fold_of = assign_folds(labels, rows if weights is None else rows[weights > 0], folds, seed_of(random_state))
-    fitted = fit_folds(learner, table, labels, weights, fold_of, n_jobs)
-    scores = []
+    fitted = fit_folds(learner, table, labels, samples, fold_of, n_jobs)
+    scores, shares = [], []
     for fold, each in enumerate(fitted):
         held = np.flatnonzero(fold_of == fold).astype(np.uint32)
         right = predict_codes(scores_of(each, table, held)) == labels.codes[held]
         scores.append(np.average(right, weights=None if weights is None else weights[held]))
-    return CrossValidation(np.array(scores), list(fitted))
+        shares.append(len(held) if weights is None else weights[held].sum())
+    return CrossValidation(np.array(scores), list(fitted), None if weights is None else np.array(shares))

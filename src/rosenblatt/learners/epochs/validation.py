@@ -16,28 +16,35 @@ from rosenblatt.learners.targets import Targets
 def hold_out(
     labels: Labels, rows: NDArray[np.uint32] | None, fraction: float, generator: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Rows to learn from and rows to validate on, in order: the same share of every class."""
+    """Rows to learn from and rows to validate on, in order: the same share of every class, and never all of one.
+
+    Where a share of each class is less than half a row, single rows of as many classes are held out.
+    """
     everything = np.arange(len(labels.codes), dtype=np.uint32) if rows is None else rows
     codes = labels.codes[everything]
     held = np.zeros(len(labels.codes), bool)
+    firsts = []  # of the classes with more than one row, in the order of the draw
     for k in range(len(labels.classes)):
         members = everything[codes == k].copy()
         engine.shuffle(members, generator)
-        held[members[: round(fraction * len(members))]] = True
+        if len(members) > 1:
+            firsts.append(members[0])
+            held[members[: min(round(fraction * len(members)), len(members) - 1)]] = True
+    if not held.any():
+        single = np.array(firsts, np.uint32)
+        engine.shuffle(single, generator)
+        held[single[: round(fraction * len(everything))]] = True
     validation, training = everything[held[everything]], everything[~held[everything]]
     if not len(validation):
         raise DataError(
             f"validation_fraction={fraction} of {len(everything)} rows leaves no row to validate on: "
             "raise it, or pass X_val and y_val"
         )
-    left = np.bincount(labels.codes[training], minlength=len(labels.classes))
-    if not left.all():
-        gone = labels.classes.tolist()[int(np.argmin(left))]
-        raise DataError(f"validation_fraction={fraction} leaves no row of class {gone!r} to learn from")
     return training, validation
 
 
 def validation_score(state: LearningState, *, table: Table, targets: Targets, rows: NDArray[np.uint32] | None) -> float:
-    """The share of the rows that the answer so far gets right."""
+    """The share of the rows that the answer so far gets right, each counted with its weight."""
     asked = targets if rows is None else targets.take(rows)
-    return float(np.mean(asked.right(state.answer().scores(table, rows))))
+    right = asked.right(state.answer().scores(table, rows))
+    return float(np.average(right, weights=asked.sample_weight))

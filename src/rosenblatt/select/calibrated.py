@@ -1,0 +1,184 @@
+"""`Calibrated`: probabilities for learners that only have scores."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
+from rosenblatt.data.table import Table, as_table
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.fitting import conclude, prepare
+from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.seen import check_columns, remember_columns
+from rosenblatt.learners.state.start import seed_of
+from rosenblatt.learners.weighting import row_weights
+from rosenblatt.select.calibration import Calibration, Judged, VoteShares
+from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
+from rosenblatt.select.probable import Answering, Probable
+
+Floats = NDArray[np.float64]
+
+
+class Calibrated(Probable):
+    """A linear learner with probabilities, fitted on scores of rows that it had not learned from.
+
+    `fit` learns once from all rows, for the answer, and once per fold, for out-of-sample scores; of more than 10,000
+    scores as many are taken from all over the rows. `partial_fit` scores new rows before it learns from them and fits
+    the curves again on the latest 10,000 scores, so the probabilities follow a stream.
+
+    Probabilities are those of the rows, counted with their sample weights. Class weights move the decision alone: where
+    they favour a rare class, `predict` may answer with it at a probability below one half.
+
+    Parameters
+    ----------
+    learner : linear learner
+        Any of the family. "vote" needs one with ``keep="vote"``.
+    calibrate : {"sigmoid", "isotonic", "vote"}, default="sigmoid"
+        "sigmoid" (Platt) has two numbers a class and needs few rows; "isotonic" takes any rising shape and needs
+        thousands; "vote" is the share of the votes, with nothing to fit, and not calibrated by itself.
+    folds : int, default=5
+        How many parts the out-of-sample scores come from.
+    n_jobs : int, default=-1
+        Threads over the folds.
+
+    Attributes
+    ----------
+    learner_ : learner
+        Fitted on all rows.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron, Calibrated
+    >>> rows, labels = [[0.0], [1.0], [5.0], [6.0]] * 10, ["low", "low", "high", "high"] * 10
+    >>> calibrated = Calibrated(AveragedPerceptron()).fit(rows, labels)
+    >>> calibrated.classes_.tolist(), calibrated.predict_proba([[9.0]]).argmax(axis=1).tolist()
+    (['high', 'low'], [0])
+    """
+
+    learner_: Any
+
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        calibrate: Literal["sigmoid", "isotonic", "vote"] = "sigmoid",
+        folds: int = 5,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.learner = learner
+        self.calibrate = calibrate
+        self.folds = folds
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn, and fit the curves from scores to probabilities."""
+        self._begin(X, labels_of(y), sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Score the rows, learn from them once, and fit the curves on the latest scores; the first call is `fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`; labels may be new.
+        classes : array-like, optional
+            Labels that may come. Not needed: new labels are taken as they come.
+        """
+        labels = labels_of(y)
+        if not hasattr(self, "learner_"):
+            if classes is not None:
+                known = merge_classes(labels.classes, sorted_classes(classes))
+                labels = Labels(known, labels.among(known))
+            self._begin(X, labels, sample_weight, more_to_come=True)
+            return self
+        table, before = as_table(X), self._answering
+        check_columns(self, X)
+        scores = before.reading.scores(table)
+        try:
+            self.learner_.partial_fit(X, y, classes, sample_weight)
+            self._follow(table, labels, sample_weight, scores)
+        except BaseException:
+            reading = self.learner_.learned.reading()
+            if reading is not self._answering.reading:
+                self.classes_, self._answering = reading.classes, before.interrupted(reading)
+            raise
+        return self
+
+    @property
+    def history_(self) -> History:
+        """Mistakes and updates of the learner, epoch by epoch."""
+        history: History = self.learner_.history_
+        return history
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why the learner stopped."""
+        reason: str = self.learner_.stop_reason_
+        return reason
+
+    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False) -> None:
+        """Learn from all rows, and from all but each fold."""
+        self._check()
+        table, learner = as_table(X), clone(self.learner)
+        told = learner.class_weight
+        if more_to_come and told is not None and not isinstance(told, str):  # it may name classes that have not come
+            come = set(label_values(labels.classes))
+            learner.class_weight = {label: weight for label, weight in dict(told).items() if label in come}
+        fitting = prepare(learner, table, labels, sample_weight)
+        present, counted = self._weights(sample_weight, labels)
+        conclude(learner, X, fitting, fitting.run())
+        learner.warn_if_unfinished(stacklevel=4)
+        reading = learner.learned.reading()
+        calibration: Calibration | VoteShares
+        if self.calibrate == "vote":
+            calibration = self._vote_shares(reading)
+        else:
+            fold_of = assign_folds(labels, present, self.folds, seed_of(learner.random_state))
+            fitted = fit_folds(learner, table, labels, counted, fold_of, self.n_jobs)
+            rows, scores = out_of_fold_scores(fitted, table, fold_of)
+            judged = Judged(scores, labels.codes[rows], None if counted is None else counted[rows])
+            calibration = Calibration(self.calibrate, judged, len(labels.classes))
+        learner.class_weight = told
+        remember_columns(self, X)
+        self.learner_, self.classes_ = learner, labels.classes
+        self._answering = Answering(reading, calibration)
+
+    def _follow(self, table: Table, labels: Labels, sample_weight: Any, scores: Floats) -> None:
+        """After more rows were learned that had these scores before."""
+        before, reading = self._answering, self.learner_.learned.reading()
+        known, calibration = reading.classes, before.calibration
+        labels = Labels(known, labels.among(known))
+        present, counted = self._weights(sample_weight, labels)
+        if isinstance(calibration, VoteShares):
+            calibration = self._vote_shares(reading)
+        elif len(known) == len(before.reading.classes):
+            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
+        else:  # the scores have other columns now: the window starts again, from what was just learned
+            judged = Judged(reading.scores(table), labels.codes, counted).take(present)
+            calibration = Calibration(calibration.kind, judged, len(known))
+        self.classes_, self._answering = known, Answering(reading, calibration)
+
+    def _check(self) -> None:
+        check_linear(self.learner)
+        if self.calibrate not in ("sigmoid", "isotonic", "vote"):
+            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid', 'isotonic' or 'vote'")
+        if self.calibrate == "vote" and self.learner.recipe().used_keep != "vote":
+            raise ParameterError("calibrate='vote' needs a learner with keep='vote'")
+
+    def _weights(self, sample_weight: Any, labels: Labels) -> tuple[NDArray[np.uint32], Floats | None]:
+        """The rows that are there, and what each counts for probabilities: class weights move only the decision."""
+        weights = row_weights(sample_weight, self.learner.class_weight, labels, more_to_come=True)
+        rows = np.arange(len(labels.codes), dtype=np.uint32)
+        present = rows if weights is None else rows[weights > 0]
+        return present, row_weights(sample_weight, None, labels, more_to_come=True)
+
+    def _vote_shares(self, reading: Reading) -> VoteShares:
+        """With two classes, and for each class against the rest, a score is votes for less votes against."""
+        classes = len(reading.classes)
+        return VoteShares(1 if classes <= 2 else classes, signed=classes <= 2 or self.learner.recipe().is_ovr(classes))

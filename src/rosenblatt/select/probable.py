@@ -1,0 +1,83 @@
+"""What classifiers with probabilities share: how they answer.
+
+Invariant: an answer is that of one moment. A thread that reads beside one that learns never gets a mix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.data.table import as_table
+from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.seen import check_columns
+from rosenblatt.models.answer import Answer
+from rosenblatt.models.linear import predict_codes
+from rosenblatt.models.probability import Calibrator
+from rosenblatt.select.calibration import Calibration, Judged, VoteShares
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Answering:
+    """What answers: classes and scores, and probabilities for these scores."""
+
+    reading: Reading
+    calibration: Calibration | VoteShares
+
+    def interrupted(self, reading: Reading) -> Answering:
+        """After a call that learned some rows and could not finish: scores are known of the classes before only."""
+        calibration, classes = self.calibration, len(reading.classes)
+        if classes != len(self.reading.classes) and isinstance(calibration, Calibration):
+            calibration = Calibration(calibration.kind, Judged.none(classes), classes)
+        return Answering(reading, calibration)
+
+
+class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier with scores and probabilities."""
+
+    classes_: NDArray[Any]
+    _answering: Answering
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of every class, of shape (n_rows, n_classes)."""
+        answering, scores = self._scored(X)
+        return answering.calibration.calibrator.probabilities(scores)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
+        _, scores = self._scored(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row, by the sign or the highest score."""
+        answering, scores = self._scored(X)
+        return answering.reading.labels(predict_codes(scores))
+
+    def answers(self) -> tuple[Answer, ...]:
+        """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
+        check_is_fitted(self, "_answering")
+        return self._answering.reading.answers
+
+    def calibrator(self) -> Calibrator:
+        """From scores to probabilities, ready to be saved."""
+        check_is_fitted(self, "_answering")
+        return self._answering.calibration.calibrator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _scored(self, X: Any) -> tuple[Answering, Floats]:
+        check_is_fitted(self, "_answering")
+        table = as_table(X)
+        check_columns(self, X)
+        answering = self._answering
+        return answering, answering.reading.scores(table)

@@ -1,0 +1,92 @@
+"""How learners of a sweep compare: by the classes that they answer with, on rows counted by weight.
+
+Invariant: all learners are judged by one measure. One-vs-rest learners answer with one class too, so what counts is
+whether that class is right, not how many of their problems are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.table import Table
+from rosenblatt.learners.epochs.orders import Orders
+from rosenblatt.learners.fitting import Fitting
+from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.targets import Targets, targets_of
+from rosenblatt.learners.weighting import row_weights
+from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.select.together import Course
+
+BLOCK = 64  # the first epoch of one-vs-rest is looked at in blocks of a 64th of the rows so far
+
+
+@dataclass(frozen=True)
+class Referee:
+    """The rows that learners are judged by, and what each weighs."""
+
+    table: Table
+    labels: Labels
+    weights: NDArray[np.float64] | None
+    shared: bool  # do these weights have the class weights, which all learners share?
+
+    @classmethod
+    def of(cls, table: Table, labels: Labels, sample_weight: Any, class_weights: Sequence[Any]) -> Referee:
+        """Class weights count if they are the same for all: otherwise no two learners would be judged alike."""
+        shared = all(each == class_weights[0] for each in class_weights)
+        weights = row_weights(sample_weight, class_weights[0] if shared else None, labels)
+        return cls(table, labels, weights, shared)
+
+    def held_out(self, reading: Reading, fitting: Fitting) -> float:
+        """The accuracy of an answer on the rows that were not learned from."""
+        free = np.ones(self.table.count, bool) if self.weights is None else self.weights > 0
+        free[fitting.problems[0].rows] = False
+        rows = np.flatnonzero(free).astype(np.uint32)
+        right = predict_codes(reading.scores(self.table, rows)) == self.labels.codes[rows]
+        return float(np.average(right, weights=None if self.weights is None else self.weights[rows]))
+
+    def first_states(self, fitting: Fitting) -> list[list[Any]]:
+        """Copies of the states before the first epoch, where its mistakes will not be known from counters."""
+        if self.shared and len(fitting.problems) == 1:
+            return []
+        return [[state.copy() for state in states] for states in fitting.restarts]
+
+    def on_arrival(self, fitting: Fitting, restart: int, courses: list[Course], states: list[list[Any]]) -> float:
+        """The share of the rows that were right on arrival in the first epoch of a restart."""
+        if states:
+            return self._replayed(fitting, states[restart])
+        problem = fitting.problems[0]
+        mistakes = courses[restart].first_mistakes
+        assert mistakes is not None
+        return 1.0 - mistakes / problem.targets.total(problem.rows)
+
+    def _replayed(self, fitting: Fitting, states: list[Any]) -> float:
+        """The same, by answers of all problems together: each block of rows is answered before it is learned.
+
+        A row is answered by the weights of at most a 64th of the epoch so far before its arrival.
+        """
+        problem = fitting.problems[0]
+        order = problem.rows
+        if problem.shuffle:
+            order = Orders().draw(problem.rows, problem.count, states[0].generator.copy())
+        if order is None:
+            order = np.arange(problem.count, dtype=np.uint32)
+        asked = targets_of(self.labels, sample_weight=self.weights)[0]
+        wrong, done = 0.0, 0
+        while done < len(order):
+            block = order[done : done + max(1, done // BLOCK)]
+            wrong += _weight_of_mistakes(states, self.table, asked.take(block), block)
+            for state, each in zip(states, fitting.problems, strict=True):
+                state.learn(self.table, each.targets, each.rule, order=block)
+            done += len(block)
+        return 1.0 - wrong / asked.total(order)
+
+
+def _weight_of_mistakes(states: list[Any], table: Table, asked: Targets, block: NDArray[np.uint32]) -> float:
+    raw = [Linear(settled.weights, settled.intercept) for settled in (state.settled() for state in states)]
+    return asked.weigh(asked.wrong(np.hstack([each.scores(table, block) for each in raw])))
