@@ -282,7 +282,7 @@ def test_c_takes_texts(tmp_path, grams, flags):
     lines = [f"{'abc'[k % 3]}\t{text} {k}" for k, text in enumerate(TEXTS * 6)]
     (tmp_path / "texts").write_text("\n".join(lines) + "\n")
     reader = scan(tmp_path / "texts", format="tabbed", bits=12, grams=grams)
-    run = FileRun.begin(reader, Options("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()
     program = compiled_as(tmp_path, to_c(model), SAY_TEXTS, flags)
@@ -310,7 +310,7 @@ int main(void) {
 def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
     (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3\n-1 |b r s\n" * 4)
     reader = scan(tmp_path / "x.vw", bits=10)
-    run = FileRun.begin(reader, Options("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()
     (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")
@@ -337,7 +337,7 @@ def test_c_takes_rows_of_a_table_with_categories_and_texts(tmp_path):
             colour, note, share, kind = rest.rsplit(",", 3)
             writer.writerow([size, colour, note, share, kind])
     reader = scan(tmp_path / "x.csv", label="kind", bits=10)
-    run = FileRun.begin(reader, Options("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()
     body = """

@@ -166,7 +166,7 @@ def _width(terms: int) -> int:
 
 def _pieces(values: Whole, width: int) -> list[Floats]:
     """``values = sum pieces[i] 2**(i width)``, every piece below ``2**width`` in size."""
-    pieces = []
+    pieces: list[Floats] = []
     while True:
         if values.size == 0 or max(abs(values.min()), abs(values.max())) < 1 << width:
             return [*pieces, values.astype(np.float64)]
