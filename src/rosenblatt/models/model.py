@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -51,7 +52,7 @@ class Model:
     parts: tuple[Answer, ...]
     features: int
     encoder: Any = None
-    names: dict[int, Name] = field(default_factory=dict)
+    names: Mapping[int, Name] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
 
@@ -208,7 +209,7 @@ class Model:
         return as_table(X)
 
 
-def model_of(learner: Any, encoder: Any = None, names: dict[int, Name] | None = None) -> Model:
+def model_of(learner: Any, encoder: Any = None, names: Mapping[int, Name] | None = None) -> Model:
     """The model that a fitted learner holds, with the probabilities of the one around it."""
     if isinstance(learner, Model):
         return learner
