@@ -2,7 +2,7 @@
 
 A solution is found digit by digit in base p (Dixon): with the inverse of A modulo a prime p, each step gives one more
 digit of every unknown, and enough digits give the fractions. All sums of a step fit in the 53 bits of a float, so
-NumPy makes them. Where python-flint is installed, it solves the systems instead, three times as fast or more.
+NumPy makes them. Where python-flint is installed, it solves the systems instead, in a third of the time.
 
 Invariant: what is returned was multiplied out in whole numbers; a prime that misleads is noticed, and another taken.
 
