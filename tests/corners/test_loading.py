@@ -127,6 +127,15 @@ def test_classes_survive_as_what_they_are(classes: Any, tmp_path: Path) -> None:
     assert again.predict_one(dicts(X)[0]) == again.predict(X)[0]
 
 
+@pytest.mark.parametrize("classes", [np.array(["2024-01-01", "NaT"], "datetime64[D]"), np.array([b"a", b"b"])])
+def test_classes_that_a_file_cannot_hold_are_refused_when_it_is_written(classes: Any, tmp_path: Path) -> None:
+    X, y = rows(60)
+    model = model_of(Perceptron(max_iter=20).fit(X, y))
+    with pytest.raises(ModelError, match="cannot be saved"):
+        save(replace(model, classes=classes), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
 @pytest.mark.parametrize("kind", ["M", "m"])
 @pytest.mark.parametrize(
     "change", [{"unit": "parsecs"}, {"unit": "D] "}, {"unit": None}, {"values": ["NaT"] * 3}, {"values": [1.5] * 3}]

@@ -159,6 +159,8 @@ def _classes_to(classes: NDArray[Any]) -> dict[str, Any]:
     kind = classes.dtype.kind
     if kind not in _KINDS:
         raise ModelError(f"classes of type {classes.dtype} cannot be saved: use numbers, texts, booleans or dates")
+    if kind in "mM" and np.isnat(classes).any():
+        raise ModelError("one of the classes is NaT, which is no date: it cannot be saved")
     if kind == "M":
         return {"kind": kind, "values": np.datetime_as_string(classes).tolist(), "unit": _unit(classes.dtype)}
     if kind == "m":
