@@ -339,17 +339,30 @@ def arow(
             wrong = highest_wrong(scores, y[i])
             margin, moved = scores[y[i]] - scores[wrong], [(y[i], +1), (wrong, -1)]
         found.mistakes += margin <= 0
-        v = sum(V[k][j] * x[j] ** 2 for k, _ in moved for j in range(d + 1))
-        if margin < 1 and v > 0:
-            found.updates += 1
-            beta = 1.0 / (v + r / s)
-            for k, sign in moved:
-                for j in range(d + 1):
-                    W[k][j] += (1.0 - margin) * beta * sign * V[k][j] * x[j]
-                    V[k][j] -= beta * (V[k][j] * x[j]) ** 2
+        W, V, alpha = arow_step(W, V, moved, x, margin, r / s)
+        found.W, found.V = W, V
+        found.updates += alpha != 0
         found.margins.append(margin)
         found.total = [plus(t, 1.0, w) for t, w in zip(found.total, W, strict=True)]
     return found
+
+
+def arow_step(
+    W: list[Vector], V: list[Vector], moved: Sequence[tuple[int, int]], x: Sequence[float], margin: float, r: float
+) -> tuple[list[Vector], list[Vector], float]:
+    """Weights and variances after one example, and ``α = (1 - m) β``: 0 if nothing moved.
+
+    `moved` are the weight rows that may move, each with its sign.
+    """
+    v = sum(V[k][j] * x[j] ** 2 for k, _ in moved for j in range(len(x)))
+    if margin >= 1 or v == 0:
+        return W, V, 0.0
+    beta = 1.0 / (v + r)
+    W, V = list(W), list(V)
+    for k, sign in moved:
+        W[k] = [W[k][j] + (1.0 - margin) * beta * sign * V[k][j] * x[j] for j in range(len(x))]
+        V[k] = [V[k][j] - beta * (V[k][j] * x[j]) ** 2 for j in range(len(x))]
+    return W, V, (1.0 - margin) * beta
 
 
 @dataclass
@@ -436,13 +449,15 @@ class Rule:
     ``eta0/q`` on a mistake. ``PA``, ``PA-I``,
     ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset) gets no step: it can be a
     mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
-    `shrink` and `cut` are a penalty: what :func:`shrunk` does to all weights after each row.
+    `shrink` and `cut` are a penalty: what :func:`shrunk` does to all weights after each row. ``AROW`` with its `r` has
+    a step of its own, :func:`arow_step`.
     """
 
     name: str = "perceptron"
     eta0: float = 1.0
     beta: float = 0.0
     C: float = 1.0
+    r: float = 1.0
     shrink: float = 1.0
     cut: float = 0.0
 
@@ -469,7 +484,7 @@ class Step:
 
     Weight rows are extended by the offset as their last entry. With two classes there is one row and
     ``score`` is its score; with more, ``score`` is that of the right class and ``wrong`` the highest
-    wrong one.
+    wrong one. AROW has a variance beside every weight, and its ``tau`` is ``α``.
     """
 
     epoch: int
@@ -483,6 +498,8 @@ class Step:
     wrong: int
     before: list[Vector]
     after: list[Vector]
+    variances_before: list[Vector] | None = None
+    variances_after: list[Vector] | None = None
 
     @property
     def update(self) -> bool:
@@ -531,14 +548,18 @@ def steps(
     tie: str = "mistake",
     weights: Sequence[float] | None = None,
     start: Sequence[Sequence[float]] | None = None,
+    variances: Sequence[Sequence[float]] | None = None,
 ) -> Iterator[Step]:
     """Every step of learning, one example at a time, in the given order of each epoch.
 
     Labels are -1/+1 with two classes and 0..K-1 with more. `weights` are sample weights; a row of
-    weight 0 is as if absent.
+    weight 0 is as if absent. `start` and `variances` (1 by default, and AROW's alone) are what to go on from.
     """
     d = len(X[0])
     W = [list(w) for w in start] if start is not None else [[0.0] * (d + 1)] * (1 if classes == 2 else classes)
+    V: list[Vector] | None = None
+    if rule.name == "AROW":
+        V = [list(v) for v in variances] if variances is not None else [[1.0] * (d + 1) for _ in W]
     for epoch, order in enumerate(orders, start=1):
         for i in order:
             s = 1.0 if weights is None else weights[i]
@@ -549,24 +570,24 @@ def steps(
             offset = 1.0 if fit_intercept else 0.0
             scores = scores_of(W, x)
             mistake = is_mistake(scores, label, tie)
-            before = W
+            before, variances_before = W, V
             if classes == 2:
                 wrong, score = -1, scores[0]
-                margin = label * score
-                tau = rule.tau(margin, q, mistake, s)
-                if tau:
-                    W = [plus(W[0], tau * label, [*x, offset])]
+                margin, moved = label * score, [(0, label)]
             else:
                 wrong, score = highest_wrong(scores, label), scores[label]
-                margin = score - scores[wrong]
-                tau = rule.tau(margin, 2 * q, mistake, s)
+                margin, moved = score - scores[wrong], [(label, +1), (wrong, -1)]
+            if V is not None:
+                W, V, tau = arow_step(W, V, moved, [*x, offset], margin, rule.r / s)
+            else:
+                tau = rule.tau(margin, len(moved) * q, mistake, s)
                 if tau:
                     W = list(W)
-                    W[label] = plus(W[label], tau, [*x, offset])
-                    W[wrong] = plus(W[wrong], -tau, [*x, offset])
+                    for k, sign in moved:
+                        W[k] = plus(W[k], tau * sign, [*x, offset])
             if (rule.shrink, rule.cut) != (1.0, 0.0):
                 W = [[*shrunk(w[:-1], rule.shrink, rule.cut), w[-1]] for w in W]
-            yield Step(epoch, i, x, label, score, margin, mistake, tau, wrong, before, W)
+            yield Step(epoch, i, x, label, score, margin, mistake, tau, wrong, before, W, variances_before, V)
 
 
 def learn(

@@ -17,7 +17,14 @@ from scipy import sparse
 
 from rosenblatt import textbook
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners import AveragedPerceptron, PassiveAggressive, Perceptron, PocketPerceptron, VotedPerceptron
+from rosenblatt.learners import (
+    AROW,
+    AveragedPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+)
 from rosenblatt.theory import certify, ledger, trace
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -52,6 +59,13 @@ LEARNERS = st.one_of(
         init=st.sampled_from(["zeros", "random"]),
     ),
     st.builds(VotedPerceptron, max_iter=st.integers(1, 30), random_state=st.integers(0, 5)),
+    st.builds(
+        AROW,
+        r=st.sampled_from([0.1, 1.0]),
+        fit_intercept=st.booleans(),
+        max_iter=st.integers(1, 10),
+        class_weight=st.sampled_from([None, {0: 2.0}, {0: 0.0}]),
+    ),
     st.builds(PocketPerceptron, max_iter=st.integers(1, 30), class_weight=st.sampled_from([None, {0: 2.0}, {0: 0.0}])),
 )
 
@@ -64,8 +78,27 @@ def test_a_trace_is_the_learner_s_own_run(data, learner):
     run = fitted(learner, X, y)
     assert told.mistakes == run.history_.mistakes
     assert sum(step.update for step in told.steps) == run.updates_
-    if isinstance(learner, Perceptron):
+    if isinstance(learner, Perceptron | AROW):
         np.testing.assert_allclose(told.steps[-1].after[0], [*run.coef_[0], run.intercept_[0]], rtol=1e-12, atol=1e-12)
+
+
+def test_the_variances_of_arow_fall_from_1_in_every_rendering():
+    told = trace([[1.0, 0.0]] * 2, [0, 1], AROW(shuffle=False, max_iter=1, fit_intercept=False))
+    first, second = told.records()
+    assert (first["w_variance_before"], first["w_variance_after"]) == ([1.0, 1.0], [0.5, 1.0])
+    assert second["w_variance_before"] == [0.5, 1.0]
+    assert first["tau"] == 0.5
+    assert json.loads(told.render_jsonl().splitlines()[0])["w_variance_after"] == [0.5, 1.0]
+    assert next(csv.DictReader(io.StringIO(told.render_csv())))["w_variance_after_1"] == "0.5"
+
+
+def test_a_trace_of_arow_with_three_classes_is_the_learner_s_own_run():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.integers(0, 3, 20)
+    learner = AROW(max_iter=5)
+    told, run = trace(X, y, learner), fitted(learner, X, y)
+    assert told.mistakes == run.history_.mistakes
+    np.testing.assert_allclose(told.steps[-1].after, np.hstack([run.coef_, run.intercept_[:, None]]), rtol=1e-10)
 
 
 @settings(max_examples=50, deadline=None)
@@ -224,9 +257,9 @@ def test_where_the_theorem_says_nothing_the_ledger_says_why(y, learner, options,
 
 
 def test_bad_data_are_named():
-    with pytest.raises(DataError, match="4 rows and y has 2"):
+    with pytest.raises(DataError, match="4 rows, y has 2"):
         trace(SQUARE, [0, 1])
     with pytest.raises(LabelError, match="one class only"):
         trace(SQUARE, [0, 0, 0, 0])
-    with pytest.raises(DataError, match="must be a table"):
+    with pytest.raises(DataError, match="must have two dimensions"):
         trace([1, 2], [0, 1])

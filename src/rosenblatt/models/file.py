@@ -7,6 +7,7 @@ thousand words is small however many hashed columns there are.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
@@ -20,6 +21,7 @@ from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.names import plain_name
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.models.voted import Voted
@@ -27,7 +29,7 @@ from rosenblatt.models.voted import Voted
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
 ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
-_KINDS = {"i": int, "U": str, "b": bool, "f": float, "u": int}
+_KINDS: dict[str, type] = {"i": int, "U": str, "b": bool, "f": float, "u": int, "M": str, "m": int}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -76,7 +78,7 @@ def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
     header = {
         "library": _library_version(),
         "learner": model.learner,
-        "parameters": model.parameters,
+        "parameters": {name: _parameter_to(value) for name, value in model.parameters.items()},
         "classes": _classes_to(model.classes),
         "features": model.features,
         "parts": parts,
@@ -105,12 +107,12 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
         header["learner"],
-        header["parameters"],
+        {name: _parameter_from(value) for name, value in header["parameters"].items()},
         classes,
         parts,
         features,
         encoder_from(header["encoder"]),
-        {int(column): str(name) for column, name in header["names"]},
+        {int(column): plain_name(name) for column, name in header["names"]},
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
     )
@@ -148,24 +150,56 @@ def encoder_from(header: dict[str, Any] | None) -> Any:
 
 
 def _classes_to(classes: NDArray[Any]) -> dict[str, Any]:
-    kind = classes.dtype.kind
     values = classes.tolist()
-    if kind == "O" and all(isinstance(value, str) for value in values):
-        kind = "U"
+    if classes.dtype.kind == "O" and all(isinstance(value, str) for value in values):
+        classes = classes.astype(str)
+    elif classes.dtype.kind == "O" and all(type(value) is int for value in values):
+        # NumPy's own guess for whole numbers on both sides of 2**63 is floats, which lose digits.
+        classes = classes.astype(np.uint64 if min(values) >= 0 else np.int64)
+    kind = classes.dtype.kind
     if kind not in _KINDS:
-        raise ModelError(f"classes of type {classes.dtype} cannot be saved: use numbers, strings or booleans")
+        raise ModelError(f"classes of type {classes.dtype} cannot be saved: use numbers, texts, booleans or dates")
+    if kind in "mM" and np.isnat(classes).any():
+        raise ModelError("one of the classes is NaT, which is no date: it cannot be saved")
+    if kind == "M":
+        return {"kind": kind, "values": np.datetime_as_string(classes).tolist(), "unit": _unit(classes.dtype)}
+    if kind == "m":
+        return {"kind": kind, "values": classes.astype(np.int64).tolist(), "unit": _unit(classes.dtype)}
     return {"kind": kind, "values": values}
 
 
 def _classes_from(header: dict[str, Any]) -> NDArray[Any]:
-    kind = _KINDS[header["kind"]]
-    values = header["values"]
-    if not values or not all(type(value) is kind for value in values):
+    kind, values = header["kind"], header["values"]
+    if not values or not all(type(value) is _KINDS[kind] for value in values):
         raise ModelError("its classes are not of the type it names")
-    classes = np.array(values)
+    if kind in "mM":
+        unit = header["unit"]
+        if not isinstance(unit, str) or re.fullmatch(r"\d{0,9}[A-Za-z]{1,2}", unit) is None:
+            raise ModelError("its classes have a unit of time that is none")
+        classes: NDArray[Any] = np.array(values, dtype=f"{kind}8[{unit}]")
+        if np.isnat(classes).any():
+            raise ModelError("one of its classes is no date")
+    else:
+        classes = np.array(values, {"u": np.uint64, "i": np.int64}.get(kind))
     if classes.ndim != 1 or not (classes[:-1] < classes[1:]).all():
         raise ModelError("its classes are not in order")
     return classes
+
+
+def _unit(dtype: np.dtype[Any]) -> str:
+    unit, count = np.datetime_data(dtype)
+    return f"{count if count != 1 else ''}{unit}"
+
+
+def _parameter_to(value: Any) -> Any:
+    """A parameter as JSON holds it: weights of classes as pairs, since its keys are texts and labels need not be."""
+    if isinstance(value, dict):
+        return {"pairs": [[_parameter_to(key), _parameter_to(weight)] for key, weight in value.items()]}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _parameter_from(value: Any) -> Any:
+    return dict(value["pairs"]) if isinstance(value, dict) else value
 
 
 def _library_version() -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.names import Name, check_names, example_table, names_of
 from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
 
@@ -49,22 +52,55 @@ class Model:
     parts: tuple[Answer, ...]
     features: int
     encoder: Any = None
-    names: dict[int, str] = field(default_factory=dict)
+    names: Mapping[int, Name] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, by the name that they have in a learner."""
+        return self.classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of a row, by the name that they have in a learner."""
+        return self.features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of all columns, for a model that was trained on rows with names."""
+        if self._ordered is None:
+            raise AttributeError("the model was trained on rows whose columns have no names")
+        return np.array(self._ordered, dtype=object)
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        scores = self.scores(as_table(X))
+        scores = self.scores(self._table(X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        return self.classes[self.answer(self.scores(as_table(X)))]
+        return self.labels(predict_codes(self.scores(self._table(X))))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
-        return self.probabilities(self.scores(as_table(X)))
+        return self.probabilities(self.scores(self._table(X)))
+
+    def predict_one(self, features: dict[Any, float]) -> Any:
+        """The label of one example, a dict from names to numbers; names that training never saw count for nothing.
+
+        A model that was trained on rows without names has the numbers of its columns as names.
+        """
+        return self._plain_labels[int(predict_codes(self._scores_one(features))[0])]
+
+    def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
+        """The probability of each class for one example, for a model that has probabilities."""
+        found = self.probabilities(self._scores_one(features))[0].tolist()
+        return dict(zip(self._plain_labels, found, strict=False))
+
+    def labels(self, codes: NDArray[np.intp]) -> NDArray[Any]:
+        """The classes at these places; a model of one class answers with it."""
+        return self.classes[np.minimum(codes, len(self.classes) - 1)]
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities for scores of shape (rows, K)."""
@@ -144,23 +180,53 @@ class Model:
         return tops
 
     def name_of(self, column: int) -> str:
-        return self.names.get(column, str(column))
+        return str(self.names.get(column, column))
+
+    @cached_property
+    def _ordered(self) -> list[Name] | None:
+        """The names of all columns, if they all have one that is a text."""
+        if len(self.names) != self.features or not all(isinstance(name, str) for name in self.names.values()):
+            return None
+        return [self.names[column] for column in range(self.features)]
+
+    @cached_property
+    def _columns(self) -> dict[Any, int]:
+        """The column of each name."""
+        if self.encoder is not None:
+            raise ModelError("the model reads raw data by an encoder: examples as dicts are for models trained on rows")
+        if self.names:
+            return {name: column for column, name in self.names.items()}
+        return {column: column for column in range(self.features)}
+
+    @cached_property
+    def _plain_labels(self) -> list[Any]:
+        """A label for each code, in Python's types; for one class, the same for both."""
+        dates = self.classes.dtype.kind in "mM"  # dates finer than a microsecond have no type in Python
+        labels = list(self.classes) if dates else self.classes.tolist()
+        return labels * 2 if len(labels) == 1 else labels
+
+    def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
+        return self.scores(example_table(features, self._columns, self.features))
+
+    def _table(self, X: Any) -> Table:
+        check_names(column_names(X), self._ordered)
+        return as_table(X)
 
 
-def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = None) -> Model:
-    """The model that a fitted learner holds."""
+def model_of(learner: Any, encoder: Any = None, names: Mapping[int, Name] | None = None) -> Model:
+    """The model that a fitted learner holds, with the probabilities of the one around it."""
     if isinstance(learner, Model):
         return learner
-    calibrated = getattr(learner, "learner_", None)
-    if calibrated is not None and not hasattr(learner, "answers"):
-        return replace(model_of(calibrated, encoder, names), calibrator=calibrator_of(learner))
+    outer = learner
+    if not hasattr(learner, "answers"):  # a learner around others answers with one of them
+        learner = getattr(learner, "learner_", getattr(learner, "best_", learner))
+    ours = type(outer).__module__.startswith("rosenblatt.")
+    if ours and hasattr(outer, "fit") and not hasattr(outer, "classes_"):
+        raise ModelError(f"{type(outer).__name__} has learned nothing yet: call fit first")
     if not hasattr(learner, "answers"):
-        raise ModelError(f"{type(learner).__name__} cannot be saved: it is not a learner of rosenblatt")
-    if not hasattr(learner, "classes_"):
-        raise ModelError(f"{type(learner).__name__} has learned nothing yet: call fit first")
-    known = getattr(learner, "feature_names_in_", None)
-    if names is None and known is not None:
-        names = {j: str(name) for j, name in enumerate(known)}
+        raise ModelError(f"{type(outer).__name__} cannot be saved: it is not a learner of rosenblatt")
+    if names is None:
+        names = names_of(learner)
     history = {
         "mistakes": [int(m) for m in learner.history_.mistakes],
         "updates": [int(u) for u in learner.history_.updates],
@@ -173,11 +239,14 @@ def model_of(learner: Any, encoder: Any = None, names: dict[int, str] | None = N
         tuple(learner.answers()),
         int(learner.n_features_in_),
         encoder,
-        names or {},
+        names,
         history,
-        calibrator_of(learner),
+        calibrator_of(outer),
     )
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and np.isfinite(value))
+    if isinstance(value, dict):  # the weights of classes
+        return all(_is_plain(key) and _is_plain(weight) for key, weight in value.items())
+    found = value.item() if isinstance(value, np.generic) else value
+    return found is None or isinstance(found, (bool, int, str)) or (isinstance(found, float) and np.isfinite(found))

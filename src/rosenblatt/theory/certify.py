@@ -58,8 +58,8 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
     -----
     Equal rows under two labels are looked for first. Otherwise non-negative least squares on a working set of rows
     approaches the nearest point of the hull in floating point, and Wolfe's method in exact rational arithmetic
-    (python-flint) settles what floats cannot. If the budget ends both, a plane from :func:`separate` may still prove
-    that the data are separable, with a wide interval.
+    settles what floats cannot (where python-flint is installed, sooner). If the budget ends both, a plane from
+    :func:`separate` may still prove that the data are separable, with a wide interval.
 
     References
     ----------

@@ -143,7 +143,7 @@ def ledger(
     Raises
     ------
     ParameterError, DataError
-        Where this theorem says nothing, with the name of the one that does.
+        Where this theorem says nothing, with the name of the one that does, if it is here.
 
     Examples
     --------
@@ -220,10 +220,15 @@ def _comparison(rows: SignedRows, X: Any, y: Any, w: ArrayLike | None, b: ArrayL
 
 
 def _check_theorem(run: Replay) -> None:
-    if run.rule.name != "perceptron":
+    if run.rule.name == "AROW":
         raise ParameterError(
-            f"{run.rule.name} takes steps of many lengths, and this proof is about steps of one: "
-            "passive_aggressive_bound is its theorem"
+            "AROW steps by a variance of each feature, and this proof is about steps along the row itself: "
+            "no theorem here bounds its mistakes (trace follows its steps)"
+        )
+    if run.rule.name != "perceptron":
+        theorem = ": passive_aggressive_bound is its theorem" if run.rule.name.startswith("PA") else ""
+        raise ParameterError(
+            f"{run.rule.name} takes steps of many lengths, and this proof is about steps of one{theorem}"
         )
     if run.learner.class_weight is not None:
         raise ParameterError("class_weight gives steps of several lengths, and this proof is about steps of one")

@@ -14,15 +14,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from rosenblatt.errors import MissingExtraError
-from rosenblatt.theory import exact
+from rosenblatt.theory import exact, systems
 from rosenblatt.theory.rows import Floats, Integers, SignedRows
 
 _STEP = 200  # demands added to the working set at a time
@@ -30,7 +28,6 @@ _CLOSE = 1e-9  # relative gap between the two sides of the margin at which the s
 _NNLS_RATE = 4e8  # products a second of one NNLS iteration, on the slow side
 _WIDE = 4_000_000  # values up to which a wide working set is solved as it is
 _EXACT_VALUES = 20_000_000  # values held as Python integers at most
-_SOLVE_RATE = 7e-10  # seconds an n³ bits of an exact solve
 
 
 @dataclass(frozen=True)
@@ -148,9 +145,7 @@ def settle(rows: SignedRows, demands: Integers, weights: Floats, deadline: float
     Wolfe keeps affinely independent demands (a *corral*) whose affine nearest point has positive weights. While
     some demand is met worse than the point itself, it joins; while a weight is not positive, the point walks to the
     border and that demand leaves. Each corral is used once, so the walk ends; from a good start, at once.
-    The linear systems are solved by python-flint on integers.
     """
-    flint = load_flint()
     corral = [int(i) for i in demands]
     share = exact.fractions(weights)
     share = [s / sum(share) for s in share]
@@ -158,19 +153,15 @@ def settle(rows: SignedRows, demands: Integers, weights: Floats, deadline: float
         columns, Z = rows.exact_take(np.array(corral, dtype=np.int64))
         if Z.size > _EXACT_VALUES:
             return None
-        matrix = flint.fmpz_mat(Z.tolist()) if Z.size else flint.fmpz_mat(len(Z), 1)
-        gram = matrix * matrix.transpose()
-        bits = max(abs(int(gram[i, i])).bit_length() for i in range(len(corral)))
-        if time.monotonic() + _SOLVE_RATE * bits * len(corral) ** 3 > deadline:
+        gram = systems.gram(Z)
+        bits = max(value.bit_length() for value in gram.diagonal().tolist())
+        if time.monotonic() + systems.seconds(len(corral), bits) > deadline:
             return None
-        ones = flint.fmpz_mat([[1] * len(corral)] * len(corral))
-        try:
-            solved = (gram + ones).solve(flint.fmpz_mat([[1]] * len(corral)))
-        except ZeroDivisionError:
-            share = _walk(share, _dependence(flint, Z))
+        raw, dependence = systems.solve_ones(gram + 1)
+        if raw is None:
+            share = _walk(share, dependence)
             corral, share = _drop(corral, share)
             continue
-        raw = [Fraction(int(solved[i, 0].p), int(solved[i, 0].q)) for i in range(len(corral))]
         total = sum(raw)
         target = [r / total for r in raw]
         if min(target) <= 0:
@@ -179,9 +170,8 @@ def settle(rows: SignedRows, demands: Integers, weights: Floats, deadline: float
             continue
         share = target
         point = [Fraction(0)] * rows.dimension
-        if Z.size:
-            for column, value in zip(columns.tolist(), _combine(flint, matrix, share), strict=True):
-                point[column] = value
+        for column, value in zip(columns.tolist(), systems.combine(share, Z), strict=True):
+            point[column] = value
         if not any(point):
             return Nearest(corral, share, point)
         direction = exact.whole(point)
@@ -204,24 +194,3 @@ def _walk(share: list[Fraction], step: list[Fraction]) -> list[Fraction]:
 def _drop(corral: list[int], share: list[Fraction]) -> tuple[list[int], list[Fraction]]:
     kept = [(c, s) for c, s in zip(corral, share, strict=True) if s > 0]
     return [c for c, _ in kept], [s for _, s in kept]
-
-
-def _dependence(flint: Any, Z: Any) -> list[Fraction]:
-    """Numbers, not all 0, with sum 0 that combine the rows of Z to 0."""
-    extended = flint.fmpz_mat([[*row, 1] for row in Z.tolist()]).transpose()
-    basis, _ = extended.nullspace()
-    return [Fraction(int(basis[i, 0])) for i in range(len(Z))]
-
-
-def _combine(flint: Any, matrix: Any, share: list[Fraction]) -> list[Fraction]:
-    combined = flint.fmpq_mat([[flint.fmpq(s.numerator, s.denominator) for s in share]]) * flint.fmpq_mat(matrix)
-    return [Fraction(int(v.p), int(v.q)) for v in combined.entries()]
-
-
-def load_flint() -> Any:
-    """python-flint, or an error that names the extra."""
-    try:
-        import flint
-    except ImportError:
-        raise MissingExtraError("python-flint", "theory") from None
-    return flint

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
-from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.learners import Perceptron
 from rosenblatt.learners.epochs.judge import Epoch, Judge
+from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.state.start import seed_of, starting_weights
 from rosenblatt.learners.weighting import row_weights
@@ -38,7 +39,7 @@ class Replay:
     @property
     def rule(self) -> textbook.Rule:
         rule = self.learner.recipe().used_rule
-        return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C)
+        return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r)
 
     def steps(self) -> Iterator[textbook.Step]:
         """Every step until the judge says stop."""
@@ -50,7 +51,7 @@ class Replay:
         generator = engine.seed_generator(seed_of(recipe.random_state), 0)
         shape = (1 if self.classes == 2 else self.classes, len(self.X[0]))
         start = starting_weights(recipe.init, shape, np.dtype(np.float64), generator, recipe.fit_intercept)
-        W = np.hstack([start[0], start[1][:, None]]).tolist()
+        W, variances = np.hstack([start[0], start[1][:, None]]).tolist(), None
         total, mistaken = float(np.sum(np.array(given)[present])), 0.0
         judge = Judge.of(recipe)
         while judge.stop_reason is None:
@@ -68,8 +69,9 @@ class Replay:
                 tie=recipe.tie,
                 weights=given,
                 start=W,
+                variances=variances,
             ):
-                W = step.after
+                W, variances = step.after, step.variances_after
                 mistakes += step.mistake
                 mistaken += given[step.row] if step.mistake else 0.0
                 updates += step.update
@@ -90,14 +92,11 @@ def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
         raise ParameterError("penalty: the bounds hold for weights that only mistakes change; follow a run without one")
     if recipe.early_stopping or recipe.warm_start:
         raise ParameterError("early_stopping and warm_start: only a whole run over all rows can be followed")
-    table = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    if table.ndim != 2 or 0 in table.shape:
-        raise DataError(f"X must be a table of at least one row and one column, not of shape {table.shape}")
-    labels = encode_labels(y)
-    if len(labels.codes) != len(table):
-        raise DataError(f"X has {len(table)} rows and y has {len(labels.codes)} labels")
+    table, labels = as_table(X), encode_labels(y)
+    check_lengths(table, labels)
     if len(labels.classes) < 2:
         raise LabelError("y has one class only; two or more are needed")
     if len(labels.classes) > 2 and recipe.multiclass == "ovr":
         raise ParameterError("multiclass='ovr' is one run a class: follow each by itself, with the labels y == class")
-    return Replay(learner, table.astype(np.float64).tolist(), labels)
+    dense = table.values.toarray() if table.sparse else table.values
+    return Replay(learner, dense.astype(np.float64).tolist(), labels)

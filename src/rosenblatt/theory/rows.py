@@ -14,12 +14,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.theory import exact
 
@@ -185,12 +187,12 @@ def _row_sums(values: NDArray[np.object_], starts: Integers) -> NDArray[np.objec
 
 def signed_rows(X: Any, y: ArrayLike, fit_intercept: bool) -> SignedRows:
     """Check rows and labels, and sign them. Labels that are all +1 or all -1 are taken as they stand."""
-    rows = lossless(X)
-    classes, label = np.unique(np.asarray(y), return_inverse=True)
+    rows, labels = lossless(X), encode_labels(y)
+    classes, label = labels.classes, labels.codes
     if len(classes) == 1 and classes.dtype.kind in "if" and abs(classes[0]) == 1:
         classes, label = np.array([-1, 1]), label + int(classes[0] == 1)
-    if label.ndim != 1 or len(label) != rows.shape[0]:
-        raise DataError(f"X has {rows.shape[0]} rows and y has the shape {np.shape(y)}: one label a row is needed")
+    if len(label) != rows.shape[0]:
+        raise DataError(f"X has {rows.shape[0]} rows and y has {len(label)} labels: one label per row is needed")
     if len(classes) < 2:
         raise LabelError("y has one class only; two or more are needed to speak of separating them")
     return SignedRows(rows, label.astype(np.int64), classes, bool(fit_intercept))
@@ -201,6 +203,8 @@ def lossless(X: Any) -> sparse.csr_array:
     given = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if given.ndim != 2 or 0 in given.shape:
         raise DataError(f"X must be a table of at least one row and one column, not of shape {given.shape}")
+    if given.dtype.kind in "OUS" and not sparse.issparse(given):
+        given = _numbers(given)
     if given.dtype.kind not in "biuf":
         raise DataError(f"X must hold numbers, not {given.dtype}")
     table = sparse.csr_array(given, copy=True)
@@ -218,3 +222,21 @@ def lossless(X: Any) -> sparse.csr_array:
     clean.eliminate_zeros()
     clean.sort_indices()
     return clean
+
+
+def _numbers(values: NDArray[Any]) -> Floats:
+    """Python's own numbers as floats, without loss; anything else is refused with its place."""
+    floats = np.empty(values.shape)
+    for place, value in np.ndenumerate(values):
+        where = f"row {place[0]}, column {place[1]}"
+        if not isinstance(value, Number | np.number | np.bool_) or isinstance(value, complex | np.complexfloating):
+            shown = value.item() if isinstance(value, np.generic) else value
+            raise DataError(f"X has {shown!r} in {where}, which is not a number")
+        try:
+            found = float(value)  # type: ignore[arg-type]
+        except OverflowError:
+            found = np.inf
+        if found != value and value == value:  # NaN is refused with all values that are not finite
+            raise DataError(f"X has {value} in {where}, which is not exact as a float64")
+        floats[place] = found
+    return floats

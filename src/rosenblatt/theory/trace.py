@@ -49,7 +49,8 @@ class Trace:
     def records(self) -> list[dict[str, Any]]:
         """A flat record a step: ``epoch, row, x, y, score, margin, mistake, tau, w, b`` before and after.
 
-        With more than two classes `w` is a list of weight rows, `b` of offsets, `wrong` the highest wrong class.
+        With more than two classes `w` is a list of weight rows, `b` of offsets, `wrong` the highest wrong class. AROW
+        has a ``w_variance`` and a ``b_variance`` as well, and its `tau` is the paper's ``α``.
         """
         return [self._record(step) for step in self.steps]
 
@@ -86,9 +87,12 @@ class Trace:
         if not two:
             record["wrong"] = self.classes[step.wrong]
         record |= {"score": step.score, "margin": step.margin, "mistake": step.mistake, "tau": step.tau}
-        for when, W in (("before", step.before), ("after", step.after)):
-            w, b = [row[:-1] for row in W], [row[-1] for row in W]
-            record |= {f"w_{when}": w[0] if two else w, f"b_{when}": b[0] if two else b}
+        parts = {"before": step.before, "after": step.after}
+        if step.variances_before is not None and step.variances_after is not None:
+            parts |= {"variance_before": step.variances_before, "variance_after": step.variances_after}
+        for name, rows in parts.items():
+            w, b = [row[:-1] for row in rows], [row[-1] for row in rows]
+            record |= {f"w_{name}": w[0] if two else w, f"b_{name}": b[0] if two else b}
         return record
 
 

@@ -1,0 +1,135 @@
+"""Any number of threads may predict; beside one that learns, an answer is that of the state before or after a call."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from interleave import interleave
+
+from learners import LEARNERS, LINEAR, STREAMING, assert_same, dicts, each, rows, same
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+MEETINGS = 10  # places of a call where another thread comes in
+
+
+def places_in(call: Callable[[], Any]) -> list[int]:
+    """Lines of the library all over a call."""
+    lines = interleave(call, lambda: None, at=-1)[2]
+    return sorted({round(place) for place in np.linspace(0, lines - 1, MEETINGS)})
+
+
+def check_readers(fresh: Callable[[], Any], read: Callable[[Any], Any], expected: Any) -> None:
+    """Two threads read a model that nobody has read yet; the second comes in all over the first one's call."""
+    unread = fresh()
+    for at in places_in(lambda: read(unread)):
+        learner = fresh()
+        first, second, _ = interleave(lambda learner=learner: read(learner), lambda learner=learner: read(learner), at)
+        for said in second:
+            assert_same(said, expected, f"the second reader's answers, before line {at},")
+        assert_same(first, expected, f"the first reader's answers, met before line {at},")
+        assert_same(read(learner), expected, "later answers")
+
+
+def scores(learner: Any, X: Any) -> list[Any]:
+    return [learner.decision_function(X)]
+
+
+@each(LEARNERS)
+def test_two_threads_that_predict_first_on_an_unpickled_model_both_get_its_answer(make: Any) -> None:
+    X, y = rows(40, classes=3)
+    learner = make().fit(X, y)
+    frozen = pickle.dumps(learner)
+    check_readers(lambda: pickle.loads(frozen), lambda model: scores(model, X), scores(learner, X))
+
+
+@each(STREAMING)
+def test_two_threads_that_predict_first_after_partial_fit_both_get_its_answer(make: Any) -> None:
+    X, y = rows(40, classes=3)
+    learner = make().partial_fit(X, y)
+    frozen = pickle.dumps(learner)
+
+    def fresh() -> Any:
+        return pickle.loads(frozen).partial_fit(X[:2], y[:2])
+
+    check_readers(fresh, lambda model: scores(model, X), scores(fresh(), X))
+
+
+def check_in_order(found: list[Any], states: list[Any]) -> None:
+    """Every answer is that of one of the states, and none is older than the one before."""
+    place = 0
+    for said in found:
+        if isinstance(said, Exception):
+            raise AssertionError(f"a reader got {said!r}") from said
+        while place < len(states) and not same(said, states[place]):
+            place += 1
+        assert place < len(states), "an answer that no state between two calls gives"
+
+
+@each(STREAMING)
+def test_a_reader_that_partial_fit_comes_into_gets_the_answer_before_or_after_it(make: Any) -> None:
+    X, y = rows(40)
+    begun = make().partial_fit(X[:20], y[:20])
+    frozen = pickle.dumps(begun)
+    states = [scores(begun, X), scores(pickle.loads(frozen).partial_fit(X[20:], y[20:]), X)]
+    for at in places_in(lambda: pickle.loads(frozen).decision_function(X)):
+        learner = pickle.loads(frozen)
+        said, _, _ = interleave(
+            lambda learner=learner: scores(learner, X), lambda learner=learner: learner.partial_fit(X[20:], y[20:]), at
+        )
+        check_in_order([said, scores(learner, X)], states)
+
+
+@each(STREAMING)
+def test_a_reader_beside_partial_fit_with_a_new_class_sees_the_state_before_or_after_it(make: Any) -> None:
+    X, y = rows(24, classes=3)
+    early = np.where(y == "class 2", "class 1", y)
+    learner, twin = make().partial_fit(X[:12], early[:12]), make().partial_fit(X[:12], early[:12])
+    states = [scores(twin, X), scores(twin.partial_fit(X[12:], y[12:]), X)]
+    _, found, _ = interleave(lambda: learner.partial_fit(X[12:], y[12:]), lambda: scores(learner, X))
+    check_in_order([*found, scores(learner, X)], states)
+
+
+@each(LINEAR)
+def test_a_reader_beside_learn_one_with_a_new_class_sees_the_state_before_or_after_it(make: Any) -> None:
+    X, y = rows(12, classes=3)
+    early = np.where(y == "class 2", "class 1", y)
+
+    def begun() -> Any:
+        learner = make()
+        for x, label in zip(dicts(X), early.tolist(), strict=True):
+            learner.learn_one(x, label)
+        return learner
+
+    learner, twin, x = begun(), begun(), dicts(X)[2]
+    states = [scores(twin, X), scores(twin.learn_one(x, "class 2"), X)]
+    _, found, _ = interleave(lambda: learner.learn_one(x, "class 2"), lambda: scores(learner, X))
+    check_in_order([*found, scores(learner, X)], states)
+
+
+@pytest.mark.parametrize("name", ["last", "AROW"])
+def test_a_long_partial_fit_is_not_seen_in_the_middle(name: str) -> None:
+    X, y = rows(400, d=50, seed=1)
+    y = np.random.default_rng(0).permutation(y)  # never learned, so that the weights never rest
+    many, labels = np.tile(X, (100, 1)), np.tile(y, 100)
+    make, probe = LINEAR[name], X[:3]
+    learner, twin = make().partial_fit(X, y), make().partial_fit(X, y)
+    states = [scores(twin, probe), scores(twin.partial_fit(many, labels), probe)]
+    found: list[Any] = []
+    learning = threading.Thread(target=lambda: learner.partial_fit(many, labels))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        learning.start()
+        while learning.is_alive():
+            found.append(scores(learner, probe))
+        learning.join()
+    finally:
+        sys.setswitchinterval(interval)
+    check_in_order([*found, scores(learner, probe)], states)
