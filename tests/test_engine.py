@@ -131,7 +131,7 @@ NONE = np.empty((0, 2))
 
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     # rules
-    (lambda: engine.Rule("hebb"), ValueError, "rule='hebb': must be perceptron, PA, PA-I, PA-II or AROW"),
+    (lambda: engine.Rule("hebb"), ValueError, "rule='hebb': must be perceptron, normalised, PA, PA-I, PA-II or AROW"),
     (lambda: engine.Rule("PA", C=float("nan")), ValueError, "rule: a parameter is not a number"),
     (lambda: engine.Rule("PA", shrink=1.5), ValueError, "shrink: must be from 0 to 1"),
     (lambda: engine.Rule("PA", cut=-1.0), ValueError, "cut: must be at least 0"),
@@ -148,7 +148,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: targets(SIGNS, sample_weight=np.array([1, -1, 1.0])), ValueError, "sample_weight: must be finite"),
     (lambda: targets(X[:, 0].copy(), epsilon=-1.0), ValueError, "epsilon"),
     # states
-    (lambda: state("best"), ValueError, "keep='best': must be last, average, vote or pocket"),
+    (lambda: state("best"), ValueError, "keep='best': must be last, average, tail, vote or pocket"),
     (lambda: state(weights=None), ValueError, "weights: the array is missing"),
     (lambda: state(weights=STRIDED), TypeError, "weights: must be an array of numbers without gaps"),
     (lambda: state(weights=READ_ONLY), TypeError, "weights: must be an array of numbers without gaps"),

@@ -47,7 +47,8 @@ def test_words_are_shown_not_numbers(real_data, tmp_path):
 @pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "arow", "kernel"])
 def test_every_learner(rows, tmp_path, learner):
     facts = train(rows, "-o", tmp_path / "m", "--learner", learner, "--max-iter", 3)
-    assert facts["stop_reason"] == "converged"
+    wants_more = learner in ("pa2", "arow")  # their margins come near 1 only in the limit
+    assert facts["stop_reason"] == ("max_iter" if wants_more else "converged")
     assert facts["mistakes"][-1] == 0
     result = json.loads(run("evaluate", tmp_path / "m", rows, "--json").stdout)
     assert result["errors"] == 0
@@ -142,7 +143,7 @@ def test_predict_answers_on_an_endless_pipe(rows, tmp_path, kind):
 def test_what_it_guessed_is_said_and_the_verdict(rows, tmp_path):
     said = run("train", rows, "-o", tmp_path / "m").stderr
     assert "svmlight: a column a feature" in said
-    assert "converged" in said
+    assert "none in the last" in said
     assert "mistakes in the first pass, each row predicted before it was learned" in said
     assert "\r" not in said  # no bar in a pipe
 
@@ -323,7 +324,7 @@ def test_what_only_predicts_loads_neither_learners_nor_scipy(rows, tmp_path, ver
     train(rows, "-o", tmp_path / "m")
     code = (
         "import sys; from rosenblatt.cli.main import main; main(sys.argv[1:]); "
-        "print([m for m in sys.modules if m.startswith(('sklearn', 'scipy', 'pandas', 'rosenblatt.learners'))])"
+        "print([m for m in sys.modules if m.startswith(('sklearn', 'scipy', 'pandas', 'rosenblatt.learners.'))])"
     )
     words = [sys.executable, "-c", code, verb, str(tmp_path / "m"), *([str(rows)] if verb != "inspect" else [])]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.endswith("\n[]\n")

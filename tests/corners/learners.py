@@ -101,7 +101,7 @@ def rows(n: int = 60, d: int = 4, classes: int = 2, seed: int = 0) -> tuple[Any,
 def answers(learner: Any, X: Any) -> list[Any]:
     """Everything that a learner says about these rows."""
     said = [learner.decision_function(X), learner.predict(X)]
-    if hasattr(learner, "predict_proba"):
+    if hasattr(learner, "predict_proba") and getattr(learner, "calibrator", True) is not None:
         said.append(learner.predict_proba(X))
     return said
 

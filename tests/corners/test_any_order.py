@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from learners import LEARNERS, LINEAR, answers, assert_same, dicts, each, rows
-from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, PassiveAggressive, Perceptron
+from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron
 from rosenblatt.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -143,18 +143,3 @@ def test_a_parameter_that_learning_cannot_follow_is_refused_by_name(call: str, c
     with pytest.raises(ParameterError, match=next(iter(change))):
         learner.partial_fit(X, y) if call == "partial_fit" else learner.learn_one(dicts(X)[0], y[0])
     assert_same(answers(learner, X), before)
-
-
-@pytest.mark.parametrize("policy", ["projectron", "forget-oldest", "forgetron"])
-@pytest.mark.parametrize("shuffle", [False, True])
-def test_two_warm_fits_on_a_budget_are_one_long_fit(policy: Any, shuffle: bool) -> None:
-    X, y = rows(80, seed=3)
-    y = np.random.default_rng(0).permutation(y)
-
-    def learner(epochs: int) -> Any:
-        return KernelPerceptron(
-            gamma=0.5, budget=10, policy=policy, max_iter=epochs, tol=None, shuffle=shuffle, warm_start=True
-        )
-
-    twice = learner(3).fit(X, y).fit(X, y)
-    assert_same(answers(twice, X), answers(learner(6).fit(X, y), X))

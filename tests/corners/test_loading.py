@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learners import KERNEL, LEARNERS, LINEAR, PROBABLE, STREAMING, answers, assert_same, dicts, each, rows
+from learners import KERNEL, LEARNERS, LINEAR, PROBABLE, answers, assert_same, dicts, each, rows
 from rosenblatt import (
     AutoPerceptron,
     AveragedPerceptron,
@@ -226,32 +226,6 @@ def test_what_has_learned_nothing_is_refused(tmp_path: Path) -> None:
     for learner in (Perceptron(), AutoPerceptron(), Calibrated(Perceptron()), Sweep([Perceptron()])):
         with pytest.raises(ModelError, match=f"{type(learner).__name__} has learned nothing yet: call fit first"):
             save(learner, tmp_path / "m")
-
-
-@each({name: make for name, make in STREAMING.items() if name != "kernel function"})
-def test_a_loaded_model_goes_on_with_partial_fit_as_its_learner(make: Any, tmp_path: Path) -> None:
-    X, y = rows(90, classes=3)
-    early = np.where(y == "class 2", "class 1", y)
-    learner = make().fit(X[:30], early[:30])
-    model = loaded(learner, tmp_path)
-    for part in (slice(30, 60), slice(60, 90)):
-        learner.partial_fit(X[part], y[part])
-        model.partial_fit(X[part], y[part])
-        np.testing.assert_array_equal(model.decision_function(X), learner.decision_function(X))
-    if hasattr(learner, "predict_proba"):
-        np.testing.assert_array_equal(model.predict_proba(X), learner.predict_proba(X))
-
-
-@each(LINEAR)
-def test_a_loaded_model_goes_on_with_learn_one_as_its_learner(make: Any, tmp_path: Path) -> None:
-    X, y = rows(60, classes=3)
-    learner = make().fit(X[:30], y[:30])
-    model = loaded(learner, tmp_path)
-    for x, label in zip(dicts(X[30:]), y[30:].tolist(), strict=True):
-        learner.learn_one(x | {"new": 1.0}, label)
-        model.learn_one(x | {"new": 1.0}, label)
-    assert model.predict_one({0: 1.0, "new": 2.0}) == learner.predict_one({0: 1.0, "new": 2.0})
-    assert model.mistakes_ == learner.mistakes_
 
 
 @each(PROBABLE)

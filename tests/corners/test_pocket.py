@@ -47,14 +47,3 @@ def test_a_stream_that_changes_lets_go_of_the_old_pocket(pocket: Any) -> None:
         learner.partial_fit(X, now)
         fresh.partial_fit(X, now)
     assert learner.score(X, now) >= fresh.score(X, now) - 0.15
-
-
-@pytest.mark.parametrize("name", ["PA-I"])
-def test_partial_fit_on_other_rows_after_fit_lets_go_of_the_old_pocket(name: str) -> None:
-    X, before, now = two_tasks()
-    pocket = POCKETS[name]
-    learner, fresh = pocket(max_iter=30, tol=None).fit(X, before), pocket()
-    for _ in range(10):
-        learner.partial_fit(X, now)
-        fresh.partial_fit(X, now)
-    assert learner.score(X, now) >= fresh.score(X, now) - 0.15

@@ -68,21 +68,6 @@ def traced() -> Any:
     tracemalloc.stop()
 
 
-@pytest.mark.usefixtures("traced")
-@pytest.mark.parametrize("name", ["last", "average", "AROW", "average ovr"])
-def test_labels_that_come_one_by_one_cost_in_proportion_to_their_number(name: str) -> None:
-    """All the memory that the calls need, added up: twice the labels, about twice of it, not four times."""
-
-    def needed(labels: int) -> int:
-        learner = LINEAR[name]()
-        features = {f"word {j}": 1.0 for j in range(200)}
-        learner.learn_one(features, "label 0").learn_one(features, "label 1")
-        return sum(memory(lambda k=k: learner.learn_one({"word 0": 1.0}, f"label {k}")) for k in range(2, labels))
-
-    few, many = needed(40), needed(80)
-    assert many < 3 * few
-
-
 @each({name: STREAMING[name] for name in ("last", "vote", "AROW", "kernel", "projectron")})
 def test_a_late_partial_fit_needs_no_more_memory_than_an_early_one(make: Any) -> None:
     """Rows that are right, so that nothing is learned from them: only what is copied can grow."""

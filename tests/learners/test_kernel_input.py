@@ -30,9 +30,9 @@ EXPECTED_FAILURES = {
 
 @parametrize_with_checks(
     [
-        KernelPerceptron(max_iter=100),
-        KernelPerceptron(max_iter=100, multiclass="ovr", keep="average"),
-        KernelPerceptron(max_iter=100, budget=30),
+        KernelPerceptron(max_iter=20),
+        KernelPerceptron(max_iter=20, multiclass="ovr", keep="average"),
+        KernelPerceptron(max_iter=20, budget=30),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )

@@ -39,15 +39,10 @@ FAMILY = [
 def expected_failures(estimator: Any) -> dict[str, str]:
     # One step of weight 2 is not two visits of the row: the second visit comes later, to other weights.
     reason = "a sample weight scales the step; a row that comes twice is met twice"
-    failures = {
+    return {
         "check_sample_weight_equivalence_on_dense_data": reason,
         "check_sample_weight_equivalence_on_sparse_data": reason,
     }
-    if isinstance(estimator, AveragedPerceptron) or getattr(estimator, "keep", "last") == "average":
-        # Classes that overlap and weigh ten million to one: the raw weights obey at once, but five epochs without
-        # improvement end the learning before their mean has followed.
-        failures["check_class_weight_classifiers"] = "the mean follows the weights later"
-    return failures
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -214,7 +214,7 @@ def _verdict(facts: dict[str, Any]) -> str:
         over = " over products of columns" if facts["products"] else ""
         return f"converged: an epoch without a mistake, so a hyperplane{over} separates the training rows. {first}."
     why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
-    then = f"; {last:.2%} in the last" if facts["epochs"] > 1 else ""
+    then = "" if facts["epochs"] == 1 else "; none in the last" if last == 0 else f"; {last:.2%} in the last"
     return f"{first}{then}. Stopped because: {why}."
 
 

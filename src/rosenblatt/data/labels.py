@@ -160,7 +160,7 @@ def _check_whole(y: NDArray[Any], name: str) -> None:
 def _check_objects(y: NDArray[Any], name: str) -> None:
     for row, label in enumerate(y):
         if label is None or _is_missing(label):
-            shown = "None" if label is None else "NaN" if isinstance(label, float) else str(label)
+            shown = "NaN" if str(label).lower() == "nan" else str(label)
             raise LabelError(f"{name} contains {shown} in row {row}: it is no label")
 
 

@@ -17,6 +17,7 @@ from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.errors import DataError
 from rosenblatt.learners.base import Learner, check_online, check_weight
 from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import LINEAR, SAFE, Space
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.start import seed_of
@@ -107,7 +108,8 @@ class LinearLearner(Learner):
                 return self
         stream = self._stream()
         if stream is None or label not in stream.codes:
-            stream = self._open_stream(features, label)
+            self._begin_stream(features, label, weight)
+            return self
         learned = self.learned
         with learned.lock:
             stream.learn(features, label, weight)
@@ -217,29 +219,34 @@ class LinearLearner(Learner):
         learned = vars(self).get("_learned")
         return None if learned is None else learned.stream
 
-    def _open_stream(self, features: dict[Any, float], label: Any) -> Stream:
-        """A stream that goes on from what was learned, with this label among the classes."""
+    def _begin_stream(self, features: dict[Any, float], label: Any, weight: float) -> None:
+        """Learn an example, and go on as a stream from what was learned, with its label among the classes.
+
+        All this happens on copies, so that a reader beside it sees what was learned before or after it.
+        """
         engine.Stream.check(features)
         recipe: Recipe = self.recipe()
         recipe.check()
         check_online(recipe)
-        classes = sorted_classes([label])
+        classes, names, history = sorted_classes([label]), {}, History()
         if self.has_learned:
-            self.learned.check_told(recipe.shape())
-            classes = merge_classes(self.classes_, classes)
+            learned = self.learned
+            learned.check_told(recipe.shape())
+            classes = merge_classes(learned.classes, classes)
             recipe.check_classes(len(classes))
-            with self.learned.lock:
+            with learned.lock:
                 names = self._names()
-                states = states_over(self.learned.trimmed(), self.classes_, classes, recipe)
                 self.close_stream()
+                history = self.history_
+                states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
         else:
-            names = {}
             states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
-            self.history_ = History()
-        self.install(classes, states)
-        self.learned.stream = stream = Stream(states, classes, names, recipe)
+        begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())
+        begun.stream = Stream(states, classes, names, recipe)
+        begun.stream.learn(features, begun.labels_in_order[begun.stream.codes[label]], weight)
+        self.history_ = history
+        self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
-        return stream
 
     def _names(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""

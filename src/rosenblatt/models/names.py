@@ -10,7 +10,6 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
@@ -61,4 +60,6 @@ def example_table(features: dict[Any, float], columns: dict[Any, int], count: in
     known = {columns[name]: value for name, value in features.items() if name in columns}
     places = sorted(known)
     values = np.array([known[j] for j in places], np.float64)
+    import scipy.sparse as sp
+
     return as_table(sp.csr_array((values, places, [0, len(places)]), shape=(1, count)))

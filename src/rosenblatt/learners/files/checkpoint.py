@@ -108,7 +108,9 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             skip_bad=header["skip_bad"],
             jobs=jobs,
         )
-        if [source.stamp for source in reader.sources] != header["stamps"]:
+        if not all(map(_is_unchanged, reader.sources, header["stamps"])) or len(reader.sources) != len(
+            header["stamps"]
+        ):
             raise DataError(
                 f"{path}: the data has changed since the checkpoint was written, so the run cannot be resumed"
             )
@@ -137,6 +139,14 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             raise
         raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
     return run, header["extra"]
+
+
+def _is_unchanged(source: Any, stamp: list[Any]) -> bool:
+    """Does the source still hold what it held? Version 0.1 knew a file by its size and time instead of its content."""
+    if len(stamp) == 3 and isinstance(stamp[2], int):
+        status = os.stat(source.path)
+        return stamp == [os.path.abspath(source.path), status.st_size, status.st_mtime_ns]
+    return bool(stamp == source.stamp)
 
 
 def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:

@@ -105,7 +105,7 @@ class BudgetState(Tallied):
         return self.answer_of([self])
 
     def is_finite(self) -> bool:
-        return bool(np.isfinite(self.arrays["coefficients"]).all())
+        return all(np.isfinite(self.arrays[name]).all() for name in ("coefficients", "matrix", "numbers"))
 
     def copy(self) -> BudgetState:
         """A state that goes its own way."""

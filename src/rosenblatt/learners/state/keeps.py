@@ -25,7 +25,7 @@ class Keep:
     stores_rows: ClassVar[bool] = False
 
     def answer(self, state: State) -> Linear | Voted:
-        """The answer of a state whose weights are up to date."""
+        """The answer of a state whose weights are up to date; what is learned later does not change it."""
         raise NotImplementedError
 
     def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64] | float:
@@ -45,7 +45,7 @@ class Last(Keep):
     name = "last"
 
     def answer(self, state: State) -> Linear:
-        return Linear(state.weights, state.intercept)
+        return Linear(state.weights.copy(order="K"), state.intercept.copy())
 
 
 class Average(Keep):
@@ -125,7 +125,7 @@ class Pocket(Keep):
     )
 
     def answer(self, state: State) -> Linear:
-        return Linear(state.arrays["pocket"], state.arrays["pocket_intercept"])
+        return Linear(state.arrays["pocket"].copy(order="K"), state.arrays["pocket_intercept"].copy())
 
     def begin_epochs(self, state: State, mistakes: Callable[[], float]) -> None:
         settle_pocket(state, state.arrays["pocket_mistakes"], mistakes())
