@@ -116,7 +116,9 @@ def run_textbook(case: Case, rule: Rule) -> list[textbook.Step]:
         textbook.steps(
             case.X,
             case.y,
-            rule=textbook.Rule(rule.name, rule.eta0, rule.beta, rule.C, penalty.shrink, penalty.cut),
+            rule=textbook.Rule(
+                rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, shrink=penalty.shrink, cut=penalty.cut
+            ),
             orders=case.orders,
             classes=case.classes,
             fit_intercept=case.fit_intercept,

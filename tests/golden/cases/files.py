@@ -89,7 +89,7 @@ def _trained(form, classes, words):
         facts = json.loads(run("train", data, "-o", model, "--json", "--quiet", *words))
         for name in VOLATILE:
             facts.pop(name, None)
-        said = run("predict", model, data, "--scores")
+        said = run("predict", model, data, "--scores").replace(folder, "")  # documents are named
         named = [line.split("\t")[0] for line in said.splitlines()]
         shown = json.loads(run("inspect", model, "--json"))
         for name in ("model", "library", "bytes", "size"):
