@@ -82,7 +82,7 @@ export function learn(problem, learner, epochs) {
 			COLUMNS.forEach((name, j) => trace[name].push(step[j]))
 		}
 		trace.epochMistakes.push(wrongNow)
-		if (wrongNow === 0 && (updates === updatesBefore || space.wrongRows() === 0)) {
+		if (wrongNow === 0 && updates === updatesBefore) {
 			trace.converged = true
 			trace.pockets[trace.length - 1] = updates
 			trace.pocketMistakes[trace.length - 1] = 0
