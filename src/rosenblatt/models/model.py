@@ -234,7 +234,7 @@ def model_of(learner: Any, encoder: Any = None, names: Mapping[int, Name] | None
     }
     return Model(
         type(learner).__name__,
-        {name: value for name, value in sorted(learner.get_params().items()) if _is_plain(value)},
+        plain_values(learner.get_params()),
         learner.classes_,
         tuple(learner.answers()),
         int(learner.n_features_in_),
@@ -243,6 +243,11 @@ def model_of(learner: Any, encoder: Any = None, names: Mapping[int, Name] | None
         history,
         calibrator_of(outer),
     )
+
+
+def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a file can hold, in the order of their names."""
+    return {name: value for name, value in sorted(parameters.items()) if _is_plain(value)}
 
 
 def _is_plain(value: Any) -> bool:

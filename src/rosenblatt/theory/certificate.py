@@ -177,7 +177,7 @@ class NotSeparable:
         lines = [f"not separable: these {len(self.rows)} signed rows, so weighted, sum to exactly 0"]
         for place, (row, weight) in enumerate(zip(self.rows, self.weights, strict=True)):
             against = "" if self.wrong is None else f" against class number {self.wrong[place]}"
-            lines.append(f"  {shortened(weight)} x row {row}{against}")
+            lines.append(f"  {shortened(weight)} x row {row + 1}{against}")
         return "\n".join(lines)
 
 
@@ -276,7 +276,7 @@ def squared_length(rows: SignedRows, demands: list[int], weights: list[Fraction]
 
 def describe(rows: SignedRows, demand: int) -> str:
     number = np.array([demand])
-    row = f"row {rows.row(number)[0]}"
+    row = f"row {rows.row(number)[0] + 1}"
     return row if rows.two else f"{row} against class {rows.classes[rows.wrong(number)[0]]!r}"
 
 
