@@ -17,15 +17,12 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.fitting import check_lengths, conclude, prepare
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.fitting import check_columns, check_lengths, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Learned, Reading
-from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.spaces import Space
+from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.targets import targets_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.targets import row_weights, targets_of
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.recipe import Recipe

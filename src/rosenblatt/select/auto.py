@@ -13,15 +13,14 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.base import check_online
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
-from rosenblatt.learners.fitting import check_lengths, take_over
+from rosenblatt.learners.fitting import check_columns, check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
-from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged, Kind

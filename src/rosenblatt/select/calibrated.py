@@ -11,12 +11,11 @@ from sklearn.base import clone
 from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.fitting import conclude, prepare
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.fitting import check_columns, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.targets import row_weights
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
 from rosenblatt.select.probable import Answering, Probable

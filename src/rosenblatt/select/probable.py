@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
+from rosenblatt.learners.fitting import check_columns
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.seen import check_columns
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator

@@ -14,12 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.epochs.orders import Orders
-from rosenblatt.learners.epochs.run import best_restart
-from rosenblatt.learners.fitting import Fitting, conclude, prepare
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.run import Orders, best_restart
+from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.learners.seen import remember_columns
 from rosenblatt.models.answer import Answer
 from rosenblatt.select.referee import Referee
 from rosenblatt.select.together import Course, run_together

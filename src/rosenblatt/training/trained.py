@@ -12,7 +12,7 @@ from typing import Any
 
 from rosenblatt.data.readers import Reader, scan
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of

@@ -17,12 +17,10 @@ from rosenblatt.data.batches import Classes
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.run import BLOCK, FileRun, Progress
-from rosenblatt.learners.state.arrays import matrices
-from rosenblatt.learners.state.keeps import KEEPS
+from rosenblatt.learners.state.arrays import KEEPS, matrices
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State, declare
 from rosenblatt.models.container import Tensors, read_container, write_container
@@ -30,8 +28,8 @@ from rosenblatt.models.file import MOST_FEATURES, encoder_from
 from rosenblatt.models.quadratic import Products
 from rosenblatt.models.voted import Updates
 from rosenblatt.recipe.family import make_recipe, name_of, parameters_of
-from rosenblatt.recipe.penalty import NO_PENALTY, Penalty
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import NO_PENALTY, Penalty
 
 
 class Checkpoint:

@@ -34,9 +34,9 @@ from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, Quadratic, count_terms
-from rosenblatt.recipe.keeps import KEEPS
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import KEEPS
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
 MOST_NAMES = 1 << 17
