@@ -25,6 +25,7 @@ from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.targets import row_weights, targets_of
 from rosenblatt.models.answer import Answer
+from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.recipe import Recipe
 
@@ -134,6 +135,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def answers(self) -> tuple[Answer, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         return self._reading().answers
+
+    def kept(self) -> Kept | None:
+        """What a file needs so that learning can go on from it; None if it cannot."""
+        from rosenblatt.learners.kept.learner import keep_learner
+
+        return keep_learner(self)
 
     @property
     def mistakes_(self) -> int:

@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
@@ -173,6 +175,18 @@ class FileRun:
             self.reader.encoder,
             names,
             history,
+            None,
+            partial(
+                keep_run,
+                self.recipe,
+                state,
+                self.judge.history,
+                history["stop_reason"],
+                features,
+                self.scale,
+                self.products,
+                self.choice,
+            ),
         )
 
     # A pocket's challenger is checked on all rows, so they all stay in one block.
