@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.batches import Classes
+from rosenblatt.data.limits import Limits
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
@@ -69,6 +70,8 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "format": run.reader.format,
         "encoder": run.reader.encoder.to_json(),
         "skip_bad": run.reader.skip_bad,
+        "wishes": asdict(run.reader.wishes),
+        "limits": asdict(run.reader.limits),
         "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "block": run.block},
         "classes": run.classes.values.tolist(),
         "features": run.features,
@@ -104,6 +107,8 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             encoder=encoder_from(header["encoder"]),
             skip_bad=header["skip_bad"],
             jobs=jobs,
+            **header.get("wishes", {}),
+            limits=Limits(**header.get("limits", {})),
         )
         if not all(map(_is_unchanged, reader.sources, header["stamps"])) or len(reader.sources) != len(
             header["stamps"]

@@ -14,7 +14,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -131,7 +131,9 @@ class FileRun:
                 started = time.perf_counter()
                 self._run_epoch(store, filled, on_group)
                 if not filled and (self.recipe.max_iter > 1 or cache is not None):
-                    store.keep(self.fingerprint())
+                    store.flush()
+                    if cache is not None:  # which takes a hash of all data
+                        store.keep(self.fingerprint())
                     filled = True
                 self._end_epoch(store, filled, time.perf_counter() - started)
                 on_epoch(self)
@@ -141,6 +143,7 @@ class FileRun:
         made_of = [
             [source.stamp for source in self.reader.sources],
             self.reader.encoder.to_json(),
+            asdict(self.reader.wishes),
             self.classes.values.tolist(),
             [self.block, VALUES, self._whole, self.reader.skip_bad],
         ]
