@@ -193,10 +193,3 @@ def remember_columns(estimator: Any, X: Any) -> None:
         estimator.n_features_in_ = X.shape[1]  # an array has no names, and looking for them takes its time
     else:
         validate_data(estimator, X, skip_check_array=True, reset=True)
-
-
-def check_columns(estimator: Any, X: Any) -> None:
-    """Raise or warn, in scikit-learn's words, if these are other columns."""
-    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
-    if not nameless or X.shape[1] != estimator.n_features_in_:
-        validate_data(estimator, X, skip_check_array=True, reset=False)

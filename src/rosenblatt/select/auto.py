@@ -12,11 +12,11 @@ from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classe
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.base import check_online
+from rosenblatt.learners.base import check_columns, check_online
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
-from rosenblatt.learners.fitting import check_columns, check_lengths, remember_columns, take_over
+from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.spaces import seed_of

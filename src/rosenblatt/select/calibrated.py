@@ -11,8 +11,9 @@ from sklearn.base import clone
 from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
+from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.epochs.judge import History
-from rosenblatt.learners.fitting import check_columns, conclude, prepare, remember_columns
+from rosenblatt.learners.fitting import conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import row_weights

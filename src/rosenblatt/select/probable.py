@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
-from rosenblatt.learners.fitting import check_columns
+from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
