@@ -18,8 +18,8 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import Epoch, Judge
 from rosenblatt.learners.fitting import check_lengths
-from rosenblatt.learners.state.start import seed_of, starting_weights
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of, starting_weights
+from rosenblatt.learners.targets import row_weights
 from rosenblatt.recipe.family import PerceptronRecipe
 from rosenblatt.recipe.recipe import LinearRecipe
 

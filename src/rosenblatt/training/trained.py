@@ -6,7 +6,8 @@ Invariant: the command ``rosenblatt train`` does what is written here, so both g
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from rosenblatt.data.batches import Batch
@@ -14,9 +15,10 @@ from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.readers import Reader, scan
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_recipe
+from rosenblatt.learners.kept.learner import keep_states
 from rosenblatt.learners.spaces import LINEAR, space_of
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, plain_values
@@ -178,11 +180,21 @@ def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     )
     outcomes = fitting.run()
     history, reason = ending_of(outcomes)
-    answers = fitting.space.make_answers([outcome.state for outcome in outcomes])
+    states = [outcome.state for outcome in outcomes]
+    answers = fitting.space.make_answers(states)
     names = reader.find_names(answers[0].columns()) if isinstance(answers[0], Linear) else {}
-    told = {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason}
+    told = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
     model = Model(
-        recipe.learner, plain_values(vars(recipe)), fitting.classes, answers, features, reader.encoder, names, told
+        recipe.learner,
+        plain_values(told),
+        fitting.classes,
+        answers,
+        features,
+        reader.encoder,
+        names,
+        {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason},
+        None,
+        partial(keep_states, recipe.learner, told, states, history, epochs=len(history), stop_reason=reason),
     )
     return Trained(model, recipe, len(rows), history, reason)
 
