@@ -23,6 +23,15 @@ class Batch:
     """Rows in CSR arrays, their labels as codes into a list, and their weights.
 
     Code -1 is a row without a label. `weights` is None where every row weighs 1.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> from rosenblatt.data import scan
+    >>> batch = next(iter(scan(path)))
+    >>> len(batch), batch.labels, batch.codes.tolist()
+    (2, [b'+1', b'-1'], [0, 1])
     """
 
     starts: NDArray[np.int32]

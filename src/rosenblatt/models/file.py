@@ -65,6 +65,14 @@ def load(path: str | os.PathLike[str]) -> Model:
     ------
     ModelError
         The file is truncated, altered, of another kind or of a newer version.
+
+    Examples
+    --------
+    >>> import os, tempfile, rosenblatt
+    >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
+    >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
+    >>> rosenblatt.load(path).predict([[3.0]]).tolist()
+    ['yes']
     """
     header, tensors = read_container(path, "model")
     try:

@@ -47,6 +47,15 @@ class Model:
         From scores to probabilities, if the learner had them.
     kept : Kept, a function that gives it, or None
         What a learner needs to go on from here.
+
+    Examples
+    --------
+    >>> import os, tempfile, rosenblatt
+    >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
+    >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
+    >>> model = rosenblatt.load(path)
+    >>> model.learner, model.classes_.tolist(), model.predict_one({0: -2.0})
+    ('Perceptron', ['no', 'yes'], 'no')
     """
 
     learner: str
