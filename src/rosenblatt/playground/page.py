@@ -47,6 +47,14 @@ def export(folder: Path, data: Columns | None = None) -> list[Path]:
     -------
     list of Path
         The files written. An existing folder must be empty, so that nothing of the user's is overwritten.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> written = export(Path(tempfile.mkdtemp()))
+    >>> "index.html" in {path.name for path in written}
+    True
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder}: it exists and is not an empty folder")
@@ -100,7 +108,12 @@ class Answer(BaseHTTPRequestHandler):
 
 
 def make_server(port: int = 0, data: Columns | None = None) -> Server:
-    """A server of the page on 127.0.0.1; port 0 takes a free one. Call ``serve_forever`` on it."""
+    """A server of the page on 127.0.0.1; port 0 takes a free one. Call ``serve_forever`` on it.
+
+    >>> with make_server() as server:
+    ...     print(page_address(server).startswith("http://127.0.0.1:"))
+    True
+    """
     if not 0 <= port <= 65535:
         raise ParameterError(f"port={port}: must be from 0 to 65535")
     try:
@@ -110,5 +123,10 @@ def make_server(port: int = 0, data: Columns | None = None) -> Server:
 
 
 def page_address(server: Server, data: Columns | None = None) -> str:
-    """Where a browser finds the page."""
+    """Where a browser finds the page.
+
+    >>> with make_server() as server:
+    ...     print(page_address(server).endswith("/"))
+    True
+    """
     return f"http://127.0.0.1:{server.server_port}/{data.query if data else ''}"
