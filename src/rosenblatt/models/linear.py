@@ -40,7 +40,7 @@ class Linear:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
         dtype = np.result_type(self.weights.dtype, table.dtype)
         table = table.astype(dtype)
-        weights = arranged(self.weights.astype(dtype, copy=False), table.sparse)
+        weights = table.arranged(self.weights.astype(dtype, copy=False))
         scores: NDArray[np.float64] = engine.scores(table.rows, weights.ravel(order="K"), self.intercept, index)
         return scores
 
@@ -50,16 +50,13 @@ class Linear:
 
     def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
         """Only what is not 0: the columns with a weight, and of these the rows."""
-        import scipy.sparse as sp
-
         columns = self.columns()
-
-        stored = sp.csc_array(self.weights[:, columns])
-        stored.sort_indices()
+        by_column = self.weights[:, columns].T
+        places, rows = np.nonzero(by_column)
         tensors[f"{prefix}columns"] = columns.astype(np.int64)
-        tensors[f"{prefix}counts"] = np.diff(stored.indptr).astype(np.int32)
-        tensors[f"{prefix}rows"] = stored.indices.astype(np.int32)
-        tensors[f"{prefix}weights"] = stored.data
+        tensors[f"{prefix}counts"] = np.bincount(places, minlength=len(columns)).astype(np.int32)
+        tensors[f"{prefix}rows"] = rows.astype(np.int32)
+        tensors[f"{prefix}weights"] = by_column[places, rows]
         tensors[f"{prefix}intercept"] = self.intercept
         return {"kind": self.kind}
 
@@ -88,11 +85,6 @@ class Linear:
 def feature_major(weights: NDArray[Any]) -> bool:
     """Do the weights of all classes for one feature lie side by side?"""
     return weights.flags.f_contiguous and not weights.flags.c_contiguous
-
-
-def arranged(weights: NDArray[Any], sparse: bool) -> NDArray[Any]:
-    """The same weights in the memory order that the engine reads: feature after feature for sparse rows."""
-    return np.asfortranarray(weights) if sparse else np.ascontiguousarray(weights)
 
 
 def predict_codes(scores: NDArray[np.float64]) -> NDArray[np.intp]:
