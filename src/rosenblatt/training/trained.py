@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from rosenblatt.data.batches import Measures
 from rosenblatt.data.readers import Reader, scan
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.epochs.judge import History
@@ -170,10 +171,11 @@ def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     kind = getattr(learners, recipe.learner)
     learner = kind(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
     rows = read_rows(reader)
+    y = rows.y if not recipe.measures else (found := Measures.of(rows.labels)).values[found.codes(rows)]
     features = reader.encoder.features or rows.features
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
-        learner.fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
+        learner.fit(rows.matrix(features), y, sample_weight=rows.weights)
     model = model_of(learner, reader.encoder, {}, state=True)
     part = model.parts[0]
     if isinstance(part, Linear):
