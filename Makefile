@@ -1,4 +1,4 @@
-# demo · test · lint · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# demo · test · lint · docs · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,14 +8,14 @@ BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" $(foreach tool,cmake ninja,$
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize fuzz fuzz-long bench bench-quick bench-guard clean
+.PHONY: demo test lint docs sanitize fuzz fuzz-long bench bench-quick bench-guard clean
 
 demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
 
 test: $(VENV)/.installed
 	tests/playground/browser.sh
-	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs
+	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs --ignore=docs/site --ignore=tests/site
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -23,6 +23,13 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
 	npx --yes @biomejs/biome@2.6.6 ci
+
+# The site, in build/site: open build/site/index.html. Warnings are errors, and every link is checked.
+docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet "rosenblatt[docs]"
+	tests/playground/browser.sh
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -j auto -c docs/site . build/site
+	$(BIN)/python -m pytest -q tests/site
 
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
