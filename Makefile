@@ -1,14 +1,14 @@
-# demo · test · lint · docs · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 # What pip would put into an environment of its own for every build: kept here, so that only what changed is compiled again.
-BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" $(foreach tool,cmake ninja,$(shell command -v $(tool) > /dev/null || echo $(tool)))
+BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" "cmake>=3.26" $(shell command -v ninja > /dev/null || echo ninja)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint docs sanitize fuzz fuzz-long bench bench-quick bench-guard clean
+.PHONY: demo test lint docs dist clean-room sanitize fuzz fuzz-long bench bench-quick bench-guard clean
 
 demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
@@ -30,6 +30,15 @@ docs: $(VENV)/.installed
 	tests/playground/browser.sh
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -j auto -c docs/site . build/site
 	$(BIN)/python -m pytest -q tests/site
+
+# The source distribution and the wheels, in dist/, tried in empty environments.
+dist:
+	PYTHON=$(PYTHON) packaging/dist.sh
+
+# What a newcomer does, without a compiler, timed: the wheel of dist/, the quickstart word for word, the demo.
+clean-room:
+	test -n "$$(ls dist/*.whl 2> /dev/null)" || $(MAKE) dist
+	PYTHON=$(PYTHON) packaging/clean.sh
 
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python
@@ -76,4 +85,4 @@ $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) build dist
+	rm -rf $(VENV) $(BENCH) .venv-* build dist
