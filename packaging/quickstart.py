@@ -1,4 +1,4 @@
-"""Types a page word for word: its ``sh`` blocks in a shell, one after another in the same folder, its Python in doctest."""
+"""Types a page word for word: its ``sh`` blocks in a shell, one after another in one folder, its Python in doctest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an installed wheel must be able to do, with nothing else installed: learn, stream, prove, save, load, command."""
+"""What an installed wheel must be able to do, with nothing else installed: learn, stream, prove, save, load."""
 
 from __future__ import annotations
 

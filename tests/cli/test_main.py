@@ -47,7 +47,7 @@ def test_a_shell_completes_verbs_and_options(tmp_path: Path) -> None:
     script = tmp_path / "completion"
     script.write_text(run("completion", "bash").stdout)
     ask = f"""source {script}; COMP_WORDS=(rosenblatt "$@"); COMP_CWORD=$#; COMP_LINE="rosenblatt $*"
-    complete -p rosenblatt > /dev/null; $(complete -p rosenblatt | grep -oP '(?<=-F )\\S+'); echo "${{COMPREPLY[@]}}" """
+    $(complete -p rosenblatt | grep -oP '(?<=-F )\\S+'); echo "${{COMPREPLY[@]}}" """
     for words, expected in (
         (["cert"], "certify"),
         (["train", "--max"], "--max-iter"),
