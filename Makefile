@@ -23,6 +23,9 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
 	npx --yes @biomejs/biome@2.6.6 ci
+	$(BIN)/mypy --strict tests/typing/user.py
+	$(BIN)/pyright
+	$(BIN)/zizmor --offline --quiet .github/workflows
 
 # The site, in build/site: open build/site/index.html. Warnings are errors, and every link is checked.
 docs: $(VENV)/.installed
