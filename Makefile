@@ -1,4 +1,4 @@
-# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · kills · bench. Each makes its own environment, in .venv or .venv-*; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" "cmake>=3.26" $(shell comman
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint docs dist clean-room sanitize fuzz fuzz-long bench bench-quick bench-guard clean
+.PHONY: demo test lint docs dist clean-room sanitize fuzz fuzz-long kills bench bench-quick bench-guard clean
 
 demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
@@ -55,18 +55,20 @@ bench-quick: $(BENCH)/.installed
 bench-guard:
 	$(PYTHON) benchmarks/instructions.py --guard
 
+# So many seconds for each of the doors; the counts are printed.
 FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.installed
-	mkdir -p build
-	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
-	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
-	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz-records tests/fuzz/records.cpp
-	build/fuzz-records $(FUZZ_SECONDS)
+	tests/fuzz/parsers.sh $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
 
-# Half an hour for each of the doors.
+# Half an hour for each.
 fuzz-long:
 	$(MAKE) fuzz FUZZ_SECONDS=1800
+
+# Runs killed by `kill -9` in their middle, resumed, and compared with undisturbed ones.
+KILLS ?= 1000
+kills: $(VENV)/.installed
+	$(BIN)/python tests/kills/kills.py $(KILLS)
 
 # What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
 $(VENV)/.base: $(SOURCES)

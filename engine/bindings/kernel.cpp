@@ -86,8 +86,8 @@ Pool to_pool(NamedArrays& arrays, Policy policy, std::int64_t K) {
     throw nb::value_error("ring: names a slot that is not there");
   return {budget,
           arrays.get<std::int64_t>("members", budget),
-          arrays.get<double>("coefficients", budget * K),
-          arrays.get<double>("matrix", policy == Policy::forget_oldest ? 0 : budget * budget),
+          arrays.get<double>("coefficients", product(budget, K)),
+          arrays.get<double>("matrix", policy == Policy::forget_oldest ? 0 : product(budget, budget)),
           ring,
           ring + 1,
           arrays.get<double>("numbers", 4)};

@@ -213,7 +213,7 @@ class Stream {
       ++column;
       ++kept;
     }
-    if (next > capacity_) return !grow;
+    if (grow && next > capacity_) return false;
     for (std::size_t at = 0; at < example.news.size(); ++at) {
       const Items::Item& item = *example.news[at];
       nb::object place = nb::steal(PyLong_FromSsize_t(before + at));

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from rosenblatt.data.output import write_folder
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.playground.columns import Columns
 
@@ -57,17 +58,11 @@ def export(folder: Path, data: Columns | None = None) -> list[Path]:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder}: it exists and is not an empty folder")
-    written = []
-    for name, path in page_files().items():
-        goal = folder / name
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        goal.write_bytes(slim(path))
-        written.append(goal)
+    files = {name: slim(path) for name, path in page_files().items()}
     if data is not None:
-        table = folder / "data.csv"
-        table.write_text(data.text, encoding="utf-8")
-        written.append(table)
-    return written
+        files["data.csv"] = data.text.encode("utf-8")
+    write_folder(folder, files)
+    return [folder / name for name in files]
 
 
 class Server(ThreadingHTTPServer):

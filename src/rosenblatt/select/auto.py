@@ -21,6 +21,7 @@ from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged, Kind
@@ -141,8 +142,9 @@ class AutoPerceptron(Probable):
         try:
             self._learn_more(table, labels, weights)
             reading, calibration = self._read(), before.calibration
-            assert isinstance(calibration, Calibration)
-            if len(known) == len(before.reading.classes):
+            if not isinstance(calibration, Calibration):
+                calibration = None
+            elif len(known) == len(before.reading.classes):
                 calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(rows))
             else:  # the scores have other columns now: start again, from what was just learned
                 judged = Judged(reading.scores(table), labels.codes, counted).take(rows)
@@ -152,6 +154,12 @@ class AutoPerceptron(Probable):
             self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
             raise
         return self
+
+    def kept(self) -> Kept | None:
+        """What a file needs so that learning can go on from it; None if it cannot."""
+        from rosenblatt.select.kept import keep_auto
+
+        return keep_auto(self)
 
     @property
     def history_(self) -> History:

@@ -179,7 +179,7 @@ class NotSeparable(Claim):
         lines = [f"not separable: these {len(self.rows)} signed rows, so weighted, sum to exactly 0"]
         for place, (row, weight) in enumerate(zip(self.rows, self.weights, strict=True)):
             against = "" if self.wrong is None else f" against class number {self.wrong[place]}"
-            lines.append(f"  {shortened(weight)} x row {row}{against}")
+            lines.append(f"  {shortened(weight)} x row {row + 1}{against}")
         return "\n".join(lines)
 
 

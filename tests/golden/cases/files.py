@@ -169,7 +169,7 @@ def _interrupted(name):
         words = [data, "-o", model, "--max-iter", 4, *SMALL, *own_words(form), *words]
         run_interrupted(*words, checkpoint=checkpoint, after=after)
         left = {f"left {part}": value for part, value in checkpoint_file(checkpoint).items()}
-        facts = json.loads(run("train", "--resume", checkpoint, "--json", "--quiet"))
+        facts = json.loads(run("train", "--resume", checkpoint, "-o", model, "--json", "--quiet"))
         ended = {f"ended {part}": value for part, value in checkpoint_file(checkpoint).items()}
         said = digest([facts[each] for each in ("mistakes", "updates", "stop_reason", "epochs", "rows")])
         return {**left, **ended, **model_file(model), "facts": said}

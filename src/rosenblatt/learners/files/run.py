@@ -14,7 +14,8 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,19 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, Quadratic, count_terms
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
@@ -89,10 +92,10 @@ class FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
         check_count("block", block)
-        classes = check_classes(reader.scan_classes())
+        classes = check_classes(reader.scan_classes(measures=recipe.measures))
         recipe.check_classes(len(classes))
         known = reader.encoder.features or 0
-        rows = weight_rows(len(classes))
+        rows = 1 if recipe.measures else weight_rows(len(classes))
         _check_room(rows, known)
         weights: NDArray[Any] = np.zeros((rows, known), order="F")
         if products is not None:
@@ -129,7 +132,9 @@ class FileRun:
                 started = time.perf_counter()
                 self._run_epoch(store, filled, on_group)
                 if not filled and (self.recipe.max_iter > 1 or cache is not None):
-                    store.keep(self.fingerprint())
+                    store.flush()
+                    if cache is not None:  # which takes a hash of all data
+                        store.keep(self.fingerprint())
                     filled = True
                 self._end_epoch(store, filled, time.perf_counter() - started)
                 on_epoch(self)
@@ -139,6 +144,7 @@ class FileRun:
         made_of = [
             [source.stamp for source in self.reader.sources],
             self.reader.encoder.to_json(),
+            asdict(self.reader.wishes),
             self.classes.values.tolist(),
             [self.block, VALUES, self._whole, self.reader.skip_bad],
         ]
@@ -167,12 +173,24 @@ class FileRun:
         return Model(
             self.recipe.learner,
             self.recipe.of_files(),
-            self.classes.values,
+            np.empty(0) if self.recipe.measures else self.classes.values,
             (answer,),
             features,
             self.reader.encoder,
             names,
             history,
+            None,
+            partial(
+                keep_run,
+                self.recipe,
+                state,
+                self.judge.history,
+                history["stop_reason"],
+                features,
+                self.scale,
+                self.products,
+                self.choice,
+            ),
         )
 
     # A pocket's challenger is checked on all rows, so they all stay in one block.
@@ -261,6 +279,8 @@ class FileRun:
 
     def _targets(self, rows: Batch) -> Targets:
         labels = Labels(self.classes.values, rows.codes)
+        if isinstance(self.recipe, PassiveAggressiveRegressionRecipe):
+            labels = Numbers.of(self.classes.values[rows.codes], self.recipe.epsilon)
         return targets_of(labels, sample_weight=rows.weights, tie_positive=self.recipe.tie_positive)[0]
 
     def _widen(self, block: Batch) -> None:
