@@ -21,7 +21,11 @@ namespace rosenblatt {
 // GCC takes a function that only prefetches for one without effect, and drops calls that it has not inlined by then.
 #define ALWAYS_INLINE [[gnu::always_inline]] inline
 // A visit of a row: called in two places, and a call would cost a short row a third of its time.
+#if defined(__GNUC__)
 #define INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define INLINE_LAMBDA
+#endif
 
 inline constexpr std::int64_t prefetch_distance = 16;
 inline constexpr std::size_t prefetch_bytes = 1024;
