@@ -105,6 +105,8 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
         "names": [[column, name] for column, name in sorted(model.names.items())],
         "history": model.history,
     }
+    if model.measures:
+        header["task"] = "regression"
     if model.calibrator is not None:
         header["probabilities"] = model.calibrator.to_json()
     kept = model.kept if state else None
@@ -120,7 +122,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
     features = header["features"]
     if not isinstance(features, int) or not 0 < features <= MOST_FEATURES:
         raise ModelError(f"it has {features!r} features")
-    classes = _classes_from(header["classes"])
+    classes = np.empty(0) if header.get("task") == "regression" else _classes_from(header["classes"])
     rows = 1 if len(classes) <= 2 else len(classes)
     if rows * features > MOST_WEIGHTS:
         raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Classes
+from rosenblatt.data.batches import Classes, Measures
 from rosenblatt.data.limits import Limits
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
@@ -124,7 +124,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         run = FileRun(
             reader,
             recipe,
-            Classes(np.array(header["classes"])),
+            (Measures if recipe.measures else Classes)(np.array(header["classes"])),
             _state_from(header["state"], tensors),
             judge,
             block,
