@@ -223,7 +223,9 @@ class Model:
         return labels * 2 if len(labels) == 1 else labels
 
     def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
-        return self.scores(example_table(features, self._columns, self.features))
+        bits = self.parameters.get("hash_bits")
+        hashed = bits if isinstance(bits, int) and self.features == 1 << bits else None
+        return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))
 
     def _table(self, X: Any) -> Table:
         check_names(column_names(X), self._ordered)
@@ -256,7 +258,7 @@ def model_of(
     }
     return Model(
         type(learner).__name__,
-        {name: value for name, value in sorted(learner.get_params().items()) if _is_plain(value)},
+        {name: value for name, value in sorted(learner.get_params().items()) if _is_told(name, value)},
         getattr(learner, "classes_", np.empty(0)),
         tuple(learner.answers()),
         int(learner.n_features_in_),
@@ -266,6 +268,11 @@ def model_of(
         calibrator_of(outer),
         outer.kept() if state and hasattr(outer, "kept") else None,
     )
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
+    return _is_plain(value) and not (name == "hash_bits" and value is None)
 
 
 def _is_plain(value: Any) -> bool:
