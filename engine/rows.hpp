@@ -22,7 +22,11 @@ namespace rosenblatt {
 // GCC takes a function that only prefetches for one without effect, and drops calls that it has not inlined by then.
 #define ALWAYS_INLINE [[gnu::always_inline]] inline
 // A visit of a row: called in two places, and a call would cost a short row a third of its time.
+#if defined(__GNUC__)
 #define INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define INLINE_LAMBDA
+#endif
 
 inline constexpr std::int64_t prefetch_distance = 16;
 inline constexpr std::size_t prefetch_bytes = 1024;
@@ -156,7 +160,7 @@ struct SparseRows {
       if constexpr (of_ones)
         return weights;
       else
-        return *reinterpret_cast<const H*>(x) * weights;
+        return Lanes<T>::Half::load(x) * weights;
     };
     const T* x = values + starts[i];
     const Index* at = indices + starts[i];
@@ -187,11 +191,11 @@ struct SparseRows {
   // The scores of a few classes side by side, each one sum over the values from left to right.
   template <int few>
   ALWAYS_INLINE void some_scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
-    typedef T V __attribute__((vector_size(few * sizeof(T)), aligned(sizeof(T)), may_alias));
-    V sums{};
+    using Few = Pack<T, few * sizeof(T)>;
+    typename Few::type sums{};
     for (Index p = starts[i]; p < starts[i + 1]; ++p)
-      sums += *reinterpret_cast<const V*>(W + static_cast<std::int64_t>(indices[p]) * K) * values[p];
-    *reinterpret_cast<V*>(out) = sums;
+      sums += Few::load(W + static_cast<std::int64_t>(indices[p]) * K) * values[p];
+    Few::store(out, sums);
   }
 
   ALWAYS_INLINE static void prefetch_span(const void* first, std::size_t bytes) {

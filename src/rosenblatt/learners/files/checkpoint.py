@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Classes
+from rosenblatt.data.batches import Classes, Measures
 from rosenblatt.data.limits import Limits
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
@@ -22,6 +22,7 @@ from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.parts import Progress
 from rosenblatt.learners.files.run import BLOCK, FileRun
+from rosenblatt.learners.files.sound import check_header, check_run
 from rosenblatt.learners.kept.linear import state_from, state_to
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State
@@ -102,6 +103,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
     """The run that a checkpoint holds, and what the caller had put beside it."""
     header, tensors = read_container(path, "checkpoint")
     try:
+        check_header(header)
         reader = scan(
             header["data"],
             format=header["format"],
@@ -123,7 +125,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         run = FileRun(
             reader,
             recipe,
-            Classes(np.array(header["classes"])),
+            (Measures if recipe.measures else Classes)(np.array(header["classes"])),
             _state_from(header["state"], tensors),
             judge,
             block,
@@ -137,10 +139,12 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             header["choice"],
             Products.from_tensors("products.", tensors, MOST_FEATURES) if "products.columns" in tensors else None,
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        check_run(run)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, DataError):
             raise
-        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
+        why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
+        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {why}") from None
     return run, header["extra"]
 
 
@@ -157,9 +161,10 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
     if "recipe" in header:
         told = dict(header["recipe"])
         name, parameters, window = told["learner"], dict(told["parameters"]), told.get("window")
+        before = told.get("block", BLOCK)
     else:  # as version 0.1 wrote it: one list of options for all learners
         parameters = dict(header["options"])
-        name, window = parameters.pop("learner"), parameters.pop("window", None)
+        name, window, before = parameters.pop("learner"), None, parameters.pop("block", BLOCK)
         if parameters.get("keep") is None:
             parameters.pop("keep", None)
         elif "keep" not in parameters_of(name):
@@ -169,7 +174,9 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
         raise DataError(
             "the checkpoint was written in the middle of an epoch by a version that shuffled otherwise: begin anew"
         )
-    return recipe, BLOCK if window is None else int(window)
+    if window is None:
+        window = BLOCK if recipe.shuffle else before
+    return recipe, int(window)
 
 
 def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
     return Model(
         run.recipe.learner,
         run.recipe.of_files(),
-        run.classes.values,
+        np.empty(0) if run.recipe.measures else run.classes.values,
         (answer,),
         features,
         run.reader.encoder,

@@ -3,9 +3,8 @@
 Invariant: the same rows, options and seed give the same bits, whatever the chunks, threads and cache, and whether the
 run was stopped and resumed. They are the bits of `fit`.
 
-Shuffled rows are read and stored as strips first, and every epoch takes the strips in another order, a window of them
-at a time, whose rows are shuffled again: from memory where they fit, else from a file. Without shuffling the first
-epoch learns from blocks as they are read, and a single epoch stores nothing.
+Shuffled rows are stored as strips first, and every epoch takes windows of strips in another order, from memory or from
+a file. Without shuffling the first epoch learns from blocks as they are read, and a single epoch stores nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
@@ -34,13 +33,13 @@ from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
 
 BLOCK: int = engine.WINDOW  # rows that are shuffled together
-LOOKS = 256  # strips that are read between two looks at the clock
-AT_ONCE = 16  # windows of rows in memory that are learned between two looks at the clock
+LOOKS, AT_ONCE = 256, 16  # strips that are read, and windows learned in memory, between two looks at the clock
 
 
 @dataclass
@@ -78,10 +77,10 @@ class FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
         check_count("block", block)
-        classes = check_classes(reader.scan_classes())
+        classes = check_classes(reader.scan_classes(measures=recipe.measures))
         recipe.check_classes(len(classes))
         known = reader.encoder.features or 0
-        rows = weight_rows(len(classes))
+        rows = 1 if recipe.measures else weight_rows(len(classes))
         check_room(rows, known)
         weights: NDArray[Any] = np.zeros((rows, known), order="F")
         if products is not None:
@@ -132,7 +131,7 @@ class FileRun:
             self.reader.encoder.to_json(),
             asdict(self.reader.wishes),
             self.classes.values.tolist(),
-            [self.block if self.recipe.shuffle else 0, VALUES, self.reader.skip_bad],
+            [self.block, bool(self.recipe.shuffle), VALUES, self.reader.skip_bad],
         ]
         return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
@@ -140,9 +139,8 @@ class FileRun:
         """What has been learned, ready to predict."""
         return model_of(self, names)
 
-    # A pocket's challenger is checked on all rows, and an order of single rows jumps between all of them.
     @property
-    def _whole(self) -> bool:
+    def _whole(self) -> bool:  # does a pocket check all rows, or an order of single rows jump between them?
         return KEEPS[self.recipe.used_keep].checks_all_rows or self.recipe.shuffle == "rows"
 
     @property
@@ -165,9 +163,11 @@ class FileRun:
         if (count := store.rows) == 0:
             return
         window = count if self.recipe.shuffle == "rows" else self.block
-        _, together, _, windows = engine.strips_of(count, window)
+        _, together, strips, windows = engine.strips_of(count, window)
         if self.order is None:
             self.order = engine.draw_strips(count, self.state.generator, window)
+        if len(self.order) != strips:
+            raise DataError("the rows of the data are not those of the checkpoint")
         if self._whole or store.bytes <= MEMORY:
             self._held = self._held or self._ready(store.whole())
             step = windows if self._whole else AT_ONCE if self.block >= BLOCK else 1
@@ -177,20 +177,16 @@ class FileRun:
                 self._learn(self._held, order, end - first)
                 yield
             return
-        strips, size = (range(len(store)), len(store)) if windows == 1 else (self.order, together)
-        for ready in map(self._ready, store.iter_groups(strips[self.progress.place * size :], size)):
+        turns, size = (range(len(store)), len(store)) if windows == 1 else (self.order, together)
+        for ready in map(self._ready, store.iter_groups(turns[self.progress.place * size :], size)):
             order = np.arange(ready.table.count, dtype=np.uint32)
             engine.shuffle(order, self.state.generator)
             self._learn(ready, order, 1)
             yield
 
     def _learn_in_order(self, store: BlockStore, filled: bool) -> Iterator[None]:
-        if self._whole:
-            groups: Iterator[Group] = iter([store.whole()])
-        elif filled:
-            groups = store.iter_groups(range(len(store)), 1)
-        else:
-            groups = self._read_groups(store, self._stores)
+        stored = iter([store.whole()]) if self._whole else store.iter_groups(range(len(store)), 1)
+        groups = stored if filled else self._read_groups(store, self._stores)
         skip = self.progress.place
         for at, ready in enumerate(map(self._ready, groups)):
             if at >= skip:
@@ -198,8 +194,9 @@ class FileRun:
                 yield
 
     def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
-        strip = engine.strips_of(UNLIMITED, self.block)[0]
-        rows, values = (strip, UNLIMITED) if self.recipe.shuffle else (ROWS, VALUES)
+        rows, values = ROWS if self.block >= BLOCK else max(1, self.block // GROUP), VALUES
+        if self.recipe.shuffle:
+            rows, values = engine.strips_of(UNLIMITED, self.block)[0], UNLIMITED
 
         def blocks() -> Iterator[Batch]:
             for block in iter_blocks(self.reader, self.classes, rows=rows, values=values):
@@ -233,6 +230,8 @@ class FileRun:
         places = None
         if self.state.stores_rows:
             known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
+            if [len(each) for each in known] != group.sizes:
+                raise DataError("the blocks of the data are not those of the checkpoint")
             places = np.concatenate(known)
         self.state.learn(table, targets, self.recipe.used_rule, order=order, ratchet=True, places=places)
         if places is not None:
@@ -245,6 +244,8 @@ class FileRun:
 
     def _targets(self, rows: Batch) -> Targets:
         labels = Labels(self.classes.values, rows.codes)
+        if isinstance(self.recipe, PassiveAggressiveRegressionRecipe):
+            labels = Numbers.of(self.classes.values[rows.codes], self.recipe.epsilon)
         return targets_of(labels, sample_weight=rows.weights, tie_positive=self.recipe.tie_positive)[0]
 
     def _widen(self, block: Batch) -> None:
