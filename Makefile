@@ -23,7 +23,7 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
+	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/* engine/loops/*
 	npx --yes @biomejs/biome@2.6.6 ci
 	$(BIN)/mypy --strict tests/typing/user.py
 	$(BIN)/pyright
