@@ -117,7 +117,15 @@ def scan(
 
 
 def iter_batches(data: Any, **options: Any) -> Iterator[Batch]:
-    """The batches of any data; the options are those of `scan`."""
+    """The batches of any data; the options are those of `scan`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> [len(batch) for batch in iter_batches(path)]
+    [2]
+    """
     return iter(scan(data, **options))
 
 

@@ -49,6 +49,15 @@ class Model:
         What a learner needs to go on from here.
     several : bool
         May a row have several labels, a score for each?
+
+    Examples
+    --------
+    >>> import os, tempfile, rosenblatt
+    >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
+    >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
+    >>> model = rosenblatt.load(path)
+    >>> model.learner, model.classes_.tolist(), model.predict_one({0: -2.0})
+    ('Perceptron', ['no', 'yes'], 'no')
     """
 
     learner: str
@@ -265,7 +274,7 @@ def model_of(
     }
     return Model(
         type(learner).__name__,
-        {name: value for name, value in sorted(learner.get_params().items()) if _is_told(name, value)},
+        plain_values(learner.get_params()),
         getattr(learner, "classes_", np.empty(0)),
         tuple(learner.answers()),
         int(learner.n_features_in_),
@@ -276,6 +285,11 @@ def model_of(
         outer.kept() if state and hasattr(outer, "kept") else None,
         bool(getattr(getattr(learner, "learned", None), "several", False)),
     )
+
+
+def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a file can hold, in the order of their names."""
+    return {name: value for name, value in sorted(parameters.items()) if _is_told(name, value)}
 
 
 def _is_told(name: str, value: Any) -> bool:
