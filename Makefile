@@ -1,4 +1,4 @@
-# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · kills · bench. Each makes its own environment, in .venv or .venv-*; nothing else is touched.
+# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · attacks · kills · bench. Each makes its own environment, in .venv or .venv-*; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint lock docs dist clean-room sanitize fuzz fuzz-long kills bench bench-quick bench-guard clean
+.PHONY: demo test lint lock docs dist clean-room sanitize fuzz fuzz-long attacks kills bench bench-quick bench-guard clean
 
 demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
@@ -66,6 +66,10 @@ fuzz: $(VENV)/.installed
 # Half an hour for each.
 fuzz-long:
 	$(MAKE) fuzz FUZZ_SECONDS=1800
+
+# What once did harm, with the numbers of then.
+attacks: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/attacks.py
 
 # Runs killed by `kill -9` in their middle, resumed, and compared with undisturbed ones.
 KILLS ?= 1000

@@ -108,14 +108,13 @@ struct SparseRows {
     T sum;
     if constexpr (sizeof(T) == 4) {
       H s{};
-      for (; at + 4 <= end; at += 4, x += 4)
-        s += *reinterpret_cast<const H*>(x) * H{w[at[0]], w[at[1]], w[at[2]], w[at[3]]};
+      for (; at + 4 <= end; at += 4, x += 4) s += Lanes<T>::Half::load(x) * H{w[at[0]], w[at[1]], w[at[2]], w[at[3]]};
       sum = (s[0] + s[1]) + (s[2] + s[3]);
     } else {
       H s{}, t{};
       for (; at + 4 <= end; at += 4, x += 4) {
-        s += *reinterpret_cast<const H*>(x) * H{w[at[0]], w[at[1]]};
-        t += *reinterpret_cast<const H*>(x + 2) * H{w[at[2]], w[at[3]]};
+        s += Lanes<T>::Half::load(x) * H{w[at[0]], w[at[1]]};
+        t += Lanes<T>::Half::load(x + 2) * H{w[at[2]], w[at[3]]};
       }
       sum = (s[0] + s[1]) + (t[0] + t[1]);
     }

@@ -25,7 +25,7 @@ inline T weighted_squares(const T* x, const T* v, std::size_t n) {
   using L = Lanes<T>;
   using V = typename L::vector;
   constexpr std::size_t lanes = L::count;
-  const auto at = [](const T* p) { return *reinterpret_cast<const V*>(p); };
+  const auto at = [](const T* p) { return Lanes<T>::Full::load(p); };
   V s0{}, s1{};
   std::size_t j = 0;
   for (; j + 2 * lanes <= n; j += 2 * lanes) {

@@ -37,6 +37,10 @@ class Labels:
             )
         return places[self.codes].astype(np.int32)
 
+    def take(self, rows: NDArray[Any]) -> Labels:
+        """Those of some rows."""
+        return Labels(self.classes, self.codes[rows])
+
     def over(self, classes: NDArray[Any]) -> Labels:
         """The same labels, with codes in another list of sorted classes."""
         return Labels(classes, self.among(classes))
@@ -87,6 +91,9 @@ class Numbers(Labels):
             found = "NaN" if np.isnan(numbers[row]) else "infinity" if np.isinf(numbers[row]) else f"{numbers[row]:g}"
             raise LabelError(f"{name} contains {found} in row {row}: it must be a finite number of at most 1e100")
         return cls(PAIR, np.zeros(len(numbers), np.int32), numbers, float(epsilon))
+
+    def take(self, rows: NDArray[Any]) -> Numbers:
+        return Numbers(self.classes, self.codes[rows], self.numbers[rows], self.epsilon)
 
     def over(self, classes: NDArray[Any]) -> Numbers:
         return self

@@ -64,6 +64,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        return self._go_on(X, y, classes, sample_weight)
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, named: bool = True) -> Self:
+        """Learn from rows once; if they are `named`, they say which columns these are."""
         recipe = self.recipe()
         recipe.check()
         check_online(recipe)
@@ -78,7 +82,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if weights is not None and not weights.any():
             return self  # rows of weight 0 are as if absent
         if self.has_learned:
-            check_columns(self, X)
+            if named:
+                check_columns(self, X)
             self.learned.check_told(recipe.shape())
             with self.learned.lock:
                 self.close_stream()
@@ -88,7 +93,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         try:
             generator = engine.seed_generator(seed_of(recipe.random_state))
             states = self.space.new_states(recipe, table, known, generator)
-            remember_columns(self, X)
+            if named:
+                remember_columns(self, X)
             self.history_ = History()
             self.install(known, states)
             self._learn_or_leave(recipe, table, labels, weights)

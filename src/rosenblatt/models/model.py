@@ -232,7 +232,9 @@ class Model:
         return labels * 2 if len(labels) == 1 else labels
 
     def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
-        return self.scores(example_table(features, self._columns, self.features))
+        bits = self.parameters.get("hash_bits")
+        hashed = bits if isinstance(bits, int) and self.features == 1 << bits else None
+        return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))
 
     def _table(self, X: Any) -> Table:
         check_names(column_names(X), self._ordered)
@@ -279,7 +281,12 @@ def model_of(
 
 def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a file can hold, in the order of their names."""
-    return {name: value for name, value in sorted(parameters.items()) if _is_plain(value)}
+    return {name: value for name, value in sorted(parameters.items()) if _is_told(name, value)}
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
+    return _is_plain(value) and not (name == "hash_bits" and value is None)
 
 
 def _is_plain(value: Any) -> bool:
