@@ -1,14 +1,16 @@
-# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · kills · bench. Each makes its own environment, in .venv or .venv-*; nothing else is touched.
+# demo · test · lint · docs · dist · clean-room · sanitize · fuzz · attacks · kills · bench. Each makes its own environment, in .venv or .venv-*; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 # What pip would put into an environment of its own for every build: kept here, so that only what changed is compiled again.
 BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" "cmake>=3.26" $(shell command -v ninja > /dev/null || echo ninja)
+# Every version and the hash of every file, written by `make lock`: what is fetched is what was tested, or nothing.
+LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint docs dist clean-room sanitize fuzz fuzz-long kills bench bench-quick bench-guard clean
+.PHONY: demo test lint lock docs dist clean-room sanitize fuzz fuzz-long attacks kills bench bench-quick bench-guard clean
 
 demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
@@ -65,6 +67,10 @@ fuzz: $(VENV)/.installed
 fuzz-long:
 	$(MAKE) fuzz FUZZ_SECONDS=1800
 
+# What once did harm, with the numbers of then.
+attacks: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/attacks.py
+
 # Runs killed by `kill -9` in their middle, resumed, and compared with undisturbed ones.
 KILLS ?= 1000
 kills: $(VENV)/.installed
@@ -73,15 +79,23 @@ kills: $(VENV)/.installed
 # What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
 $(VENV)/.base: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile $(BUILD)
 	@echo "Fetching the dependencies and compiling the engine: about a minute"
-	$(BIN)/pip install --quiet --no-compile --no-build-isolation .
+	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
+	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation .
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.base
 	@echo "Fetching what the tests and linters need, into $(VENV)"
-	$(BIN)/pip install --quiet --no-compile "rosenblatt[test,lint]"
+	$(BIN)/$(LOCKED) -r requirements/test.txt
 	touch $@
+
+# New versions, for all platforms; it needs uv.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	--no-emit-find-links --custom-compile-command "make lock"
+lock:
+	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt
+	$(LOCK) requirements/tools.in -o requirements/tools.txt
+	$(LOCK) pyproject.toml requirements/build.in --extra test --extra lint -c requirements/run.txt -o requirements/test.txt
 
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)

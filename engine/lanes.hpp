@@ -43,7 +43,7 @@ struct Lanes<double> {
 
 // With `fetch`, the same stretch of another row is asked for while this one is read.
 template <bool fetch = false, class T>
-inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
+[[gnu::always_inline]] inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
   using L = Lanes<T>;
   using V = typename L::vector;
   using H = typename L::half;

@@ -28,9 +28,7 @@ class PyDualRun {
     const AnyRule& chosen = rule.without_penalty("a kernel");
     const OneAtATime use = held_.use();
     Interrupt(cancel).run([&](Poll& poll) {
-      visit_first_order(chosen, [&](const auto& r) {
-        run_.learn(order, r, tally.pocket_mistakes ? &held : nullptr, *tally.counters, *tally.mistake_weight, poll);
-      });
+      run_.learn(order, chosen, tally.pocket_mistakes ? &held : nullptr, *tally.counters, *tally.mistake_weight, poll);
     });
   }
 
@@ -113,10 +111,8 @@ void learn_on_budget(KernelSource& held, KernelSource* kept, const PyTargets& ta
   const OneAtATime use = held.use();
   std::optional<OneAtATime> use_before;
   if (kept) use_before.emplace(kept->busy, "before: another call is using it");
-  Interrupt(cancel).run([&](Poll& poll) {
-    visit_first_order(chosen,
-                      [&](const auto& r) { run.learn(order, r, *tally.counters, *tally.mistake_weight, poll); });
-  });
+  Interrupt(cancel).run(
+      [&](Poll& poll) { run.learn(order, chosen, *tally.counters, *tally.mistake_weight, poll); });
 }
 
 }  // namespace

@@ -18,11 +18,7 @@ Matrix<double> scores(const Rows& rows, const FloatsIn& weights, Input<double> i
         using View = std::decay_t<decltype(view)>;
         const Linear<View> model(floats<typename View::Value>(weights, product(K, view.features), "weights"), intercept.data(),
                                  K);
-        Interrupt().run([&](Poll& poll) {
-          for_each_score(view, order, model, poll, [&, at = out.data()](std::int64_t, const double* found) mutable {
-            at = std::copy_n(found, K, at);
-          });
-        });
+        Interrupt().run([&](Poll& poll) { Loops<View>::scores(view, order, model, out.data(), poll); });
       },
       rows.view());
   return out;

@@ -46,7 +46,8 @@ def load_model(path: Path) -> None:
         model.predict(np.zeros((2, model.features)))
     model.top_features(3) if model.support_rows is None else None
     _text(
-        {"history": model.history, "products": False, "classes": model.classes.tolist(), "learner": model.learner}
+        {"sha256": None}
+        | {"history": model.history, "products": False, "classes": model.classes.tolist(), "learner": model.learner}
         | {"parameters": model.parameters, "features": model.features, "weighted": 0, "support_rows": None}
         | {"encoder": "", "top_features": {}}
     )

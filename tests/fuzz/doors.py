@@ -85,8 +85,8 @@ def mutate(random_: random.Random, data: bytes, others: list[bytes]) -> bytes:
     return bytes(held)
 
 
-def work(door: Door, path: Path, found: list[bytes], begin: int, seed: int, until: float, send: Any) -> None:
-    """Try inputs from number `begin` on; say the number before each and the outcome behind it."""
+def work(door: Door, path: Path, found: list[bytes], begin: int, seed: int, until: float, most: int, send: Any) -> None:
+    """Try inputs from number `begin` on, up to `most`; say the number before each and the outcome behind it."""
     import faulthandler
 
     from rosenblatt.errors import RosenblattError
@@ -96,7 +96,7 @@ def work(door: Door, path: Path, found: list[bytes], begin: int, seed: int, unti
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     number = begin
-    while time.monotonic() < until:
+    while time.monotonic() < until and number < most:
         random_ = random.Random(seed * 1_000_003 + number)
         path.write_bytes(mutate(random_, random_.choice(found), found))
         send.send(("begin", number, ""))
@@ -116,7 +116,14 @@ def work(door: Door, path: Path, found: list[bytes], begin: int, seed: int, unti
 
 
 def fuzz(
-    name: str, ending: str, door: Door, found: list[bytes], seconds: float, seed: int, keep: Path
+    name: str,
+    ending: str,
+    door: Door,
+    found: list[bytes],
+    seconds: float,
+    seed: int,
+    keep: Path,
+    most: int = 1 << 60,
 ) -> dict[str, int]:
     """Counts of the outcomes at one door."""
     counts = {"tried": 0, "refused": 0, "crashed": 0, "hung": 0, "traceback": 0, "long": 0}
@@ -124,9 +131,11 @@ def fuzz(
     begin, context = 0, multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"input{ending}"
-        while time.monotonic() < until:
+        while time.monotonic() < until and begin < most:
             receive, send = context.Pipe(duplex=False)
-            process = context.Process(target=work, args=(door, path, found, begin, seed, until, send), daemon=True)
+            process = context.Process(
+                target=work, args=(door, path, found, begin, seed, until, most, send), daemon=True
+            )
             process.start()
             send.close()
             current, why = begin, ""

@@ -89,10 +89,15 @@ def run(args: argparse.Namespace) -> int:
         reader = open_labelled(args, quiet=args.quiet)
         trained = _train(args, reader)
     facts = trained.facts()
-    from rosenblatt.models.file import save
+    from rosenblatt.models.file import save, sha256_of
 
     save(trained.model, output)
-    facts |= {"model": output, "seconds": round(time.perf_counter() - started, 3), "bad_lines": reader.tally.bad}
+    facts |= {
+        "model": output,
+        "sha256": sha256_of(output),
+        "seconds": round(time.perf_counter() - started, 3),
+        "bad_lines": reader.tally.bad,
+    }
     _conclude(args, trained.model, facts, reader)
     return 0
 
@@ -208,7 +213,8 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
         print(
             f"rosenblatt: {facts['rows']:,} rows, {classes}{epochs} in "
             f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
-            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
+            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}"
+            + (f" (SHA-256 {facts['sha256']})" if facts["sha256"] else ""),
             file=sys.stderr,
         )
     if args.report:

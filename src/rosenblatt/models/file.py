@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.lines import LineEncoder
+from rosenblatt.data.sources import digest_of
 from rosenblatt.errors import ModelError
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
@@ -82,6 +83,11 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelError(f"{os.fspath(path)} is not a sound model: {why}") from None
     except MemoryError:
         raise ModelError(f"{os.fspath(path)} needs more memory than there is") from None
+
+
+def sha256_of(path: str | os.PathLike[str]) -> str | None:
+    """The SHA-256 of a file, by which people can tell each other which model they mean; None if it is no file."""
+    return digest_of(os.fspath(path)) if os.path.isfile(path) else None
 
 
 def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tensors]:

@@ -212,6 +212,8 @@ class FileRun:
                 self.order = np.arange(len(store), dtype=np.uint32)
                 if self.recipe.shuffle and len(store) > GROUP:
                     engine.shuffle(self.order, self.state.generator)
+            if len(self.order) != len(store):
+                raise DataError("the blocks of the data are not those of the checkpoint")
             groups = store.iter_groups(self.order[self._size * self.progress.place :], self._size)
         skip = self.progress.place if self.progress.epoch == 0 else 0
         for at, group in enumerate(groups):
@@ -266,6 +268,8 @@ class FileRun:
         places = None
         if self.state.stores_rows:
             known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
+            if [len(each) for each in known] != group.sizes:
+                raise DataError("the blocks of the data are not those of the checkpoint")
             places = np.concatenate(known)
         self.state.learn(table, targets, self.recipe.used_rule, order=order, ratchet=True, places=places)
         if places is not None:
