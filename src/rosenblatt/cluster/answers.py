@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
 from rosenblatt.cluster.run import MOST_LOSSES, tree
-from rosenblatt.cluster.sources import are_paths, begin_files, computed, is_lazy, over, row_blocks
+from rosenblatt.cluster.sources import are_paths, begin_files, computed, is_frame, is_lazy, over, row_blocks
 from rosenblatt.data.batches import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.lines import LineEncoder
@@ -104,9 +104,9 @@ def _parts_of(
         named = [os.fspath(each) for each in ([source] if isinstance(source, (str, os.PathLike)) else source)]
         reader: Reader = hands.results([hands.submit(begin_files, named, told, None)])[0]
         return replace(reader, sources=[]), reader.sources
-    if isinstance(source, (list, tuple)) and len(source) and all(map(is_lazy, source)) and isinstance(source, list):
+    if isinstance(source, list) and len(source) and all(map(is_lazy, source)):
         return _frame_reader(model, told), computed(hands, source)
-    if hasattr(source, "columns") and is_lazy(source) and model.encoder is not None:
+    if is_frame(source) and model.encoder is not None:
         return _frame_reader(model, told), computed(hands, source.to_delayed())
     columns = source if isinstance(source, tuple) else (source,)
     if labelled and len(columns) < 2:

@@ -111,7 +111,7 @@ def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | No
         return _open_files(hands, source, reading, shards)
     if isinstance(source, tuple) and len(source) in (2, 3):
         return _open_arrays(hands, *source)
-    if _is_frame(source):
+    if is_frame(source):
         return _open_frames(hands, source.to_delayed(), reading)
     if _is_list(source) and len(source) and all(is_lazy(each) for each in source):
         return _open_batches(hands, source, reading)
@@ -216,7 +216,7 @@ def begin_frame(frame: Any, reading: dict[str, Any]) -> Reader | None:
 
 
 def _open_arrays(hands: Hands, X: Any, y: Any, weights: Any = None) -> Opened:
-    if isinstance(hands, Threads) and not _is_lazy_collection(X):
+    if isinstance(hands, Threads) and not is_collection(X):
         return Opened([hands.hold(Part.of_arrays(X, y, weights))], [], None)
     columns = row_blocks(hands, (X, y) if weights is None else (X, y, weights))
     return Opened([hands.submit(Part.of_arrays, *each) for each in zip(*columns, strict=True)], [], None)
@@ -226,7 +226,7 @@ def row_blocks(hands: Hands, arrays: Sequence[Any]) -> list[list[Any]]:
     """Handles on the blocks of rows of X, y and weights, which are cut alike."""
     columns: list[list[Any]] = []
     for name, values in zip(("X", "y", "sample_weight"), arrays, strict=False):
-        if not _is_lazy_collection(values):
+        if not is_collection(values):
             raise ParameterError(
                 f"{name} is in this process's memory: make it a Dask array (dask.array.from_array), or write client=None"
             )
@@ -281,14 +281,14 @@ def _classes_of(opened: Opened) -> Any:
 def computed(hands: Hands, lazy: Sequence[Any]) -> list[Any]:
     """Handles on what delayed objects give; what is a handle already stays one, so nothing persisted is copied."""
     if isinstance(hands, Threads):
-        return [each if hasattr(each, "result") else hands.submit(_compute, each) for each in lazy]
-    waiting = [each for each in lazy if not hasattr(each, "result")]
+        return [each if _is_handle(each) else hands.submit(_compute, each) for each in lazy]
+    waiting = [each for each in lazy if not _is_handle(each)]
     futures = iter(hands.client.compute(waiting) if waiting else [])  # type: ignore[attr-defined]
-    return [each if hasattr(each, "result") else next(futures) for each in lazy]
+    return [each if _is_handle(each) else next(futures) for each in lazy]
 
 
 def _compute(each: Any) -> Any:
-    return each.compute(scheduler="synchronous") if hasattr(each, "dask") else each
+    return each.compute(scheduler="synchronous") if is_lazy(each) else each
 
 
 def _is_list(source: Any) -> bool:
@@ -302,14 +302,21 @@ def are_paths(source: Any) -> bool:
     return _is_list(source) and len(source) > 0 and all(isinstance(each, (str, os.PathLike)) for each in source)
 
 
+def _is_handle(each: Any) -> bool:
+    """Is it a future, of Dask or of a thread?"""
+    return callable(getattr(type(each), "result", None))
+
+
 def is_lazy(each: Any) -> bool:
-    """Is it a Dask object, or a handle on a result?"""
-    return hasattr(each, "dask") or hasattr(each, "result")
+    """Is it a Dask object, or a handle on a result? A Delayed has any attribute, so its class is asked."""
+    return hasattr(type(each), "__dask_graph__") or _is_handle(each)
 
 
-def _is_lazy_collection(values: Any) -> bool:
-    return hasattr(values, "dask") and hasattr(values, "to_delayed")
+def is_collection(values: Any) -> bool:
+    """Is it a Dask array, DataFrame or Series?"""
+    return is_lazy(values) and hasattr(type(values), "to_delayed")
 
 
-def _is_frame(source: Any) -> bool:
-    return _is_lazy_collection(source) and hasattr(source, "columns")
+def is_frame(source: Any) -> bool:
+    """Is it a Dask DataFrame?"""
+    return is_collection(source) and hasattr(type(source), "to_dask_array") and hasattr(source, "columns")
