@@ -1,15 +1,16 @@
-# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# demo · test · lint · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 # What pip would put into an environment of its own for every build: kept here, so that only what changed is compiled again.
-BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" cmake ninja
+BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" $(foreach tool,cmake ninja,$(shell command -v $(tool) > /dev/null || echo $(tool)))
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
 .PHONY: demo test lint sanitize fuzz fuzz-long bench bench-quick bench-guard clean
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
 
 test: $(VENV)/.installed
@@ -48,15 +49,22 @@ fuzz: $(VENV)/.installed
 fuzz-long:
 	$(MAKE) fuzz FUZZ_SECONDS=1800
 
-$(VENV)/.installed: $(SOURCES)
+# What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
+$(VENV)/.base: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip $(BUILD)
-	$(BIN)/pip install --quiet --no-build-isolation ".[test,lint]"
+	$(BIN)/pip install --quiet --no-compile $(BUILD)
+	@echo "Fetching the dependencies and compiling the engine: about a minute"
+	$(BIN)/pip install --quiet --no-compile --no-build-isolation .
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.base
+	@echo "Fetching what the tests and linters need, into $(VENV)"
+	$(BIN)/pip install --quiet --no-compile "rosenblatt[test,lint]"
 	touch $@
 
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/pip install --quiet --upgrade pip $(BUILD)
+	$(BENCH)/bin/pip install --quiet $(BUILD)
 	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot]" -r benchmarks/requirements.txt
 	touch $@
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt import errors, learners, textbook
+from rosenblatt import errors, learners
 
 if TYPE_CHECKING:
+    from rosenblatt import textbook
     from rosenblatt.data import read
     from rosenblatt.learners import *  # noqa: F403
-    from rosenblatt.models import load, save
-    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
+    from rosenblatt.models import save
+    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, load, tune
     from rosenblatt.training.trained import train
 
 __version__ = "0.1.0"
@@ -30,7 +31,7 @@ _HOMES = {
     "Sweep": "select",
     "compare": "select",
     "cross_validate": "select",
-    "load": "models",
+    "load": "select",
     "read": "data",
     "save": "models",
     "train": "training",
@@ -58,7 +59,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("cluster", "data", "engine", "learners", "models", "plot", "recipe", "select", "theory", "training"):
+    if name in ("cluster", "data", "engine", "models", "plot", "recipe", "select", "textbook", "theory", "training"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

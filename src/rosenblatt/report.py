@@ -52,7 +52,14 @@ def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
 
 
 def render_text(result: Evaluation) -> str:
-    """For a terminal."""
+    """For a terminal.
+
+    >>> from rosenblatt import Perceptron
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> text = render_text(evaluate(Perceptron().fit(rows, labels), rows, labels))
+    >>> text.startswith("100.00% of 40 rows right")
+    True
+    """
     lines = [result.verdict()]
     if result.unknown:
         shown = ", ".join(repr(label) for label in list(result.strangers)[:5])
@@ -87,7 +94,14 @@ def render_text(result: Evaluation) -> str:
 
 
 def render_html(title: str, result: Evaluation, model: Model | None = None, *, on: str = "") -> str:
-    """A page: the verdict, the confusion matrix, the probabilities; of a model also its epochs and top features."""
+    """A page: the verdict, the confusion matrix, the probabilities; of a model also its epochs and top features.
+
+    >>> from rosenblatt import Perceptron
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> page = render_html("my rows", evaluate(Perceptron().fit(rows, labels), rows, labels))
+    >>> "<title>" in page
+    True
+    """
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p class=verdict>{escape((on + ' ' if on else '') + result.verdict())}</p>",
@@ -107,7 +121,14 @@ def render_html(title: str, result: Evaluation, model: Model | None = None, *, o
 
 
 def render_comparison(title: str, found: Comparison) -> str:
-    """A page with a comparison as a table, the most accurate first."""
+    """A page with a comparison as a table, the most accurate first.
+
+    >>> from rosenblatt import AveragedPerceptron, compare
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> page = render_comparison("my rows", compare(rows, labels, classifiers={"averaged": AveragedPerceptron()}))
+    >>> "averaged" in page
+    True
+    """
     head = "".join(f"<th scope=col>{escape(name)}</th>" for name in found.COLUMNS)
     rows = "".join(
         f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"

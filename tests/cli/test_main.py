@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rosenblatt import __version__
+from rosenblatt.cli import demo
 from rosenblatt.cli.main import VERBS, main
 
 
@@ -29,10 +30,20 @@ def test_a_wrong_option_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> No
     assert "--sead" in capsys.readouterr().err
 
 
-def test_the_demo_shows_epochs_learners_and_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_tells_its_story_in_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     shown = capsys.readouterr().out
-    assert "Mistakes an epoch" in shown
+    words = ["Data ", "Mistakes ", "learner ", "Verdict   separable, and proved", "Next "]
+    assert [shown.count(word) for word in words] == [1] * len(words)
+    assert [shown.index(word) for word in words] == sorted(shown.index(word) for word in words)
     for name in ("Perceptron", "AveragedPerceptron", "VotedPerceptron", "PocketPerceptron", "PassiveAggressive"):
         assert name in shown
-    assert "Verdict: separable" in shown
+    lines = shown.splitlines()
+    assert len(lines) <= 24
+    assert max(len(line) for line in lines) <= 80
+
+
+def test_the_bars_of_the_demo_show_means_of_neighbouring_epochs() -> None:
+    assert demo._bars([4, 2, 0]) == "█▄ "
+    assert len(demo._bars(list(range(1000)))) == demo.BARS
+    assert demo._bars([100] * demo.BARS + [1] * demo.BARS).endswith("▁")

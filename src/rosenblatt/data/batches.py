@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
+from rosenblatt.data.csr import Csr
 from rosenblatt.data.table import Table
 from rosenblatt.errors import LabelError
 
@@ -23,6 +23,15 @@ class Batch:
     """Rows in CSR arrays, their labels as codes into a list, and their weights.
 
     Code -1 is a row without a label. `weights` is None where every row weighs 1.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> from rosenblatt.data import scan
+    >>> batch = next(iter(scan(path)))
+    >>> len(batch), batch.labels, batch.codes.tolist()
+    (2, [b'+1', b'-1'], [0, 1])
     """
 
     starts: NDArray[np.int32]
@@ -62,14 +71,15 @@ class Batch:
 
     def matrix(self, features: int) -> Any:
         """The rows as a CSR array of so many columns."""
-        import scipy.sparse as sp
+        return self.csr(features).matrix()
 
-        return sp.csr_array((self.values, self.indices, self.starts), shape=(len(self), features))
+    def csr(self, features: int) -> Csr:
+        """The rows over so many columns."""
+        return Csr(self.values, self.indices, self.starts, (len(self), features))
 
     def table(self, features: int) -> Table:
         """The rows for the engine, over so many features, without another check."""
-        rows = engine.sparse_rows(self.values, self.indices, self.starts, features)
-        return Table(_Matrix(self, features), rows)
+        return self.csr(features).table()
 
     def part(self, begin: int, end: int) -> Batch:
         """The rows from `begin` to `end`; the values are not copied."""
@@ -82,21 +92,6 @@ class Batch:
             self.labels,
             None if self.weights is None else self.weights[begin:end],
         )
-
-
-class _Matrix:
-    """A batch's matrix that is made only if it is asked for."""
-
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, batch: Batch, features: int) -> None:
-        self._batch, self._features = batch, features
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._batch.matrix(self._features)[index]
-
-    def astype(self, dtype: Any) -> Any:
-        return self._batch.matrix(self._features).astype(dtype)
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:

@@ -64,6 +64,17 @@ class Reader:
         Threads that parse.
     gaps : bool, default=False
         Say in `Batch.gaps` where lines gave no row, so that answers can line up with the lines.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> from rosenblatt.data import scan
+    >>> reader = scan(path)
+    >>> reader.format, [len(batch) for batch in reader]
+    ('svmlight', [2])
     """
 
     data: Any

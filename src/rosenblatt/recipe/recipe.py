@@ -7,7 +7,7 @@ checkpoint and a worker on another machine speak recipes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from rosenblatt.errors import ParameterError
@@ -93,6 +93,11 @@ class Recipe:
             "multiclass": self.multiclass,
         }
 
+    def written(self) -> str:
+        """The learner as it is written in Python, without what is left at its default."""
+        given = {each.name: getattr(self, each.name) for each in fields(self) if _differs(self, each)}
+        return f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
     def plain(self) -> dict[str, Any]:
         """The parameters that are plain values, by name, for a file."""
         values = {each.name: getattr(self, each.name) for each in sorted(fields(self), key=lambda each: each.name)}
@@ -122,6 +127,11 @@ class LinearRecipe(Recipe):
                 f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "
                 "write shuffle=True or init='random'"
             )
+
+
+def _differs(recipe: Recipe, each: Field[Any]) -> bool:
+    found = getattr(recipe, each.name)
+    return found is not each.default and not (_is_plain(found) and found == each.default)
 
 
 def _is_plain(found: Any) -> bool:

@@ -49,7 +49,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The measurements, the most accurate first."""
+    """The measurements, the most accurate first.
+
+    >>> from rosenblatt import AveragedPerceptron
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> found = compare(rows, labels, classifiers={"averaged": AveragedPerceptron()})
+    >>> found.rows, found.folds, found.measured[0].accuracy
+    (40, 5, 1.0)
+    """
 
     rows: int
     features: int

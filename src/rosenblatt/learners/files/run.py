@@ -14,7 +14,8 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
@@ -129,7 +131,9 @@ class FileRun:
                 started = time.perf_counter()
                 self._run_epoch(store, filled, on_group)
                 if not filled and (self.recipe.max_iter > 1 or cache is not None):
-                    store.keep(self.fingerprint())
+                    store.flush()
+                    if cache is not None:  # which takes a hash of all data
+                        store.keep(self.fingerprint())
                     filled = True
                 self._end_epoch(store, filled, time.perf_counter() - started)
                 on_epoch(self)
@@ -139,6 +143,7 @@ class FileRun:
         made_of = [
             [source.stamp for source in self.reader.sources],
             self.reader.encoder.to_json(),
+            asdict(self.reader.wishes),
             self.classes.values.tolist(),
             [self.block, VALUES, self._whole, self.reader.skip_bad],
         ]
@@ -173,6 +178,18 @@ class FileRun:
             self.reader.encoder,
             names,
             history,
+            None,
+            partial(
+                keep_run,
+                self.recipe,
+                state,
+                self.judge.history,
+                history["stop_reason"],
+                features,
+                self.scale,
+                self.products,
+                self.choice,
+            ),
         )
 
     # A pocket's challenger is checked on all rows, so they all stay in one block.
