@@ -6,16 +6,18 @@ Invariant: answers come in the order of the rows, and figures are those of one p
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.cluster.collections import are_paths, computed, is_frame, is_lazy, row_blocks
 from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
-from rosenblatt.cluster.run import MOST_LOSSES, tree
-from rosenblatt.cluster.sources import are_paths, begin_files, computed, is_frame, is_lazy, over, row_blocks
+from rosenblatt.cluster.run import MOST_LOSSES
+from rosenblatt.cluster.sources import begin_files, over
 from rosenblatt.data.batches import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.lines import LineEncoder
@@ -46,7 +48,8 @@ def predict(
         As for `train`, without labels, or with labels that are passed over.
     model : Model or fitted learner
     """
-    parts = _over_parts(client, n_jobs, patience, source, model, reading, _labels_of, labelled=False)
+    model = model_of(model)
+    parts = list(iter_parts(client, source, model, _labels_of, n_jobs=n_jobs, reading=reading, patience=patience))
     labels: NDArray[Any] = np.concatenate(parts)
     return labels
 
@@ -61,35 +64,44 @@ def evaluate(
     patience: float = 60.0,
 ) -> Evaluation:
     """How often a model is right on a labelled source; the source is as for `train`."""
-    parts = _over_parts(client, n_jobs, patience, source, model, reading, _sums_of, labelled=True, join=join_sums)
-    sums: Sums = parts[0]
-    return sums.result(model_of(model))
+    model = model_of(model)
+    told: dict[str, Any] = {"n_jobs": n_jobs, "reading": reading, "patience": patience, "labelled": True}
+    return reduce(join_sums, iter_parts(client, source, model, _sums_of, **told)).result(model)
 
 
-def _over_parts(
+def iter_parts(
     client: Any,
-    n_jobs: int | None,
-    patience: float,
     source: Any,
-    model: Any,
-    reading: dict[str, Any] | None,
-    function: Callable[..., Any],
+    model: Model,
+    function: Callable[[Model, Reader | None, Any], Any],
     *,
-    labelled: bool,
-    join: Callable[[Any, Any], Any] | None = None,
-) -> list[Any]:
-    """What a function of the model and a part gives, for all parts; again from the start if workers were lost."""
-    model, hands = model_of(model), hands_of(client, n_jobs, patience)
+    n_jobs: int | None = None,
+    reading: dict[str, Any] | None = None,
+    patience: float = 60.0,
+    labelled: bool = False,
+) -> Iterator[Any]:
+    """What a function of the model, the way to read and a part gives, part after part.
+
+    What was lost with workers is done again, from the first part whose answer was not yet given.
+    """
+    hands, done, losses = hands_of(client, n_jobs, patience), 0, 0
     try:
-        for _ in range(MOST_LOSSES):
+        while True:
             try:
                 reader, parts = _parts_of(hands, source, model, reading or {}, labelled)
                 held = hands.hold(model)
-                found = [hands.submit(function, held, reader, part) for part in parts]
-                return hands.results(found if join is None else [tree(hands, join, found)])
-            except Lost:
-                continue
-        raise ClusterError("workers were lost again and again: are they short of memory?")
+                found = [hands.submit(function, held, reader, part) for part in parts[done:]]
+                while found:
+                    answer = hands.results(found[:1])[0]
+                    del found[0]
+                    done, losses = done + 1, 0
+                    yield answer
+                return
+            except Lost as error:
+                losses += 1
+                if losses >= MOST_LOSSES:
+                    why = " ".join(str(error).split())[:300]
+                    raise ClusterError(f"workers were lost {losses} times in a row at the same work: {why}") from None
     finally:
         hands.close()
 

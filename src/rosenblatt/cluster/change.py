@@ -125,35 +125,34 @@ class Change:
     whole: State | None = None  # instead of all this, where there is one shard only
 
     @classmethod
-    def of(cls, before: State, after: State, share: float, tally: Tally) -> Change:
-        """Of one pass, whose state began with sums and counters of 0."""
+    def of(cls, before: Values, after: State, share: float, tally: Tally) -> Change:
+        """Of one pass, whose state began with these weights, and with sums and counters of 0."""
         if not tally.seen:
             share = 0.0
         after = after.settled()
-        seen, dtype = tally.seen, after.dtype
-        matrices, intercepts = {}, {}
-        moved = after.weights.astype(np.float64) - before.weights
-        moved_intercept = after.intercept - before.intercept
+        columns = _touched(before, after)
+        where: Any = slice(None) if columns is None else columns
+
+        def some(values: NDArray[Any]) -> NDArray[np.float64]:
+            return np.asarray(values[:, where], np.float64)
+
+        seen, dtype, intercept = tally.seen, after.dtype, after.intercept
+        old, new = some(before["weights"]), some(after.weights)
+        moved, moved_intercept = new - old, intercept - before["intercept"]
+        matrices, small = {"weights": share * moved}, {"weights": share * moved_intercept}
         if "variances" in after.arrays:
-            p, q = 1.0 / before.arrays["variances"].astype(np.float64), 1.0 / after.arrays["variances"].astype(np.float64)
-            matrices["weights"] = (share * (q * after.weights - p * before.weights)).astype(dtype)
-            matrices["precisions"] = (share * (q - p)).astype(dtype)
-            p0, q0 = 1.0 / before.arrays["intercept_variances"], 1.0 / after.arrays["intercept_variances"]
-            intercepts["weights"] = share * (q0 * after.intercept - p0 * before.intercept)
-            intercepts["precisions"] = share * (q0 - p0)
-        else:
-            matrices["weights"] = (share * moved).astype(dtype)
-            intercepts["weights"] = share * moved_intercept
+            p, q = 1.0 / some(before["variances"]), 1.0 / some(after.arrays["variances"])
+            matrices = {"weights": share * (q * new - p * old), "precisions": share * (q - p)}
+            p, q = 1.0 / before["intercept_variances"], 1.0 / after.arrays["intercept_variances"]
+            small = {"weights": share * (q * intercept - p * before["intercept"]), "precisions": share * (q - p)}
+        matrices = {name: values.astype(dtype) for name, values in matrices.items()}
         if "sums" in after.arrays:
-            sums = after.arrays["sums"]
-            if after.penalty == NO_PENALTY:
-                matrices["totals"] = seen * moved - sums
-            else:  # the sums are those of the weights themselves
-                matrices["totals"] = sums - seen * before.weights.astype(np.float64)
-            intercepts["totals"] = seen * moved_intercept - after.arrays["intercept_sums"]
-        packed = Packed.of(matrices, {})
-        size = packed.nbytes
-        return cls(share, packed, intercepts, replace(tally, bytes=size, widest=size))
+            sums = some(after.arrays["sums"])
+            # With a penalty the sums are those of the weights themselves.
+            matrices["totals"] = seen * moved - sums if after.penalty == NO_PENALTY else sums - seen * old
+            small["totals"] = seen * moved_intercept - after.arrays["intercept_sums"]
+        packed = Packed(after.features, columns, matrices)
+        return cls(share, packed, small, replace(tally, bytes=packed.nbytes, widest=packed.nbytes))
 
     def plus(self, other: Change) -> Change:
         matrices = self.matrices.plus(other.matrices)
@@ -165,6 +164,17 @@ class Change:
 
     def __sizeof__(self) -> int:
         return 1000 + self.matrices.nbytes + (0 if self.whole is None else size_of(self.whole))
+
+
+def _touched(before: Values, after: State) -> NDArray[np.int32] | None:
+    """The columns in which a pass has changed anything; None where these are most of them."""
+    said = (after.weights != before["weights"]).any(axis=0)
+    if "sums" in after.arrays:
+        said |= (after.arrays["sums"] != 0).any(axis=0)
+    if "variances" in after.arrays:
+        said |= (after.arrays["variances"] != before["variances"]).any(axis=0)
+    columns = np.flatnonzero(said)
+    return None if 2 * len(columns) > after.features else columns.astype(INDEX)
 
 
 def add(left: Change, right: Change) -> Change:
@@ -212,6 +222,11 @@ class Front:
             state.arrays["variances"] = self.packed.matrix("variances", 1.0, order)
             state.arrays["intercept_variances"] = self.small["intercept_variances"].copy()
         return state
+
+    def start(self, state: State) -> Values:
+        """Copies of what a state of this front begins with, to tell later what has changed."""
+        names = ("weights", "intercept", "variances", "intercept_variances")
+        return {name: state.arrays[name].copy(order="K") for name in names if name in state.arrays}
 
     @property
     def nbytes(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.cluster.change import Tally
+from rosenblatt.cluster.change import Packed, Tally
 from rosenblatt.cluster.mixing import Mixed
 from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.errors import DataError, ModelError, ParameterError
@@ -47,10 +47,15 @@ def save_run(path: str | os.PathLike[str], every: float, about: dict[str, Any]) 
 def _save(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
     state = run.mixed.state
     tensors: Tensors = {f"state.{name}": values for name, values in state.arrays.items()}
-    tensors |= {f"step.{name}": values for name, values in run.mixed.step.items()}
+    step = run.mixed.step
+    if step is not None and run.mixed.intercept_step is not None:
+        tensors |= {"step.weights": step.values["weights"], "step.intercept": run.mixed.intercept_step}
+        if step.columns is not None:
+            tensors["step.columns"] = step.columns
     tensors["generators"] = np.stack(run.generators)
     header = {
         "told": _told(run),
+        "recipe": run.recipe.plain(),
         "about": about,
         "history": asdict(run.judge.history),
         "judge": run.judge.to_json(),
@@ -68,7 +73,7 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What the caller had put beside a run, the recipe and the mixing: enough to open the data again."""
     header, _ = read_container(path, KIND)
     try:
-        return {**header["about"], "told": header["told"]}
+        return {**header["about"], "told": header["told"], "recipe": header["recipe"]}
     except (KeyError, TypeError) as error:
         raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
 
@@ -89,7 +94,10 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
         if set(arrays) != set(state.arrays) or any(arrays[n].shape != v.shape for n, v in state.arrays.items()):
             raise ModelError(f"{name} is not a sound checkpoint: its arrays are not those of the state")
         state.arrays = {n: np.array(v, order="F") for n, v in arrays.items()}
-        run.mixed = Mixed(state, {n.removeprefix("step."): v for n, v in tensors.items() if n.startswith("step.")})
+        step = None
+        if "step.weights" in tensors:
+            step = Packed(state.features, tensors.get("step.columns"), {"weights": tensors["step.weights"]})
+        run.mixed = Mixed(state, step, tensors.get("step.intercept"))
         run.generators = [np.array(each) for each in tensors["generators"]]
         run.judge.restore(header["judge"], History(**header["history"]))
         run.place, run.seconds = int(header["place"]), float(header["seconds"])

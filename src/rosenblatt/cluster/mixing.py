@@ -7,7 +7,7 @@ keep are exact whatever the mixing: the answer is the mean of the weights after 
 shard's rows, or to its mistakes; the perceptron keeps its bound. ``momentum`` is a block momentum on the mean step
 (Chen and Huo 2016): ``step = eta step + mean``, with ``eta = 1 - 1/shards``, so that in the long run a shard's step
 counts in full instead of by its share. No bound is known for it: what is claimed is measured only. Weights with
-variances are mixed as Gaussians are: by their precisions, which add up.
+variances are mixed in proportion to their precisions, and the precisions that shards have gained add up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.cluster.change import Change, Front, Tally, Values, size_of
+from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.state.state import State
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
@@ -35,7 +35,6 @@ class Mixer:
 
     mixing: Mixing
     shards: int
-    precisions: Literal["sum", "mean"] = "sum"
 
     @property
     def eta(self) -> float:
@@ -54,76 +53,86 @@ class Mixed:
     """The state that all shards have made together, and the step that led to it."""
 
     state: State
-    step: Values = field(default_factory=dict)  # of the weights and intercepts, for a momentum
+    step: Packed | None = None  # of the weights, for a momentum
+    intercept_step: NDArray[np.float64] | None = None
     tally: Tally = field(default_factory=Tally)  # of the latest mix
-    gain: float = 0.0  # how far the weights moved, squared
 
     def __sizeof__(self) -> int:
-        return 1000 + size_of(self.state) + sum(values.nbytes for values in self.step.values())
+        return 1000 + size_of(self.state) + (0 if self.step is None else self.step.nbytes)
 
 
 def mix(mixed: Mixed, change: Change, mixer: Mixer) -> Mixed:
     """The state after one more mix."""
     if change.whole is not None:
-        return Mixed(change.whole, {}, change.tally)
-    state = mixed.state.settled().copy()
-    tally = change.tally
-    if change.share:
-        tally = replace(tally, mixed_mistakes=tally.mixed_mistakes / change.share)
-    else:
-        tally = replace(tally, mixed_mistakes=0.0)
-    step = _steps(state, change, mixer)
-    moved = tally.updates > 0 or bool(state.penalty != NO_PENALTY)
-    for name in ("weights", "intercept"):
-        if mixer.eta and moved and name in mixed.step:
-            step[name] = step[name] + mixer.eta * mixed.step[name]
-    if not moved:  # nobody had anything to change: the weights stay, so that the next pass shows whether they separate
-        step = {}
-    _apply(state, change, step, tally)
-    kept = {name: step[name] for name in ("weights", "intercept")} if mixer.eta and step else {}
-    return Mixed(state, kept, replace(tally, finite=tally.finite and state.is_finite()))
+        return Mixed(change.whole, tally=change.tally)
+    state, tally = mixed.state.settled().copy(), change.tally
+    tally = replace(tally, mixed_mistakes=tally.mixed_mistakes / (change.share or 1.0))
+    if not tally.updates and state.penalty == NO_PENALTY:
+        # Nobody had anything to change: the weights stay, so that the next passes show whether they separate.
+        _count(state, change, tally, None, {})
+        return Mixed(state, tally=tally)
+    step, steps = _steps(state, change, mixer)
+    if mixer.eta and mixed.step is not None and mixed.intercept_step is not None:
+        slower = {name: mixer.eta * values for name, values in mixed.step.values.items()}
+        step = step.plus(Packed(mixed.step.features, mixed.step.columns, slower))
+        steps["intercept"] = steps["intercept"] + mixer.eta * mixed.intercept_step
+    _count(state, change, tally, step, steps)
+    tally = replace(tally, finite=tally.finite and state.is_finite())
+    return Mixed(state, step, steps["intercept"], tally) if mixer.eta else Mixed(state, tally=tally)
 
 
-def _steps(state: State, change: Change, mixer: Mixer) -> Values:
-    """The mean step of the shards, before any momentum; float64."""
-    share = change.share or 1.0
-    packed, small = change.matrices, change.intercepts
-    weights = packed.matrix("weights").astype(np.float64) / share
-    intercept = small["weights"] / share
+def _steps(state: State, change: Change, mixer: Mixer) -> tuple[Packed, Values]:
+    """The mean step of the shards before any momentum; and of the intercepts, and new variances."""
+    share, packed, small = change.share or 1.0, change.matrices, change.intercepts
+    where = _where(packed)
+    weights, intercept = packed.values["weights"].astype(np.float64) / share, small["weights"] / share
     if "precisions" not in packed.values:
-        return {"weights": weights, "intercept": intercept}
-    steps: Values = {}
-    rows = (("weights", "variances", weights, packed.matrix("precisions").astype(np.float64) / share),)
-    rows += (("intercept", "intercept_variances", intercept, small["precisions"] / share),)  # type: ignore[assignment]
-    many = mixer.shards if mixer.precisions == "sum" else 1
-    for name, variances, moved, gained in rows:
-        before = 1.0 / state.arrays[variances].astype(np.float64)
-        # Of the information q v and the precision q each shard adds its own part to what was known before.
-        after = before + many * gained
-        information = before * state.arrays[name] + many * moved
-        steps[name] = np.where(after > 0, information / after, state.arrays[name]) - state.arrays[name]
-        steps[variances] = 1.0 / after
-    return steps
+        return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
+    gained, gained_small = packed.values["precisions"].astype(np.float64) / share, small["precisions"] / share
+    before = state.weights[:, where].astype(np.float64)
+    weights, variances = _gaussians(before, state.arrays["variances"][:, where], weights, gained, mixer)
+    state.arrays["variances"][:, where] = variances
+    known = state.arrays["intercept_variances"]
+    intercept, state.arrays["intercept_variances"] = _gaussians(
+        state.intercept, known, intercept, gained_small, mixer
+    )
+    return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
 
 
-def _apply(state: State, change: Change, step: Values, tally: Tally) -> None:
+def _gaussians(
+    mean: NDArray[Any], variance: NDArray[Any], moved: NDArray[Any], gained: NDArray[Any], mixer: Mixer
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The step of the mean, and the new variance, by the shards' mean gain of ``q v`` and of ``q``."""
+    before = 1.0 / variance.astype(np.float64)
+    step = (before * mean + moved) / (before + gained) - mean
+    return step, 1.0 / (before + mixer.shards * gained)
+
+
+def _where(packed: Packed) -> Any:
+    return slice(None) if packed.columns is None else packed.columns
+
+
+def _count(state: State, change: Change, tally: Tally, step: Packed | None, steps: Values) -> None:
     """On exit the state has taken the step, and counts every row of every shard."""
-    seen = state.counter("seen")
-    before = {name: state.arrays[name].astype(np.float64) for name in ("weights", "intercept")}
-    for name in ("weights", "intercept"):
-        if name in step:
-            state.arrays[name] = (before[name] + step[name]).astype(state.arrays[name].dtype)
-    for name in ("variances", "intercept_variances"):
-        if name in step:
-            state.arrays[name] = step[name].astype(state.arrays[name].dtype)
-    if "sums" in state.arrays:
-        after = {name: state.arrays[name].astype(np.float64) - before[name] for name in before}
-        totals = {"sums": change.matrices.matrix("totals"), "intercept_sums": change.intercepts["totals"]}
-        for name, sums in (("weights", "sums"), ("intercept", "intercept_sums")):
-            if state.penalty != NO_PENALTY and name == "weights":  # the sums of the weights themselves
-                state.arrays[sums] = state.arrays[sums] + tally.seen * before[name] + totals[sums]
-            else:  # so that weights - sums/seen is the mean
-                state.arrays[sums] = state.arrays[sums] + (seen + tally.seen) * after[name] - totals[sums]
+    seen, plain = state.counter("seen"), state.penalty == NO_PENALTY
+    sums = state.arrays.get("sums")
+    if sums is not None and not plain:  # the sums of the weights themselves
+        sums += tally.seen * state.weights.astype(np.float64)
+        sums[:, _where(change.matrices)] += change.matrices.values["totals"]
+    elif sums is not None:  # so that weights - sums/seen is the mean
+        sums[:, _where(change.matrices)] -= change.matrices.values["totals"]
+    if step is not None:
+        where = _where(step)
+        before = state.weights[:, where].astype(np.float64)
+        state.weights[:, where] = before + step.values["weights"]
+        if sums is not None and plain:
+            sums[:, where] += (seen + tally.seen) * (state.weights[:, where].astype(np.float64) - before)
+    intercept = state.intercept.copy()
+    if "intercept" in steps:
+        state.arrays["intercept"] = intercept + steps["intercept"]
+    if sums is not None:
+        moved = (seen + tally.seen) * (state.intercept - intercept)
+        state.arrays["intercept_sums"] = state.arrays["intercept_sums"] + moved - change.intercepts["totals"]
     for name in ("seen", "survived"):
         state.set_counter(name, state.counter(name) + tally.seen)
     for name in ("mistakes", "updates"):
@@ -182,9 +191,3 @@ def check_mixing(mixing: Any, mixes: Any) -> tuple[Mixing, int]:
     if mixing not in MIXINGS:
         raise ParameterError(f"mixing={mixing!r}: must be {', '.join(map(repr, MIXINGS[:-1]))} or {MIXINGS[-1]!r}")
     return mixing, MIXES[mixing] if mixes is None else check_count("mixes", mixes)
-
-
-def starting(state: State, generator: NDArray[np.uint64]) -> Mixed:
-    """Before the first mix."""
-    state.arrays["generator"] = generator.copy()
-    return Mixed(state)

@@ -6,6 +6,7 @@ Invariant: one shard gives the model that the plain learner gives, to the byte.
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.files.run import MOST_NAMES
 from rosenblatt.learners.fitting import take_over
+from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
@@ -62,7 +64,7 @@ def model_of_run(
     mixed = {} if run.alone else {"shards": len(run.sizes), "mixing": run.mixer.mixing, "mixes": run.parts}
     if opened.reader is None and run.products is None and scale is None:
         learner = learner_of(run.recipe, opened.values, state, judge.history, reason, names)
-        model = model_of(learner)
+        model = model_of(learner, state=True)
         return replace(model, history=model.history | mixed)
     answer: Any = state.answer()
     if run.products is not None:
@@ -80,8 +82,9 @@ def model_of_run(
     encoder = None
     if opened.reader is not None:
         encoder, known = opened.reader.encoder, _find_names(hands, opened.reader, answer)
-    told = run.recipe.of_files()
-    return Model(run.recipe.learner, told, opened.values, (answer,), opened.features, encoder, known, history)
+    told, features = run.recipe.of_files(), opened.features
+    kept = partial(keep_run, run.recipe, state, judge.history, reason, features, scale, run.products, why)
+    return Model(run.recipe.learner, told, opened.values, (answer,), features, encoder, known, history, None, kept)
 
 
 def _find_names(hands: Hands, reader: Reader, answer: Any) -> dict[int, str]:

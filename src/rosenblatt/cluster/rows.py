@@ -33,6 +33,7 @@ class Facts:
     dtype: np.dtype[Any]
     names: tuple[str, ...] | None = None
     sparse: bool = False
+    stored: int = 0  # values
     bad: int = 0  # lines that were skipped
     first_bad: tuple[str, ...] = ()
 
@@ -81,7 +82,7 @@ class Part:
         labels = self.labels[used] if isinstance(self.labels, np.ndarray) else _some(self.labels, used)
         sparse, weights = not isinstance(self.X, np.ndarray), counts[used].astype(float)
         found = Facts(len(self), self.X.shape[1], labels, weights, self.X.dtype, self.names, sparse)
-        return replace(found, bad=self.bad, first_bad=self.first_bad)
+        return replace(found, stored=self.X.size if not sparse else self.X.nnz, bad=self.bad, first_bad=self.first_bad)
 
     def _kept(self) -> Part:
         """Without rows of weight 0, which are as if absent."""
@@ -137,6 +138,12 @@ class Shape:
     dtype: np.dtype[Any]
     by_class: NDArray[np.float64] | None = None  # what the rows of each class weigh
     scale: NDArray[np.float64] | None = None  # what each column is divided by
+    columns: NDArray[np.int32] | None = None  # those that any row has a value in, where they are few; None: all
+
+    @property
+    def width(self) -> int:
+        """Columns that are learned."""
+        return self.features if self.columns is None else len(self.columns)
 
     @property
     def values(self) -> NDArray[Any]:
@@ -220,7 +227,9 @@ def _joined(pieces: list[Any], shape: Shape) -> Any:
     data = data.astype(shape.dtype, copy=False)
     if shape.scale is not None:
         data = data / shape.scale[indices]
-    return _csr(data, indices.astype(kind, copy=False), starts.astype(kind, copy=False), shape.features)
+    if shape.columns is not None:
+        indices = np.searchsorted(shape.columns, indices)
+    return _csr(data, indices.astype(kind, copy=False), starts.astype(kind, copy=False), shape.width)
 
 
 def _csr(data: Any, indices: Any, starts: Any, features: int) -> Any:
@@ -233,6 +242,18 @@ def _csr(data: Any, indices: Any, starts: Any, features: int) -> Any:
 
 def _some(labels: Sequence[bytes], used: NDArray[np.bool_]) -> list[bytes]:
     return [label for label, there in zip(labels, used, strict=True) if there]
+
+
+def used_columns(part: Part) -> NDArray[np.int32]:
+    """The columns in which a part has values."""
+    used = np.zeros(part.X.shape[1], bool)
+    used[part.X.indices] = True
+    return np.flatnonzero(used).astype(np.int32)
+
+
+def both_columns(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Those of either."""
+    return np.union1d(left, right)
 
 
 def facts_of(part: Part) -> Facts:

@@ -69,7 +69,7 @@ def learn(rows: Rows, front: Front, told: Pass) -> Change:
     alone = front.whole is not None
     order, moved = _order(len(rows), told)
     state = front.state(recipe.used_keep, bool(recipe.fit_intercept), moved, "F" if table.sparse else "C")
-    before = None if alone else state.copy()
+    before = None if alone else front.start(state)
     counted = [state.counter(name) for name in ("seen", "mistakes", "updates")]
     weight_before = state.mistake_weight
     if order is None or len(order):

@@ -16,8 +16,8 @@ from rosenblatt.cluster.checkpoint import restore, save_run
 from rosenblatt.cluster.hands import Hands, hands_of
 from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_recipe
 from rosenblatt.cluster.result import learner_of, model_of_run
-from rosenblatt.cluster.rows import Shape, assemble, cut_shards
-from rosenblatt.cluster.run import ClusterRun, Traffic
+from rosenblatt.cluster.rows import Shape, assemble, both_columns, cut_shards, used_columns
+from rosenblatt.cluster.run import ClusterRun, Traffic, tree
 from rosenblatt.cluster.shard import rows_and_weight
 from rosenblatt.cluster.sources import Opened, open_source
 from rosenblatt.data.labels import Labels
@@ -35,6 +35,7 @@ from rosenblatt.training.trained import EPOCHS, Trained
 
 MOST_SHARDS = 64  # where their number is left open
 LEAST_ROWS = 10_000  # of a shard, then
+WIDE = 4096  # features from which on it is worth to find those that are used
 SHARD_SEED = 1 << 62  # generators of shards are those of restarts that nobody asks for
 
 
@@ -143,17 +144,21 @@ def train(
         shards = min(shards, opened.rows)
         mixing, mixes = check_mixing(mixing, mixes)
         why, scores, scale, terms = None, {}, None, None
+        if type(recipe).__name__ == "AutoPerceptron":
+            parameters = {"max_iter": recipe.max_iter, "random_state": recipe.random_state}
+            recipe, products = "auto", recipe.products
         if isinstance(recipe, str) and recipe == "auto":
             from rosenblatt.cluster.choice import choose_on
 
             chosen = choose_on(hands, opened, products=products, **parameters)
+            parameters = {}
             on_choice(chosen.why)
             recipe, why, scores, scale, terms = chosen.recipe, chosen.why, chosen.scores, chosen.scale, chosen.products
         told = check_recipe(_recipe_of(recipe, parameters), shards)
         told.check_classes(len(opened.values))
         if told.is_ovr(len(opened.values)):
             raise ParameterError("multiclass='ovr' has no meaning on a cluster: write multiclass='joint'")
-        shape = _shape(opened, told, scale)
+        shape = _shape(hands, opened, told, scale, compact=shards > 1 and terms is None)
         cuts = cut_shards([facts.rows for facts in opened.facts], shards)
         rows = [
             hands.submit(assemble, [opened.parts[p] for p, _, _ in cut], [(a, b) for _, a, b in cut], shape)
@@ -177,6 +182,7 @@ def train(
         weighted = any(each[0] != each[1] for each in counted)
         if is_bounded(told, mixing if shards > 1 else "mean") and not weighted and terms is None:
             bound = find_bound(run, hands, rows)
+        run.mixed = replace(run.mixed, state=_widened(run.mixed.state, shape))
         return _trained(hands, run, opened, shape, why, scores, bound, mixing)
     finally:
         hands.close()
@@ -195,12 +201,34 @@ def _plain(reading: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reading.items() if name not in ("limits", "jobs", "encoder")}
 
 
-def _shape(opened: Opened, recipe: LinearRecipe, scale: NDArray[np.float64] | None) -> Shape:
-    by_class = None
+def _shape(
+    hands: Hands, opened: Opened, recipe: LinearRecipe, scale: NDArray[np.float64] | None, *, compact: bool
+) -> Shape:
+    by_class, columns = None, None
     if recipe.class_weight is not None:
         every = Labels(opened.values, np.arange(len(opened.values), dtype=np.int32))
         by_class = class_weights(recipe.class_weight, every, opened.counts())
-    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale)
+    zeros = isinstance(recipe.init, str) and recipe.init == "zeros"
+    if compact and zeros and opened.features >= WIDE and opened.facts[0].sparse:
+        # Hashed features leave most columns empty: those that no row has a value in need not be mixed.
+        found = tree(hands, both_columns, [hands.submit(used_columns, part) for part in opened.parts])
+        columns = hands.results([found])[0]
+        columns = columns if len(columns) < opened.features else None
+    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns)
+
+
+def _widened(state: State, shape: Shape) -> State:
+    """The state over all features: those without a value in any row are as they began."""
+    if shape.columns is None:
+        return state
+    wide = state.settled().copy()
+    for array in wide.declared:
+        if array.shape == "weights":
+            wide.arrays[array.name] = array.with_features(state.arrays[array.name][:, :0], shape.features)
+            wide.arrays[array.name][:, shape.columns] = state.arrays[array.name]
+    if "as_of" in wide.arrays:
+        wide.arrays["as_of"] = np.full(shape.features, wide.counter("seen"))
+    return wide
 
 
 def _begin(
@@ -208,7 +236,7 @@ def _begin(
 ) -> ClusterRun:
     seed, K, shards = seed_of(recipe.random_state), weight_rows(len(shape.values)), len(counted)
     generator = engine.seed_generator(seed, 0)
-    size = (K, shape.features if terms is None else count_terms(len(terms.columns)))
+    size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
     dtype = shape.dtype if terms is None else np.dtype(np.float32)
     weights, intercept = starting_weights(recipe.init, size, dtype, generator, bool(recipe.fit_intercept))
     state = State.begin(
