@@ -76,9 +76,20 @@ class Packed:
             return cls(first.shape[1], None, {name: np.ascontiguousarray(m) for name, m in matrices.items()})
         return cls(first.shape[1], columns, {name: np.ascontiguousarray(m[:, columns]) for name, m in matrices.items()})
 
-    def matrix(self, name: str, begin: float = 0.0, order: Any = "F") -> NDArray[Any]:
-        """One of the matrices, an array of the caller's own."""
+    def matrix(
+        self, name: str, begin: float = 0.0, order: Any = "F", only: NDArray[np.int32] | None = None
+    ) -> NDArray[Any]:
+        """One of the matrices, or some of its columns, as an array of the caller's own."""
         values = self.values[name]
+        if only is not None:
+            part = np.full((values.shape[0], max(len(only), 1)), begin, values.dtype, order)
+            if self.columns is None:
+                part[:, : len(only)] = values[:, only]
+            elif len(self.columns):
+                places = np.minimum(np.searchsorted(self.columns, only), len(self.columns) - 1)
+                there = np.flatnonzero(self.columns[places] == only)
+                part[:, there] = values[:, places[there]]
+            return part
         if self.columns is None:
             return np.array(values, order=order)
         shape = (values.shape[0], self.features)
@@ -125,8 +136,19 @@ class Change:
     whole: State | None = None  # instead of all this, where there is one shard only
 
     @classmethod
-    def of(cls, before: Values, after: State, share: float, tally: Tally) -> Change:
-        """Of one pass, whose state began with these weights, and with sums and counters of 0."""
+    def of(
+        cls,
+        before: Values,
+        after: State,
+        share: float,
+        tally: Tally,
+        features: int,
+        among: NDArray[np.int32] | None = None,
+    ) -> Change:
+        """Of one pass, whose state began with these weights, and with sums and counters of 0.
+
+        The state may be over some columns only, those `among` all features.
+        """
         if not tally.seen:
             share = 0.0
         after = after.settled()
@@ -151,7 +173,10 @@ class Change:
             # With a penalty the sums are those of the weights themselves.
             matrices["totals"] = seen * moved - sums if after.penalty == NO_PENALTY else sums - seen * old
             small["totals"] = seen * moved_intercept - after.arrays["intercept_sums"]
-        packed = Packed(after.features, columns, matrices)
+        if among is not None:
+            columns = among if columns is None else among[columns]
+            matrices = {name: values[:, : len(columns)] for name, values in matrices.items()}
+        packed = Packed(features, columns, matrices)
         return cls(share, packed, small, replace(tally, bytes=packed.nbytes, widest=packed.nbytes))
 
     def plus(self, other: Change) -> Change:
@@ -206,12 +231,19 @@ class Front:
         small = {name: state.arrays[name] for name in ("intercept", "intercept_variances") if name in state.arrays}
         return cls(Packed.of({name: state.arrays[name] for name in names}, begins), small)
 
-    def state(self, keep: str, fit_intercept: bool, generator: NDArray[np.uint64], order: Any) -> State:
-        """A state of the shard's own, that has seen nothing yet."""
+    def state(
+        self,
+        keep: str,
+        fit_intercept: bool,
+        generator: NDArray[np.uint64],
+        order: Any,
+        only: NDArray[np.int32] | None = None,
+    ) -> State:
+        """A state of the shard's own, that has seen nothing yet, over all features or over some columns only."""
         if self.whole is not None:
             return self.whole.copy()
         state = State.begin(
-            self.packed.matrix("weights", order=order),
+            self.packed.matrix("weights", order=order, only=only),
             self.small["intercept"].copy(),
             keep=keep,
             fit_intercept=fit_intercept,
@@ -219,7 +251,7 @@ class Front:
             second_order="variances" in self.packed.values,
         )
         if "variances" in state.arrays:
-            state.arrays["variances"] = self.packed.matrix("variances", 1.0, order)
+            state.arrays["variances"] = self.packed.matrix("variances", 1.0, order, only)
             state.arrays["intercept_variances"] = self.small["intercept_variances"].copy()
         return state
 

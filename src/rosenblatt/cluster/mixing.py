@@ -7,7 +7,7 @@ keep are exact whatever the mixing: the answer is the mean of the weights after 
 shard's rows, or to its mistakes; the perceptron keeps its bound. ``momentum`` is a block momentum on the mean step
 (Chen and Huo 2016): ``step = eta step + mean``, with ``eta = 1 - 1/shards``, so that in the long run a shard's step
 counts in full instead of by its share. No bound is known for it: what is claimed is measured only. Weights with
-variances are mixed in proportion to their precisions, and the precisions that shards have gained add up.
+variances are mixed in proportion to their precisions, without a momentum: precisions say how far to step already.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ class Mixer:
 
     mixing: Mixing
     shards: int
+    second_order: bool = False
 
     @property
     def eta(self) -> float:
         """How much of the last step is in the next one."""
-        return 1.0 - 1.0 / self.shards if self.mixing == "momentum" else 0.0
+        return 1.0 - 1.0 / self.shards if self.mixing == "momentum" and not self.second_order else 0.0
 
     def share(self, rows: int, tally: Tally, *, by_updates: bool) -> float:
         """What a shard's pass counts in the mix, in proportion."""
@@ -90,22 +91,22 @@ def _steps(state: State, change: Change, mixer: Mixer) -> tuple[Packed, Values]:
         return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
     gained, gained_small = packed.values["precisions"].astype(np.float64) / share, small["precisions"] / share
     before = state.weights[:, where].astype(np.float64)
-    weights, variances = _gaussians(before, state.arrays["variances"][:, where], weights, gained, mixer)
+    weights, variances = _gaussians(before, state.arrays["variances"][:, where], weights, gained)
     state.arrays["variances"][:, where] = variances
     known = state.arrays["intercept_variances"]
     intercept, state.arrays["intercept_variances"] = _gaussians(
-        state.intercept, known, intercept, gained_small, mixer
+        state.intercept, known, intercept, gained_small
     )
     return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
 
 
 def _gaussians(
-    mean: NDArray[Any], variance: NDArray[Any], moved: NDArray[Any], gained: NDArray[Any], mixer: Mixer
+    mean: NDArray[Any], variance: NDArray[Any], moved: NDArray[Any], gained: NDArray[Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The step of the mean, and the new variance, by the shards' mean gain of ``q v`` and of ``q``."""
     before = 1.0 / variance.astype(np.float64)
     step = (before * mean + moved) / (before + gained) - mean
-    return step, 1.0 / (before + mixer.shards * gained)
+    return step, 1.0 / (before + gained)
 
 
 def _where(packed: Packed) -> Any:

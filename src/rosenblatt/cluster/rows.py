@@ -94,12 +94,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Rows:
-    """A shard: rows over all features, and their codes among all classes."""
+    """A shard: rows over the features that it has values in, and their codes among all classes."""
 
     X: Any
     codes: NDArray[np.int32]
     classes: int
     weights: NDArray[np.float64] | None = None
+    columns: NDArray[np.int32] | None = None  # those that X has, where a shard has values in few of them; None: all
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -139,6 +140,7 @@ class Shape:
     by_class: NDArray[np.float64] | None = None  # what the rows of each class weigh
     scale: NDArray[np.float64] | None = None  # what each column is divided by
     columns: NDArray[np.int32] | None = None  # those that any row has a value in, where they are few; None: all
+    apart: bool = False  # may a shard leave out columns that it has no values in?
 
     @property
     def width(self) -> int:
@@ -202,7 +204,8 @@ def assemble(parts: list[Part], cuts: list[tuple[int, int]], shape: Shape) -> Ro
         X, codes, weights = X[kept], codes[kept], weights[kept]
     if weights is not None and bool(np.all(weights == 1.0)):
         weights = None
-    return Rows(X, codes, len(shape.values), weights)
+    X, columns = _narrowed(X) if shape.apart and not isinstance(X, np.ndarray) else (X, None)
+    return Rows(X, codes, len(shape.values), weights, columns)
 
 
 def _piece(part: Part, begin: int, end: int) -> tuple[Any, NDArray[np.int32], NDArray[np.float64] | None]:
@@ -230,6 +233,17 @@ def _joined(pieces: list[Any], shape: Shape) -> Any:
     if shape.columns is not None:
         indices = np.searchsorted(shape.columns, indices)
     return _csr(data, indices.astype(kind, copy=False), starts.astype(kind, copy=False), shape.width)
+
+
+def _narrowed(X: Any) -> tuple[Any, NDArray[np.int32] | None]:
+    """Rows over the columns that they use, where these are less than half."""
+    used = np.zeros(X.shape[1], bool)
+    used[X.indices] = True
+    columns = np.flatnonzero(used).astype(np.int32)
+    if 2 * len(columns) > X.shape[1]:
+        return X, None
+    place = np.cumsum(used, dtype=X.indices.dtype) - X.indices.dtype.type(1)
+    return _csr(X.data, place[X.indices], X.indptr, max(len(columns), 1)), columns
 
 
 def _csr(data: Any, indices: Any, starts: Any, features: int) -> Any:

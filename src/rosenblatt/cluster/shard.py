@@ -19,6 +19,7 @@ from rosenblatt.cluster.change import Change, Front, Packed, Tally
 from rosenblatt.cluster.mixing import Mixer
 from rosenblatt.cluster.rows import Rows
 from rosenblatt.learners.epochs.run import Orders
+from rosenblatt.learners.state.state import State
 from rosenblatt.models.quadratic import Products
 from rosenblatt.recipe.recipe import LinearRecipe
 
@@ -65,10 +66,9 @@ _memory = _Memory()
 
 def learn(rows: Rows, front: Front, told: Pass) -> Change:
     """What a pass over a part of the rows changes."""
-    recipe, table = told.recipe, rows.table()
-    alone = front.whole is not None
+    recipe, alone = told.recipe, front.whole is not None
     order, moved = _order(len(rows), told)
-    state = front.state(recipe.used_keep, bool(recipe.fit_intercept), moved, "F" if table.sparse else "C")
+    state = _state(rows, front, told, moved)
     before = None if alone else front.start(state)
     counted = [state.counter(name) for name in ("seen", "mistakes", "updates")]
     weight_before = state.mistake_weight
@@ -84,7 +84,13 @@ def learn(rows: Rows, front: Front, told: Pass) -> Change:
         state.arrays["generator"] = moved.copy()
         return Change(1.0, Packed(state.features, None, {}), {}, replace(tally, mixed_mistakes=float(mistakes)), state)
     share = told.mixer.share(learned, tally, by_updates=recipe.used_rule.moves_without_mistake)
-    return Change.of(before, state, share, replace(tally, mixed_mistakes=share * mistakes))
+    tally = replace(tally, mixed_mistakes=share * mistakes)
+    return Change.of(before, state, share, tally, front.packed.features, rows.columns)
+
+
+def _state(rows: Rows, front: Front, told: Pass, generator: NDArray[np.uint64]) -> State:
+    order, recipe = "C" if isinstance(rows.X, np.ndarray) else "F", told.recipe
+    return front.state(recipe.used_keep, bool(recipe.fit_intercept), generator, order, rows.columns)
 
 
 def moved_generator(rows: Rows, told: Pass) -> NDArray[np.uint64]:
@@ -120,8 +126,7 @@ def _weight_of(rows: Rows, order: NDArray[np.uint32] | None) -> float:
 
 def count_mistakes(rows: Rows, front: Front, told: Pass) -> float:
     """The weight of the rows that the raw weights get wrong."""
-    recipe, table = told.recipe, rows.table()
-    state = front.state(recipe.used_keep, bool(recipe.fit_intercept), told.generator, "F" if table.sparse else "C")
+    recipe, table, state = told.recipe, rows.table(), _state(rows, front, told, told.generator)
     targets = rows.targets(recipe.tie_positive)
     if told.products is None:
         return state.count_mistakes(table, targets)
@@ -144,8 +149,7 @@ def look_at(rows: Rows, front: Front, told: Pass) -> Reach:
     """The reach of a shard's rows at the raw weights."""
     if not len(rows):
         return Reach(0.0, np.inf)
-    recipe, table = told.recipe, rows.table()
-    state = front.state(recipe.used_keep, bool(recipe.fit_intercept), told.generator, "F" if table.sparse else "C")
+    recipe, table, state = told.recipe, rows.table(), _state(rows, front, told, told.generator)
     from rosenblatt.models.linear import Linear
 
     scores = Linear(state.settled().weights, state.intercept).scores(table)

@@ -214,7 +214,8 @@ def _shape(
         found = tree(hands, both_columns, [hands.submit(used_columns, part) for part in opened.parts])
         columns = hands.results([found])[0]
         columns = columns if len(columns) < opened.features else None
-    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns)
+    apart = compact and not recipe.used_rule.shrinks  # a penalty shrinks the weights of all columns
+    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart)
 
 
 def _widened(state: State, shape: Shape) -> State:
@@ -250,7 +251,7 @@ def _begin(
     state.take_penalty(recipe.used_rule.penalty)
     generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
     sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))
-    mixer = Mixer(mixing, shards)
+    mixer = Mixer(mixing, shards, recipe.used_rule.traits.second_order)
     judge = Judge.of(recipe)
     return ClusterRun(recipe, mixer, mixes, Mixed(state), judge, generators, sizes, weight, products=terms)
 
