@@ -8,7 +8,7 @@ BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" $(foreach tool,cmake ninja,$
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize fuzz fuzz-long bench bench-quick bench-guard clean
+.PHONY: demo test lint sanitize lost-workers fuzz fuzz-long bench bench-quick bench-guard clean
 
 demo: $(VENV)/.base
 	$(BIN)/rosenblatt demo
@@ -44,6 +44,10 @@ fuzz: $(VENV)/.installed
 	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz-records tests/fuzz/records.cpp
 	build/fuzz-records $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
+
+# Thirty workers killed at random moments, with the state held now and then, and after every mix.
+lost-workers: $(VENV)/.installed
+	ROSENBLATT_KILLS=30 $(BIN)/python -m pytest -q tests/cluster/test_losses.py -k killed
 
 # Half an hour for each of the doors.
 fuzz-long:

@@ -22,7 +22,7 @@ def local():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit="1GB",
         silence_logs=50,
     ) as cluster:

@@ -34,7 +34,7 @@ def connect(address: str) -> Iterator[Any]:
             raise ParameterError(f"{address}: must be one worker or more")
         with (
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=40
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=40
             ) as cluster,
             Client(cluster) as client,
         ):
