@@ -11,6 +11,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "loops.hpp"
 #include "names.hpp"
 #include "views.hpp"
 
@@ -145,24 +146,21 @@ class Stream {
 
   void add(PyState& held, const AnyRule& chosen, std::int64_t positive, bool tie_positive) {
     const State<double> state(held.view());
-    visit(chosen, nullptr, state, [&](const auto& rule, const auto& keep) {
-      using Keep = std::decay_t<decltype(keep)>;
+    const RuleOf<double> rule = bind_rule(chosen, state, nullptr);
+    const KeepOf<double> bound = bind_keep(state, nullptr);
+    const auto learn = [=, kept = bound](const OneRow& row, std::int64_t code, double weight) mutable {
+      const std::int8_t sign = code == positive ? 1 : -1;
+      const auto label = static_cast<std::int32_t>(code);
+      const AnyTask task = state.K == 1 ? AnyTask(TwoClasses{{&weight}, &sign, tie_positive})
+                                        : AnyTask(Joint{{&weight}, &label, state.K});
+      Poll poll;
+      Loops<OneRow>::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
+    };
+    visit_keep<double>(state.keep, [&]<class Keep>(std::type_identity<Keep>) {
       if constexpr (!Keep::is_weights) {
         throw std::invalid_argument("keep='vote': a stream's answer must be a weight vector");
       } else {
-        auto step = [=, kept = keep](const OneRow& row, const auto& task) mutable {
-          Poll poll;
-          rosenblatt::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
-        };
-        const auto learn = [=](const OneRow& row, std::int64_t code, double weight) mutable {
-          const std::int8_t sign = code == positive ? 1 : -1;
-          const auto label = static_cast<std::int32_t>(code);
-          if (state.K == 1)
-            step(row, TwoClasses{{&weight}, &sign, tie_positive});
-          else
-            step(row, Joint{{&weight}, &label, state.K});
-        };
-        const auto score = [=](const OneRow& row, double* out) {
+        const auto score = [=, keep = Keep::of(state)](const OneRow& row, double* out) {
           for (std::int64_t k = 0; k < state.K; ++k) {
             double total = 0;
             for (std::int64_t p = 0; p < row.starts[1]; ++p)
@@ -213,7 +211,7 @@ class Stream {
       ++column;
       ++kept;
     }
-    if (next > capacity_) return !grow;
+    if (grow && next > capacity_) return false;
     for (std::size_t at = 0; at < example.news.size(); ++at) {
       const Items::Item& item = *example.news[at];
       nb::object place = nb::steal(PyLong_FromSsize_t(before + at));

@@ -310,6 +310,32 @@ def passive_aggressive(
     return w
 
 
+def passive_aggressive_regression(
+    X: Sequence[Sequence[float]],
+    y: Sequence[float],
+    T: int,
+    variant: str = "PA",
+    C: float = 1.0,
+    epsilon: float = 0.1,
+) -> Vector:
+    """PA for numbers: the smallest change of ``w`` that brings the prediction within epsilon of the target.
+
+    With the loss ``l = max(0, |y - w·x| - epsilon)`` the steps are those of `passive_aggressive`, towards ``y``.
+
+    >>> passive_aggressive_regression([[2.0, 0.0]], [1.1], T=1, epsilon=0.1)
+    [0.5, 0.0]
+    """
+    w = [0.0] * len(X[0])
+    for _ in range(T):
+        for x_i, y_i in zip(X, y, strict=True):
+            away, q = y_i - dot(w, x_i), dot(x_i, x_i)
+            loss = max(0.0, abs(away) - epsilon)
+            if loss > 0 and q > 0:
+                tau = {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
+                w = plus(w, math.copysign(tau, away), x_i)
+    return w
+
+
 def shrunk(w: Sequence[float], shrink: float, cut: float) -> Vector:
     """Every weight towards 0: ``|w_j|`` becomes ``shrink |w_j| - cut``, or 0 where that is not above 0.
 

@@ -45,6 +45,8 @@ def make_data(data: Path) -> None:
 
     rows = [f"{i % 2},{(i * 7) % 11},{(i * i) % 13},{'ab'[(i * i // 3) % 2]}" for i in range(60)]
     (data / "x.csv").write_text("u,v,w,y\n" + "\n".join(rows) + "\n")
+    six = [f"{i % 3},{i * i % 5},{'ab'[i % 2]}" for i in range(6)]
+    (data / "six.csv").write_text("u,v,y\n" + "\n".join(six) + "\n")
     two = [f"{(i * 7) % 11},{(i * i) % 13},{'ab'[(i * 7) % 11 > 5]}" for i in range(30)]
     (data / "two.csv").write_text("u,v,y\n" + "\n".join(two) + "\n")
     for name, more in (("model", []), ("small blocks", ["--block", "32", "--max-iter", "2"])):
@@ -167,7 +169,7 @@ PATHS = [
     ),
     WritePath(
         "trace",
-        command("trace", "DATA/two.csv", "--max-iter", "2", "--html", "OUT/t.html", "--plot", "OUT/t.gif"),
+        command("trace", "DATA/six.csv", "--max-iter", "1", "--html", "OUT/t.html", "--plot", "OUT/t.gif"),
         {"t.html": _is_page, "t.gif": None},
         ("trace --html", "trace --plot"),
     ),

@@ -98,10 +98,15 @@ def run(args: argparse.Namespace) -> int:
         reader = open_labelled(args, quiet=args.quiet)
         trained = _train(args, reader)
     facts = trained.facts()
-    from rosenblatt.models.file import save
+    from rosenblatt.models.file import save, sha256_of
 
     save(trained.model, output)
-    facts |= {"model": output, "seconds": round(time.perf_counter() - started, 3), "bad_lines": reader.tally.bad}
+    facts |= {
+        "model": output,
+        "sha256": sha256_of(output),
+        "seconds": round(time.perf_counter() - started, 3),
+        "bad_lines": reader.tally.bad,
+    }
     _conclude(args, trained.model, facts, reader)
     return 0
 
@@ -129,8 +134,9 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.learners.files.run import BLOCK
     from rosenblatt.training import train_reader
 
+    measures = args.learner != "auto" and recipe_of(args).measures
     with waiting("reading the labels", visible=not args.quiet):
-        check_classes(reader.scan_classes())
+        check_classes(reader.scan_classes(measures=measures))
     block, on_run = BLOCK if args.block is None else args.block, _runner(args, args.output, args.checkpoint, args.every)
     if args.learner == "auto":
         told = {"max_iter": args.max_iter, "random_state": args.random_state, "products": args.products}
@@ -212,10 +218,12 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
         say_bad(reader)
         speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
         epochs = f"{facts['epochs']} epoch{'s' if facts['epochs'] > 1 else ''}"
+        classes = f"{len(facts['classes'])} classes, " if facts["classes"] else ""
         print(
-            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {epochs} in "
+            f"rosenblatt: {facts['rows']:,} rows, {classes}{epochs} in "
             f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
-            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
+            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}"
+            + (f" (SHA-256 {facts['sha256']})" if facts["sha256"] else ""),
             file=sys.stderr,
         )
     if args.report:

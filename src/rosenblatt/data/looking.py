@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Classes
 from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
 from rosenblatt.data.guess import guess_columns
@@ -74,7 +73,7 @@ def look(reader: Reader) -> Look:
             table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
         tally.add_strange(rows.strange)
         found.moments.add(encoder, table)
-        reader._add_labels(found.labels, labels_of(encoder, table))
+        found.labels.update(dict.fromkeys(labels_of(encoder, table)))
         found.rows += table.num_rows
     found.strange = tally.strange
     return found
@@ -88,7 +87,7 @@ def conclude(reader: Reader, number: Sequence[str], found: Look) -> Reader:
     reader.tally.add_strange(found.strange)
     _settle(reader, number, found.rows)
     reader.encoder = found.moments.put_into(reader.encoder)
-    reader.classes = Classes.of(list(found.labels))
+    reader.labels = found.labels
     return reader
 
 

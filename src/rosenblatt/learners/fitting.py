@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, encode_labels, label_values
+from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import History, Judge
@@ -120,8 +120,9 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
             f"X has {table.features} features, but {type(learner).__name__} is expecting {learner.n_features_in_} "
             "features as input: a warm start goes on with the same ones"
         )
-    if not np.array_equal(labels.classes, learner.classes_):
-        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {learner.classes_.tolist()}")
+    known = learner.learned.classes
+    if not np.array_equal(labels.classes, known):
+        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {known.tolist()}")
     learner.learned.check_told(learner.recipe().shape())
     states = [state.copy() for state in learner.learned.trimmed()]
     learner.space.look_at(table, states)
@@ -167,9 +168,9 @@ def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tu
     val_table = as_table(X_val, name="X_val")
     if val_table.features != table.features:
         raise DataError(f"X_val has {val_table.features} features, but X has {table.features}")
-    val_labels = encode_labels(y_val, name="y_val")
+    val_labels = labels.like(y_val, name="y_val")
     check_lengths(val_table, val_labels, "X_val", "y_val")
-    return val_table, Labels(labels.classes, val_labels.among(labels.classes, name="y_val"))
+    return val_table, val_labels
 
 
 def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import Learner
+from rosenblatt.learners.base import Classifying, Learner
 from rosenblatt.learners.spaces import KERNEL, Space
 from rosenblatt.models.kernel import Dual
 from rosenblatt.recipe.family import KernelPerceptronRecipe
 
 
-class KernelPerceptron(KernelPerceptronRecipe, Learner):
+class KernelPerceptron(KernelPerceptronRecipe, Classifying, Learner):
     """The perceptron with a kernel: a weight a mistaken row instead of a weight a feature.
 
     It separates what no hyperplane can, at the price of keeping the rows it was ever mistaken on. On some ten thousand

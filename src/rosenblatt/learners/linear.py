@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.errors import DataError
-from rosenblatt.learners.base import Learner, check_online, check_weight
+from rosenblatt.learners.base import Classifying, Learner, check_online, check_weight
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import LINEAR, SAFE, Space, seed_of
@@ -33,8 +33,8 @@ def _has_weights(learner: Any) -> bool:
     return not (keep in KEEPS and KEEPS[keep].votes)
 
 
-class LinearLearner(Learner):
-    """A rule, a keep and the linear space, as a scikit-learn classifier."""
+class WeightLearner(Learner):
+    """A rule, a keep and the linear space, as a scikit-learn estimator."""
 
     space: ClassVar[Space] = LINEAR
 
@@ -101,12 +101,12 @@ class LinearLearner(Learner):
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
-        if weight != 1.0 or self.class_weight is not None:
+        if weight != 1.0 or getattr(self, "class_weight", None) is not None:
             weight = self._weight_of(features, label, weight)
             if weight == 0:
                 return self
         stream = self._stream()
-        if stream is None or label not in stream.codes:
+        if stream is None or not stream.knows(label):
             self._begin_stream(features, label, weight)
             return self
         learned = self.learned
@@ -114,14 +114,6 @@ class LinearLearner(Learner):
             stream.learn(features, label, weight)
             learned.changed()
         return self
-
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example; features that were never seen count for nothing."""
-        scores = self.scores_one(features)
-        learned = self.learned
-        if len(learned.classes) == 1:
-            return learned.labels_in_order[0]
-        return learned.labels_in_order[int(predict_codes(scores[None])[0])]
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
@@ -227,7 +219,7 @@ class LinearLearner(Learner):
         recipe: Recipe = self.recipe()
         recipe.check()
         check_online(recipe)
-        classes, names, history = sorted_classes([label]), {}, History()
+        classes, names, history = self._classes_of(label), {}, History()
         if self.has_learned:
             learned = self.learned
             learned.check_told(recipe.shape())
@@ -242,10 +234,14 @@ class LinearLearner(Learner):
             states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
         begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())
         begun.stream = Stream(states, classes, names, recipe)
-        begun.stream.learn(features, begun.labels_in_order[begun.stream.codes[label]], weight)
+        begun.stream.learn(features, begun.stream.known(label), weight)
         self.history_ = history
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
+
+    def _classes_of(self, label: Any) -> NDArray[Any]:
+        """The classes of one label."""
+        return sorted_classes([label])
 
     def _names(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""
@@ -273,3 +269,15 @@ class LinearLearner(Learner):
     def _unrecorded(self) -> tuple[int, int]:
         stream = self._stream()
         return (0, 0) if stream is None else stream.unrecorded()
+
+
+class LinearLearner(Classifying, WeightLearner):
+    """A rule, a keep and the linear space, as a scikit-learn classifier."""
+
+    def predict_one(self, features: dict[Any, float]) -> Any:
+        """The label of one example; features that were never seen count for nothing."""
+        scores = self.scores_one(features)
+        learned = self.learned
+        if len(learned.classes) == 1:
+            return learned.labels_in_order[0]
+        return learned.labels_in_order[int(predict_codes(scores[None])[0])]

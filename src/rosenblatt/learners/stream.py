@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.state.arrays import matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.linear import Linear
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import Rule
 
@@ -43,17 +44,28 @@ class Stream:
         self.states, self.classes, self.names = states, classes, names
         self.rule, self.tie_positive = recipe.used_rule, recipe.tie_positive
         self.ovr = recipe.is_ovr(len(classes))
+        self.epsilon: float | None = None  # of numbers
+        if isinstance(recipe, PassiveAggressiveRegressionRecipe):
+            self.epsilon = float(recipe.epsilon)
         self.codes = {label: code for code, label in enumerate(label_values(classes))}
         self._before = self._counted()
         self._bind(max(FIRST_CAPACITY, len(names)))
 
     def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
-        """Learn from one example, whose label is one of the classes."""
+        """Learn from one example, whose label is one of the classes, or a number."""
         if self._engine is None:
-            self._learn_as_table(features, self.codes[label], weight)
+            self._learn_as_table(features, self._labels(label), weight)
         elif not self._engine.learn(features, label, weight):
             self._bind(2 * (len(self.names) + len(features)))
             self._engine.learn(features, label, weight)
+
+    def knows(self, label: Any) -> bool:
+        """Can it be learned from as it is?"""
+        return self.epsilon is not None or label in self.codes
+
+    def known(self, label: Any) -> Any:
+        """The label among those that the stream tells apart; a number is itself."""
+        return label if self.epsilon is not None else label_values(self.classes)[self.codes[label]]
 
     def scores(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example; features that were never seen count for nothing."""
@@ -89,7 +101,7 @@ class Stream:
     def _bind(self, capacity: int) -> None:
         """Give the states room for `capacity` features, and the engine their arrays."""
         self._engine: engine.Stream | None = None
-        if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
+        if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks or self.epsilon is not None:
             return  # a vote stores the row, a single class has nothing to be mistaken for
         for at, state in enumerate(self.states):
             wider = state.with_features(capacity)
@@ -106,7 +118,12 @@ class Stream:
             tie_positive=self.tie_positive,
         )
 
-    def _learn_as_table(self, features: dict[Any, float], code: int, weight: float) -> None:
+    def _labels(self, label: Any) -> Labels:
+        if self.epsilon is not None:
+            return Numbers.of([label], self.epsilon)
+        return Labels(self.classes, np.array([self.codes[label]], np.int32))
+
+    def _learn_as_table(self, features: dict[Any, float], labels: Labels, weight: float) -> None:
         engine.Stream.check(features)
         for name in features:
             self.names.setdefault(name, len(self.names))
@@ -115,7 +132,6 @@ class Stream:
             for state in self.states:
                 state.count_as_right(1)
             return
-        labels = Labels(self.classes, np.array([code], np.int32))
         weights = None if weight == 1.0 else np.array([weight])
         targets = targets_of(labels, ovr=self.ovr, sample_weight=weights, tie_positive=self.tie_positive)
         table = row_table(features, self.names)

@@ -20,6 +20,7 @@ class Recipe:
     """What every learner is told."""
 
     learner: ClassVar[str] = ""  # the class in Python that it is the recipe of
+    measures: ClassVar[bool] = False  # is a label a number to come close to, not a class?
 
     fit_intercept: bool = switch(True, "learn an intercept")
     max_iter: int = count(1000, "the most epochs")

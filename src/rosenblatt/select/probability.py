@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from rosenblatt.learners.targets import as_counts
 from rosenblatt.models.probability import Calibrator, Curve, leads
+from rosenblatt.select.isotonic import rising_steps
 
 Floats = NDArray[np.float64]
 CurveName = Literal["sigmoid", "isotonic", "blend"]
@@ -38,7 +38,8 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
     a, b = 0.0, float(np.log((yes + 1.0) / (no + 1.0)))
     loss = _log_loss(a * s + b, target, counts)
     for _ in range(100):
-        p = expit(a * s + b)
+        with np.errstate(over="ignore"):
+            p = 1.0 / (1.0 + np.exp(-(a * s + b)))
         slack, curvature = counts * (p - target), counts * np.maximum(p * (1.0 - p), 1e-12)
         mixed = np.sum(curvature * s)
         gradient = np.array([np.sum(slack * s), np.sum(slack)])
@@ -63,15 +64,11 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
 def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
     """The rising step function closest to what was seen: no shape assumed; from a few thousand rows on.
 
-    Pool adjacent violators, by scikit-learn.
+    Where no row was seen, nothing is known.
     """
-    from sklearn.isotonic import IsotonicRegression
-
     if not len(scores):
         return FLAT
-    steps = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    steps.fit(scores, positive.astype(float), sample_weight=weights)
-    return Curve(None, steps.X_thresholds_, steps.y_thresholds_)
+    return Curve(None, *rising_steps(scores, positive.astype(float), weights))
 
 
 def fit_blend(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:

@@ -5,12 +5,13 @@ Invariant: the command ``rosenblatt train`` does what is written here, so both g
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-from rosenblatt.data.batches import Batch
+from rosenblatt.data.batches import Batch, Measures
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.readers import Reader, scan
 from rosenblatt.data.table import Table, as_table
@@ -21,7 +22,7 @@ from rosenblatt.learners.fitting import ending_of, prepare_recipe
 from rosenblatt.learners.kept.learner import keep_states
 from rosenblatt.learners.spaces import LINEAR, space_of
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.model import Model, plain_values
+from rosenblatt.models.model import Model, model_of, plain_values
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
 
@@ -174,6 +175,8 @@ def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     from rosenblatt.training.rows import read_rows
 
     rows = read_rows(reader)
+    if recipe.measures:
+        return _of_numbers(reader, recipe, rows)
     features = max(reader.encoder.features or rows.features, 1)
     fitting = prepare_recipe(
         recipe, space_of(recipe), _table(rows, features, recipe), encode_labels(rows.y), rows.weights
@@ -204,3 +207,20 @@ def _table(rows: Batch, features: int, recipe: Recipe) -> Table:
     if space_of(recipe) is LINEAR:
         return rows.table(features)
     return as_table(rows.csr(features).dense() if len(rows) * features <= DENSE else rows.matrix(features))
+
+
+def _of_numbers(reader: Reader, recipe: Recipe, rows: Batch) -> Trained:
+    """By the Python class of a learner of numbers."""
+    from rosenblatt import learners
+
+    learner = getattr(learners, recipe.learner)(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
+    measures = Measures.of(rows.labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
+        features = reader.encoder.features or rows.features
+        learner.fit(rows.matrix(features), measures.values[measures.codes(rows)], sample_weight=rows.weights)
+    model = model_of(learner, reader.encoder, {}, state=True)
+    part = model.parts[0]
+    assert isinstance(part, Linear)
+    model = replace(model, names=reader.find_names(part.columns()))
+    return Trained(model, recipe, len(rows), learner.history_, learner.stop_reason_)

@@ -95,7 +95,7 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
         columns = {names[column]: column for column in range(features)}
         if len(columns) != features:
             raise ModelError("the names of its features do not fit them")
-        learner.learned.stream = Stream(learner.learned.states, classes, columns, recipe)
+        learner.learned.stream = Stream(learner.learned.states, learner.learned.classes, columns, recipe)
         learner.learned.stream.recorded_but(*(count_of(each) for each in header["unrecorded"]))
     elif len(names) == features and all(isinstance(name, str) for name in names.values()):
         learner.feature_names_in_ = np.array([names[column] for column in range(features)], dtype=object)
