@@ -162,6 +162,8 @@ def check_recipe(recipe: Any, shards: int) -> LinearRecipe:
         raise ParameterError(
             f"{recipe.learner} cannot learn on a cluster: shards have different support rows, and their mean is none"
         )
+    if recipe.measures:
+        raise ParameterError(f"{recipe.learner} cannot learn on a cluster yet: its labels are numbers, not classes")
     reasons = {
         "vote": "the answer is a sequence of weight vectors, and shards have no common sequence",
         "pocket": "a challenger is checked on all rows at once, and no shard has them all",
