@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-VERBS = ("train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify", "trace", "play", "demo")
+VERBS = ("train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify", "trace", "serve", "replay", "play", "demo")
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = "`rosenblatt VERB --help` explains a verb and its options."

@@ -81,7 +81,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "before": [run.before.mistakes, run.before.updates],
         "weight_before": run.before.weight,
         **run.judge.to_json(),
-        "state": _state_to(run.state, tensors),
+        "state": state_to(run.state, tensors),
         "places": sorted(run.places),
         "choice": run.choice,
         "extra": extra,
@@ -121,7 +121,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             reader,
             recipe,
             Classes(np.array(header["classes"])),
-            _state_from(header["state"], tensors),
+            state_from(header["state"], tensors),
             judge,
             block,
             header["features"],
@@ -164,7 +164,7 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
     return make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)}), int(block)
 
 
-def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
+def state_to(state: State, tensors: Tensors) -> dict[str, Any]:
     """The arrays of a state; of matrices only columns that are not to the bit what a new feature begins with."""
     wide = {array.name: array for array in matrices(state.declared)}
     for name, values in state.arrays.items():
@@ -191,7 +191,7 @@ def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
     }
 
 
-def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
+def state_from(header: dict[str, Any], tensors: Tensors) -> State:
     features, keep = header["features"], header["keep"]
     penalty = NO_PENALTY if header["penalty"] is None else Penalty(**header["penalty"])
     declared = declare(keep, "variances" in tensors)
