@@ -17,8 +17,8 @@ from rosenblatt import errors, learners, textbook
 if TYPE_CHECKING:
     from rosenblatt.data import read
     from rosenblatt.learners import *  # noqa: F403
-    from rosenblatt.models import load, save
-    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
+    from rosenblatt.models import save
+    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, load, tune
     from rosenblatt.training.trained import train
 
 __version__ = "0.1.0"
@@ -30,7 +30,7 @@ _HOMES = {
     "Sweep": "select",
     "compare": "select",
     "cross_validate": "select",
-    "load": "models",
+    "load": "select",
     "read": "data",
     "save": "models",
     "train": "training",

@@ -21,9 +21,7 @@ from rosenblatt.data import as_table
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models import predict_codes
-from rosenblatt.recipe.keeps import NAMES
-from rosenblatt.recipe.penalty import Penalty, penalty_of
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.recipe.rules import KEEP_NAMES, Penalty, Rule, penalty_of
 
 LAYOUTS = ("dense", "csr32", "csr64", "strided")
 
@@ -161,7 +159,9 @@ def votes_by_textbook(case: Case, trace: list[textbook.Step]) -> list[list[float
 
 
 @settings(max_examples=250)
-@given(cases(), st.sampled_from(NAMES), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]), st.data())
+@given(
+    cases(), st.sampled_from(KEEP_NAMES), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]), st.data()
+)
 def test_perceptron(case: Case, keep: Any, layout: str, dtype: str, data: st.DataObject) -> None:
     rule = Rule(eta0=data.draw(st.sampled_from([1.0, 0.5, 2.0])), beta=data.draw(st.sampled_from([0.0, 0.0, 1.5, 4.0])))
     state, mistakes = run_engine(case, rule, keep, layout, dtype)

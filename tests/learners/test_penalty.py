@@ -18,8 +18,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
-from rosenblatt.recipe.penalty import Penalty
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.recipe.rules import Penalty, Rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -17,8 +17,9 @@ from scipy import sparse
 
 from rosenblatt.errors import DataError
 from rosenblatt.theory import NotSeparable, Separable, Unknown, certify, from_dict
-from rosenblatt.theory.certificate import Interval, seal, sealed
+from rosenblatt.theory.certificate import seal, sealed
 from rosenblatt.theory.rows import signed_rows
+from rosenblatt.theory.written import Interval
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 AND, OR, XOR = [0, 0, 0, 1], [0, 1, 1, 1], [0, 1, 1, 0]

@@ -6,13 +6,13 @@ Invariant: only one element is held at a time, and none longer than the limit of
 from __future__ import annotations
 
 import codecs
-import io
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from rosenblatt.data.limits import Limits, shown
+from rosenblatt.data.streams import Joined
 from rosenblatt.errors import DataError
 
 DEEPEST = 64
@@ -20,29 +20,17 @@ TOO_DEEP = f"it is nested more than {DEEPEST} deep"
 _SPACE = re.compile(r"[\s,]*")
 
 
-class Flattened(io.RawIOBase):
+class Flattened(Joined):
     """A JSON array, or objects one behind the other over any number of lines, as lines with an object each."""
 
     def __init__(self, stream: Any, name: str, limits: Limits) -> None:
-        self._stream, self._pieces, self._left = stream, self._lines(stream, name, limits), b""
+        super().__init__(self._lines(stream, name, limits))
+        self._stream = stream
 
     def close(self) -> None:
         if not self.closed:
             self._stream.close()
         super().close()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._left = piece
-        count = min(len(buffer), len(self._left))
-        buffer[:count], self._left = self._left[:count], self._left[count:]
-        return count
 
     @staticmethod
     def _lines(stream: Any, name: str, limits: Limits) -> Iterator[bytes]:

@@ -57,6 +57,10 @@ class Table:
         """This table with the squared norm of every row at hand, for many learners that ask for it."""
         return replace(self, rows=engine.with_squared_norms(self.rows))
 
+    def arranged(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """Weights in the order that the engine reads beside these rows: feature after feature for sparse ones."""
+        return np.asfortranarray(weights) if self.sparse else np.ascontiguousarray(weights)
+
     def take(self, index: NDArray[Any]) -> Any:
         """A copy of some rows, as an array or a CSR array."""
         return self.values[index]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.learners.arow import AROW
-    from rosenblatt.learners.epochs.history import History
+    from rosenblatt.learners.epochs.judge import History
     from rosenblatt.learners.kernel_perceptron import KernelPerceptron
     from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
     from rosenblatt.learners.perceptron import (
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AROW": "arow",
     "AveragedPerceptron": "perceptron",
-    "History": "epochs.history",
+    "History": "epochs.judge",
     "KernelPerceptron": "kernel_perceptron",
     "NormalisedPerceptron": "perceptron",
     "PassiveAggressive": "passive_aggressive",

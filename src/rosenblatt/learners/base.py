@@ -12,21 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.validation import validate_data
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.fitting import check_lengths, conclude, prepare
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.fitting import check_lengths, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Learned, Reading
-from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.spaces import Space
+from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.targets import targets_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.targets import row_weights, targets_of
 from rosenblatt.models.answer import Answer
+from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.recipe import Recipe
 
@@ -136,6 +135,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def answers(self) -> tuple[Answer, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         return self._reading().answers
+
+    def kept(self) -> Kept | None:
+        """What a file needs so that learning can go on from it; None if it cannot."""
+        from rosenblatt.learners.kept.learner import keep_learner
+
+        return keep_learner(self)
 
     @property
     def mistakes_(self) -> int:
@@ -279,3 +284,10 @@ def check_weight(weight: float) -> float:
     if not (np.isfinite(weight) and weight >= 0):
         raise DataError(f"weight={weight!r}: must be finite and at least 0")
     return float(weight)
+
+
+def check_columns(estimator: Any, X: Any) -> None:
+    """Raise or warn, in scikit-learn's words, if these are other columns."""
+    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
+    if not nameless or X.shape[1] != estimator.n_features_in_:
+        validate_data(estimator, X, skip_check_array=True, reset=False)

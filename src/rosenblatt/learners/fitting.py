@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, encode_labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.progress import EpochBar, run_threads
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs
 from rosenblatt.learners.epochs.validation import hold_out, validation_score
-from rosenblatt.learners.seen import remember_columns
-from rosenblatt.learners.spaces import Space
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.targets import targets_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import Space, seed_of
+from rosenblatt.learners.targets import row_weights, targets_of
 from rosenblatt.recipe.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -188,3 +185,11 @@ def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> N
 
 def _run_task(state: Any, problem: Problem, judge: Judge, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
     return run_epochs(state, problem, judge, cancel=cancel, on_epoch=bar.advance)
+
+
+def remember_columns(estimator: Any, X: Any) -> None:
+    """These are the columns from now on, remembered as scikit-learn does: `n_features_in_`, `feature_names_in_`."""
+    if type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_"):
+        estimator.n_features_in_ = X.shape[1]  # an array has no names, and looking for them takes its time
+    else:
+        validate_data(estimator, X, skip_check_array=True, reset=True)

@@ -16,16 +16,15 @@ from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.errors import DataError
 from rosenblatt.learners.base import Learner, check_online, check_weight
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
-from rosenblatt.learners.spaces import LINEAR, SAFE, Space
+from rosenblatt.learners.spaces import LINEAR, SAFE, Space, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.state.start import seed_of
 from rosenblatt.learners.stream import Stream
-from rosenblatt.learners.weighting import weight_of_class
+from rosenblatt.learners.targets import weight_of_class
 from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.recipe.keeps import KEEPS
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import KEEPS
 
 
 def _has_weights(learner: Any) -> bool:

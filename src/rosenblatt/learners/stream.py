@@ -74,6 +74,11 @@ class Stream:
         mistakes, updates = self._counted()
         return mistakes - self._before[0], updates - self._before[1]
 
+    def recorded_but(self, mistakes: int, updates: int) -> None:
+        """Of what was counted so far, all but so many mistakes and updates was counted before the stream began."""
+        counted = self._counted()
+        self._before = counted[0] - mistakes, counted[1] - updates
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_engine": None}
 

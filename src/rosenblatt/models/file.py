@@ -18,6 +18,7 @@ from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
+from rosenblatt.models.kept import Kept
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
@@ -32,7 +33,7 @@ ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Q
 _KINDS: dict[str, type] = {"i": int, "U": str, "b": bool, "f": float, "u": int, "M": str, "m": int}
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, state: bool = True) -> None:
     """Write a model, or a fitted learner as a model, to one file.
 
     Parameters
@@ -40,6 +41,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model : Model or fitted learner
     path : path
         Replaced as a whole, or not at all.
+    state : bool, default=True
+        Also write the learning state, so that what is loaded can go on to the bit. It costs little where the answer is
+        the last weights, a vote or a kernel, whose arrays are stored once. An average takes up to three times the
+        space: False leaves the state out, for a file that only predicts.
 
     Examples
     --------
@@ -49,7 +54,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> load(path).predict([[2.0, 1.0]]).tolist()
     ['yes']
     """
-    header, tensors = to_parts(model_of(model))
+    header, tensors = to_parts(model_of(model, state=state), state=state)
     write_container(path, "model", header, tensors)
 
 
@@ -71,8 +76,8 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelError(f"{os.fspath(path)} needs more memory than there is") from None
 
 
-def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
-    """A model as a header of plain values and tensors."""
+def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tensors]:
+    """A model as a header of plain values and tensors, with the learning state if it has one."""
     tensors: Tensors = {}
     parts = [part.to_tensors(f"{k}.", tensors) for k, part in enumerate(model.parts)]
     header = {
@@ -88,6 +93,11 @@ def to_parts(model: Model) -> tuple[dict[str, Any], Tensors]:
     }
     if model.calibrator is not None:
         header["probabilities"] = model.calibrator.to_json()
+    kept = model.kept if state else None
+    if callable(kept):
+        kept = kept()
+    if kept is not None:
+        header["kept"] = kept.to_file(tensors)
     return header, tensors
 
 
@@ -115,6 +125,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         {int(column): plain_name(name) for column, name in header["names"]},
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
+        None if "kept" not in header else Kept.from_file(header["kept"], tensors),
     )
 
 

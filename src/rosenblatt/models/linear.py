@@ -40,7 +40,7 @@ class Linear:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
         dtype = np.result_type(self.weights.dtype, table.dtype)
         table = table.astype(dtype)
-        weights = arranged(self.weights.astype(dtype, copy=False), table.sparse)
+        weights = table.arranged(self.weights.astype(dtype, copy=False))
         scores: NDArray[np.float64] = engine.scores(table.rows, weights.ravel(order="K"), self.intercept, index)
         return scores
 
@@ -88,11 +88,6 @@ class Linear:
 def feature_major(weights: NDArray[Any]) -> bool:
     """Do the weights of all classes for one feature lie side by side?"""
     return weights.flags.f_contiguous and not weights.flags.c_contiguous
-
-
-def arranged(weights: NDArray[Any], sparse: bool) -> NDArray[Any]:
-    """The same weights in the memory order that the engine reads: feature after feature for sparse rows."""
-    return np.asfortranarray(weights) if sparse else np.ascontiguousarray(weights)
 
 
 def predict_codes(scores: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer
+from rosenblatt.models.kept import Kept, MakeKept
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.names import Name, check_names, example_table, names_of
@@ -44,6 +45,8 @@ class Model:
         Mistakes and updates an epoch, and why it stopped.
     calibrator : Calibrator or None
         From scores to probabilities, if the learner had them.
+    kept : Kept, a function that gives it, or None
+        What a learner needs to go on from here.
     """
 
     learner: str
@@ -55,6 +58,7 @@ class Model:
     names: Mapping[int, Name] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
+    kept: Kept | MakeKept | None = None
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -213,10 +217,15 @@ class Model:
         return as_table(X)
 
 
-def model_of(learner: Any, encoder: Any = None, names: Mapping[int, Name] | None = None) -> Model:
-    """The model that a fitted learner holds, with the probabilities of the one around it."""
+def model_of(
+    learner: Any, encoder: Any = None, names: Mapping[int, Name] | None = None, *, state: bool = False
+) -> Model:
+    """The model that a fitted learner holds, with the probabilities of the one around it, and with its state."""
     if isinstance(learner, Model):
         return learner
+    if hasattr(learner, "as_model"):
+        found: Model = learner.as_model()
+        return found
     outer = learner
     if not hasattr(learner, "answers"):  # a learner around others answers with one of them
         learner = getattr(learner, "learner_", getattr(learner, "best_", learner))
@@ -242,6 +251,7 @@ def model_of(learner: Any, encoder: Any = None, names: Mapping[int, Name] | None
         names,
         history,
         calibrator_of(outer),
+        outer.kept() if state and hasattr(outer, "kept") else None,
     )
 
 

@@ -17,7 +17,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table, is_sparse
 from rosenblatt.errors import ModelError
 from rosenblatt.models.container import Tensors
-from rosenblatt.models.linear import Linear, arranged
+from rosenblatt.models.linear import Linear
 from rosenblatt.models.sound import (
     check_finite,
     check_shapes,
@@ -141,7 +141,7 @@ class Voted:
         support = as_table(self.support if self.support is not None else np.zeros((1, table.features)))
         dtype = np.result_type(self.start.weights.dtype, support.dtype, table.dtype)
         table, support = table.astype(dtype), support.astype(dtype)
-        weights = arranged(self.start.weights.astype(dtype, copy=False), table.sparse)
+        weights = table.arranged(self.start.weights.astype(dtype, copy=False))
         votes: NDArray[np.float64] = engine.votes(
             table.rows,
             support.rows,

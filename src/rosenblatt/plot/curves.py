@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.plot.figure import FAINT, INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger

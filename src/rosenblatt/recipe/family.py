@@ -9,11 +9,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.recipe.keeps import NAMES, KeepName
 from rosenblatt.recipe.parameters import About, about, choice, count, number, value
-from rosenblatt.recipe.penalty import PenaltyName, penalty_of
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
-from rosenblatt.recipe.rules import FIRST_ORDER, Rule, RuleName
+from rosenblatt.recipe.rules import FIRST_ORDER, KEEP_NAMES, KeepName, PenaltyName, Rule, RuleName, penalty_of
 
 Policy = Literal["forget-oldest", "forgetron", "projectron"]
 
@@ -54,7 +52,7 @@ class PerceptronRecipe(KeptPerceptronRecipe):
 
     learner: ClassVar[str] = "Perceptron"
 
-    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
 
     @property
     def used_keep(self) -> str:
@@ -83,7 +81,7 @@ class NormalisedPerceptronRecipe(LinearRecipe):
     learner: ClassVar[str] = "NormalisedPerceptron"
 
     eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
-    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
 
     @property
     def used_rule(self) -> Rule:
@@ -102,7 +100,7 @@ class PassiveAggressiveRecipe(PenalisedRecipe):
 
     variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
     C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
-    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
 
     @property
     def used_rule(self) -> Rule:
@@ -120,7 +118,7 @@ class AROWRecipe(LinearRecipe):
     learner: ClassVar[str] = "AROW"
 
     r: float = number(1.0, "how much noise arow expects", above=0.0)
-    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
 
     @property
     def used_rule(self) -> Rule:
@@ -143,7 +141,7 @@ class KernelPerceptronRecipe(Recipe):
     coef0: float = number(0.0, "of the kernels poly and sigmoid", least=-math.inf)
     rule: RuleName = choice("perceptron", FIRST_ORDER, "of the kernel learner")
     C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
-    keep: KeepName = choice("last", NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
     budget: int | None = count(None, "the most support rows of the kernel learner", optional=True)
     policy: Policy = choice("projectron", get_args(Policy), "when the budget is used up")
     cache_size: float = number(200, "megabytes for kernel values", least=0.0)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.recipe.keeps import KEEPS, check_keep
 from rosenblatt.recipe.parameters import about, check_parameters, choice, count, number, switch, value
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.recipe.rules import KEEPS, Rule, check_keep
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rosenblatt.select.auto import AutoPerceptron
     from rosenblatt.select.calibrated import Calibrated
     from rosenblatt.select.comparison import Comparison, compare
+    from rosenblatt.select.loading import LoadedModel, load
     from rosenblatt.select.probability import Reliability, brier_score, reliability
     from rosenblatt.select.sweep import Sweep
     from rosenblatt.select.tuning import Tuning, tune
@@ -22,12 +23,14 @@ _HOMES = {
     "Calibrated": "calibrated",
     "Comparison": "comparison",
     "CrossValidation": "validation",
+    "LoadedModel": "loading",
     "Reliability": "probability",
     "Sweep": "sweep",
     "Tuning": "tuning",
     "brier_score": "probability",
     "compare": "comparison",
     "cross_validate": "validation",
+    "load": "loading",
     "reliability": "probability",
     "tune": "tuning",
 }
@@ -37,12 +40,14 @@ __all__ = [
     "Calibrated",
     "Comparison",
     "CrossValidation",
+    "LoadedModel",
     "Reliability",
     "Sweep",
     "Tuning",
     "brier_score",
     "compare",
     "cross_validate",
+    "load",
     "reliability",
     "tune",
 ]

@@ -12,16 +12,16 @@ from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classe
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.base import check_online
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.base import check_columns, check_online
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
-from rosenblatt.learners.fitting import check_lengths, take_over
+from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
-from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.targets import row_weights
+from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged, Kind
@@ -142,8 +142,9 @@ class AutoPerceptron(Probable):
         try:
             self._learn_more(table, labels, weights)
             reading, calibration = self._read(), before.calibration
-            assert isinstance(calibration, Calibration)
-            if len(known) == len(before.reading.classes):
+            if not isinstance(calibration, Calibration):
+                calibration = None
+            elif len(known) == len(before.reading.classes):
                 calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(rows))
             else:  # the scores have other columns now: start again, from what was just learned
                 judged = Judged(reading.scores(table), labels.codes, counted).take(rows)
@@ -153,6 +154,12 @@ class AutoPerceptron(Probable):
             self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
             raise
         return self
+
+    def kept(self) -> Kept | None:
+        """What a file needs so that learning can go on from it; None if it cannot."""
+        from rosenblatt.select.kept import keep_auto
+
+        return keep_auto(self)
 
     @property
     def history_(self) -> History:

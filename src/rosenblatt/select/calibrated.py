@@ -11,12 +11,13 @@ from sklearn.base import clone
 from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.fitting import conclude, prepare
+from rosenblatt.learners.base import check_columns
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.fitting import conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.seen import check_columns, remember_columns
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.targets import row_weights
+from rosenblatt.models.kept import Kept
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
 from rosenblatt.select.probable import Answering, Probable
@@ -110,6 +111,12 @@ class Calibrated(Probable):
             raise
         return self
 
+    def kept(self) -> Kept | None:
+        """What a file needs so that learning can go on from it; None if it cannot."""
+        from rosenblatt.select.kept import keep_calibrated
+
+        return keep_calibrated(self)
+
     @property
     def history_(self) -> History:
         """Mistakes and updates of the learner, epoch by epoch."""
@@ -155,7 +162,7 @@ class Calibrated(Probable):
         known, calibration = reading.classes, before.calibration
         labels = Labels(known, labels.among(known))
         present, counted = self._weights(sample_weight, labels)
-        if isinstance(calibration, VoteShares):
+        if not isinstance(calibration, Calibration):
             calibration = self._vote_shares(reading)
         elif len(known) == len(before.reading.classes):
             calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))

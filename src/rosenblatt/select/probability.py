@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from rosenblatt.learners.weighting import as_counts
+from rosenblatt.learners.targets import as_counts
 from rosenblatt.models.probability import Calibrator, Curve, leads
 
 Floats = NDArray[np.float64]

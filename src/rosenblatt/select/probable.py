@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.table import as_table
+from rosenblatt.errors import ModelError
+from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.seen import check_columns
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator
@@ -29,7 +30,7 @@ class Answering:
     """What answers: classes and scores, and probabilities for these scores."""
 
     reading: Reading
-    calibration: Calibration | VoteShares
+    calibration: Calibration | VoteShares | None  # None: there are no probabilities
 
     def interrupted(self, reading: Reading) -> Answering:
         """After a call that learned some rows and could not finish: scores are known of the classes before only."""
@@ -48,7 +49,7 @@ class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """The probability of every class, of shape (n_rows, n_classes)."""
         answering, scores = self._scored(X)
-        return answering.calibration.calibrator.probabilities(scores)
+        return self._known(answering).probabilities(scores)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
@@ -65,10 +66,17 @@ class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "_answering")
         return self._answering.reading.answers
 
-    def calibrator(self) -> Calibrator:
-        """From scores to probabilities, ready to be saved."""
+    def calibrator(self) -> Calibrator | None:
+        """From scores to probabilities, ready to be saved; None for one that was trained on files without them."""
         check_is_fitted(self, "_answering")
-        return self._answering.calibration.calibrator
+        calibration = self._answering.calibration
+        return None if calibration is None else calibration.calibrator
+
+    @staticmethod
+    def _known(answering: Answering) -> Calibrator:
+        if answering.calibration is None:
+            raise ModelError("the model was trained on files and has scores but no probabilities")
+        return answering.calibration.calibrator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

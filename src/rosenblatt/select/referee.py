@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.learners.epochs.orders import Orders
+from rosenblatt.learners.epochs.run import Orders
 from rosenblatt.learners.fitting import Fitting
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.targets import Targets, targets_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.targets import Targets, row_weights, targets_of
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.select.together import Course
 

@@ -14,13 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.epochs.orders import Orders
-from rosenblatt.learners.epochs.run import best_restart
-from rosenblatt.learners.fitting import Fitting, conclude, prepare
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.run import Orders, best_restart
+from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.learners.seen import remember_columns
 from rosenblatt.models.answer import Answer
+from rosenblatt.models.kept import Kept
 from rosenblatt.select.referee import Referee
 from rosenblatt.select.together import Course, run_together
 
@@ -127,6 +126,11 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "best_")
         answers: tuple[Answer, ...] = self.best_.answers()
         return answers
+
+    def kept(self) -> Kept | None:
+        """What a file needs so that the best learner can go on from it; None if it cannot."""
+        kept: Kept | None = self.best_.kept()
+        return kept
 
     @property
     def history_(self) -> History:

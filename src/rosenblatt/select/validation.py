@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rosenblatt.data.labels import labels_of
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.fitting import check_lengths
-from rosenblatt.learners.state.start import seed_of
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, scores_of
 

@@ -10,12 +10,13 @@ from rosenblatt.theory.bounds import (
     passive_aggressive_bound,
     perceptron_bound,
 )
-from rosenblatt.theory.certificate import Certificate, Interval, NotSeparable, Separable, Unknown, from_dict
+from rosenblatt.theory.certificate import Certificate, NotSeparable, Separable, Unknown, from_dict
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.ledger import Ledger, Line, ledger
 from rosenblatt.theory.margin import margin, perceptron_loss, radius, repeat_bound, training_error
 from rosenblatt.theory.separate import Separation, separate
 from rosenblatt.theory.trace import Trace, trace
+from rosenblatt.theory.written import Interval
 
 __all__ = [
     "Certificate",

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.theory import exact
-from rosenblatt.theory.certificate import Facts, Separable
+from rosenblatt.theory.certificate import Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.margin import radius, vector_of
+from rosenblatt.theory.proof import Facts
 from rosenblatt.theory.rows import Floats, SignedRows, signed_rows
 
 _ROUNDING = 1 + 1e-12  # bounds made of square roots are rounded up by this much

@@ -13,30 +13,48 @@ import hashlib
 import math
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.errors import DataError
 from rosenblatt.theory import exact
+from rosenblatt.theory.proof import Facts, describe, joined, numbered, rational, shortened, squared_length
 from rosenblatt.theory.rows import SignedRows, signed_rows
+from rosenblatt.theory.written import READ, Interval, as_dict
 
 
-class Interval(NamedTuple):
-    """Two floats that enclose a real number."""
+class Claim:
+    """A verdict that can be proved from the data again."""
 
-    lower: float
-    upper: float
+    fit_intercept: bool
+    seal: str
 
-    @property
-    def width(self) -> float:
-        """The width relative to the upper end."""
-        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+    def check(self, X: Any, y: ArrayLike) -> bool:
+        """Prove every claim for these data in exact arithmetic; False if one is not proved."""
+        return self.fault(X, y) is None
+
+    def fault(self, X: Any, y: ArrayLike) -> str | None:
+        """The first claim that is not proved for these data, as a sentence; None if all are."""
+        try:
+            rows = signed_rows(X, y, self.fit_intercept)
+        except DataError as error:
+            return str(error)
+        if self.seal != seal(self, rows):
+            return "the certificate or the data were changed since it was sealed"
+        return self._fault(rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, in values that JSON can hold exactly."""
+        return as_dict(self)
+
+    def _fault(self, rows: SignedRows) -> str | None:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class Separable:
+class Separable(Claim):
     """The data are separable, and here is why.
 
     ``(w, b)`` gives every row a margin above 0. The best margin any weights can have is ``gamma``: the margin of
@@ -69,18 +87,7 @@ class Separable:
     def __bool__(self) -> bool:
         return True
 
-    def check(self, X: Any, y: ArrayLike) -> bool:
-        """Prove every claim for these data in exact arithmetic; False if one is not proved."""
-        return self.fault(X, y) is None
-
-    def fault(self, X: Any, y: ArrayLike) -> str | None:
-        """The first claim that is not proved for these data, as a sentence; None if all are."""
-        try:
-            rows = signed_rows(X, y, self.fit_intercept)
-        except DataError as error:
-            return str(error)
-        if self.seal != seal(self, rows):
-            return "the certificate or the data were changed since it was sealed"
+    def _fault(self, rows: SignedRows) -> str | None:
         vector = joined(self.w, self.b, rows)
         if vector is None:
             return "the weights are not numbers in the shape of the data"
@@ -103,10 +110,6 @@ class Separable:
             return "the mistake bound is not R²/gamma²"
         return None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in values that JSON can hold exactly."""
-        return as_dict(self)
-
     def __str__(self) -> str:
         return (
             f"separable\n"
@@ -117,7 +120,7 @@ class Separable:
 
 
 @dataclass(frozen=True, eq=False)
-class NotSeparable:
+class NotSeparable(Claim):
     """The data are not separable: a convex combination of the signed rows is exactly 0 (Gordan's theorem).
 
     If some weights gave every signed row a positive margin, the combination would have one too; but it is 0.
@@ -139,18 +142,7 @@ class NotSeparable:
     def __bool__(self) -> bool:
         return False
 
-    def check(self, X: Any, y: ArrayLike) -> bool:
-        """Prove the claim for these data in exact arithmetic; False if it is not proved."""
-        return self.fault(X, y) is None
-
-    def fault(self, X: Any, y: ArrayLike) -> str | None:
-        """Why the claim is not proved for these data, as a sentence; None if it is."""
-        try:
-            rows = signed_rows(X, y, self.fit_intercept)
-        except DataError as error:
-            return str(error)
-        if self.seal != seal(self, rows):
-            return "the certificate or the data were changed since it was sealed"
+    def _fault(self, rows: SignedRows) -> str | None:
         demands = numbered(rows, self.rows, self.wrong)
         if demands is None:
             return "the combination names a row or a class that is not there"
@@ -168,10 +160,6 @@ class NotSeparable:
     def fractions(self) -> tuple[Fraction, ...]:
         """The convex weights: positive, and their sum is 1."""
         return tuple(Fraction(n, sum(self.weights)) for n in self.weights)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in values that JSON can hold exactly."""
-        return as_dict(self)
 
     def __str__(self) -> str:
         lines = [f"not separable: these {len(self.rows)} signed rows, so weighted, sum to exactly 0"]
@@ -204,91 +192,6 @@ class Unknown:
 Certificate = Separable | NotSeparable | Unknown
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a separating vector proves about the rows, all exact."""
-
-    lowest: int
-    at: int
-    squared_margin: Fraction
-    squared_radius: Fraction
-    mistake_bound: int
-
-    @classmethod
-    def of(cls, rows: SignedRows, vector: list[int]) -> Facts:
-        margins = rows.exact_margins(vector)
-        at = int(np.argmin(margins))
-        lowest = int(margins[at])
-        unit = 1 << 2 * rows.shift
-        squared_norm = sum(v * v for v in vector)
-        squared_margin = Fraction(lowest * lowest, squared_norm * unit) if squared_norm else Fraction(0)
-        squared_radius = Fraction(rows.exact_squared_radius(), unit)
-        reach = squared_radius * (1 if rows.two else 2)
-        bound = math.floor(reach / squared_margin) if lowest > 0 else 0
-        return cls(lowest, at, squared_margin, squared_radius, bound)
-
-
-def joined(w: Any, b: Any, rows: SignedRows) -> list[int] | None:
-    """Weights and offsets as one vector in coprime integers; None if the shapes do not fit."""
-    table = np.array(w, dtype=object, ndmin=2)
-    offset = np.array(b, dtype=object, ndmin=1)
-    shape = (1 if rows.two else len(rows.classes), rows.X.shape[1])
-    if table.shape != shape or offset.shape != (shape[0],):
-        return None
-    if rows.fit_intercept:
-        table = np.hstack([table, offset[:, None]])
-    elif any(offset):
-        return None
-    values = rational(table)
-    return None if values is None else exact.whole(values)
-
-
-def rational(values: Any) -> list[Fraction] | None:
-    """The values as fractions; None if one is no finite number."""
-    try:
-        return exact.fractions(values)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def numbered(rows: SignedRows, chosen: tuple[int, ...], wrong: tuple[int, ...] | None) -> list[int] | None:
-    """The demands' numbers; None if one does not exist or comes twice."""
-    if (wrong is None) != rows.two or not all(0 <= i < rows.X.shape[0] for i in chosen):
-        return None
-    if wrong is None:
-        demands = list(chosen)
-    else:
-        if len(wrong) != len(chosen) or not all(
-            0 <= k < len(rows.classes) and k != rows.label[i] for i, k in zip(chosen, wrong, strict=True)
-        ):
-            return None
-        demands = [rows.demand(i, k) for i, k in zip(chosen, wrong, strict=True)]
-    return demands if len(set(demands)) == len(demands) else None
-
-
-def squared_length(rows: SignedRows, demands: list[int], weights: list[Fraction]) -> Fraction:
-    """``‖sum λ_i z_i‖² / (sum λ_i)²``, exact."""
-    whole = np.array(exact.whole(weights), dtype=object)
-    _, values = rows.exact_take(np.array(demands, dtype=np.int64))
-    combined = (whole @ values).tolist()
-    return Fraction(sum(c * c for c in combined), sum(whole.tolist()) ** 2 << 2 * rows.shift)
-
-
-def describe(rows: SignedRows, demand: int) -> str:
-    number = np.array([demand])
-    row = f"row {rows.row(number)[0]}"
-    return row if rows.two else f"{row} against class {rows.classes[rows.wrong(number)[0]]!r}"
-
-
-def shortened(number: int) -> str:
-    """A whole number in at most about 30 characters."""
-    if number < 10**24:
-        return str(number)
-    digits = int((number.bit_length() - 1) * math.log10(2))
-    lead = number // 10 ** (digits - 5)
-    return f"{lead / 10 ** (len(str(lead)) - 1):.5f}e{digits - 6 + len(str(lead))} (exact in .weights)"
-
-
 _Sealable = TypeVar("_Sealable", Separable, NotSeparable)
 
 
@@ -297,14 +200,9 @@ def sealed(certificate: _Sealable, rows: SignedRows) -> _Sealable:
     return replace(certificate, seal=seal(certificate, rows))
 
 
-def seal(certificate: Separable | NotSeparable, rows: SignedRows) -> str:
+def seal(certificate: Claim, rows: SignedRows) -> str:
     claims = {name: value for name, value in as_dict(certificate).items() if name != "seal"}
     return hashlib.sha256(f"{rows.digest()} {claims!r}".encode()).hexdigest()
-
-
-def as_dict(certificate: Certificate) -> dict[str, Any]:
-    values = {f.name: plain(getattr(certificate, f.name)) for f in fields(certificate)}
-    return {"kind": certificate.kind, **values}
 
 
 def from_dict(values: dict[str, Any]) -> Certificate:
@@ -314,57 +212,6 @@ def from_dict(values: dict[str, Any]) -> Certificate:
     if cls is None or set(values) != {"kind", *(f.name for f in fields(cls))}:
         raise DataError("not a certificate: its fields are not those of one")
     try:
-        return cls(**{name: _READ[name](value) for name, value in values.items() if name != "kind"})
+        return cls(**{name: READ[name](value) for name, value in values.items() if name != "kind"})
     except (TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise DataError(f"not a certificate: {error}") from None
-
-
-def _expect(value: Any, kind: type | tuple[type, ...]) -> Any:
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise ValueError(f"{value!r} stands where something else belongs")
-    return value
-
-
-def _indices(values: Any) -> tuple[int, ...]:
-    return tuple(_expect(v, int) for v in _expect(values, list))
-
-
-def _number(value: Any) -> exact.Number:
-    number: exact.Number = _expect(numbers(value), (int, float, Fraction))
-    return number
-
-
-_READ: dict[str, Any] = {
-    "w": lambda value: np.array(numbers(_expect(value, list))),
-    "b": lambda value: np.array(numbers(value)) if isinstance(value, list) else _number(value),
-    "gamma": lambda value: Interval(*(float(_expect(v, (int, float))) for v in _expect(value, list))),
-    "radius": lambda value: _expect(value, float),
-    "mistake_bound": lambda value: _expect(numbers(value), int),
-    "rows": _indices,
-    "wrong": lambda value: None if value is None else _indices(value),
-    "weights": lambda value: tuple(_number(v) for v in _expect(value, list)),
-    "fit_intercept": lambda value: _expect(value, bool),
-    "seal": lambda value: _expect(value, str),
-    "reason": lambda value: _expect(value, str),
-}
-
-
-def plain(value: Any) -> Any:
-    """In JSON's types: fractions and whole numbers that a double does not hold become hexadecimal strings."""
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, Fraction):
-        return f"{value.numerator:#x}/{value.denominator:#x}"
-    return hex(value) if isinstance(value, int) and abs(value) > 2**53 else value
-
-
-def numbers(value: Any) -> Any:
-    """The inverse of :func:`plain`."""
-    if isinstance(value, list):
-        return [numbers(v) for v in value]
-    if isinstance(value, str):
-        numerator, slash, denominator = value.partition("/")
-        return Fraction(int(numerator, 16), int(denominator, 16)) if slash else int(numerator, 16)
-    return value

@@ -14,19 +14,12 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError
 from rosenblatt.theory import exact
-from rosenblatt.theory.certificate import (
-    Certificate,
-    Facts,
-    Interval,
-    NotSeparable,
-    Separable,
-    Unknown,
-    sealed,
-    squared_length,
-)
+from rosenblatt.theory.certificate import Certificate, NotSeparable, Separable, Unknown, sealed
 from rosenblatt.theory.nearest import Nearest, approach, settle
+from rosenblatt.theory.proof import Facts, squared_length
 from rosenblatt.theory.rows import SignedRows, signed_rows
 from rosenblatt.theory.separate import separate
+from rosenblatt.theory.written import Interval
 
 _LAST_UPDATES = 100_000  # of the last attempt to find any separating plane
 

@@ -24,12 +24,13 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.theory.certificate import Interval, NotSeparable, Separable
+from rosenblatt.theory.certificate import NotSeparable, Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.columns import render_columns
 from rosenblatt.theory.margin import vector_of
 from rosenblatt.theory.replay import Replay, replay
 from rosenblatt.theory.rows import Floats, SignedRows, signed_rows
+from rosenblatt.theory.written import Interval
 
 _ROUNDING = 1e-9  # the relative error that the sums of a long run may have gathered
 

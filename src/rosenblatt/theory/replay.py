@@ -20,8 +20,8 @@ from rosenblatt.learners import Perceptron
 from rosenblatt.learners.epochs.judge import Epoch, Judge
 from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.learners.state.start import seed_of, starting_weights
-from rosenblatt.learners.weighting import row_weights
+from rosenblatt.learners.spaces import seed_of, starting_weights
+from rosenblatt.learners.targets import row_weights
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,7 @@ def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | No
 
     from rosenblatt.data.labels import encode_labels
     from rosenblatt.data.table import as_table
-    from rosenblatt.learners.targets import weight_rows
-    from rosenblatt.learners.weighting import row_weights
+    from rosenblatt.learners.targets import row_weights, weight_rows
     from rosenblatt.recipe.family import AROWRecipe
     from rosenblatt.select import decision
     from rosenblatt.select.contest import MOST_EPOCHS

@@ -12,7 +12,7 @@ from typing import Any
 
 from rosenblatt.data.readers import Reader, scan
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
@@ -174,7 +174,7 @@ def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
         learner.fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
-    model = model_of(learner, reader.encoder, {})
+    model = model_of(learner, reader.encoder, {}, state=True)
     part = model.parts[0]
     if isinstance(part, Linear):
         model = replace(model, names=reader.find_names(part.columns()))

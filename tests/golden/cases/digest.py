@@ -70,10 +70,12 @@ def container(path):
 
 
 def model_file(path):
-    """A model file in two parts; the version of the library is no part of them, nor is the checksum that covers it."""
+    """What a model answers with, in two parts: without the library's version, the checksum and the learning state."""
     header, tensors = container(path)
     header.pop("library", None)
-    return {"header": digest(header), "tensors": digest(tensors)}
+    header.pop("kept", None)
+    answer = {name: tensor for name, tensor in tensors.items() if not name.startswith("kept.")}
+    return {"header": digest(header), "tensors": digest(answer)}
 
 
 def checkpoint_file(path):

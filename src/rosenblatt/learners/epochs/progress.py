@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.history import History
+from rosenblatt.learners.epochs.judge import History
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -17,20 +17,17 @@ from rosenblatt.data.batches import Classes
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
-from rosenblatt.learners.epochs.history import History
-from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.run import BLOCK, FileRun, Progress
-from rosenblatt.learners.state.arrays import matrices
-from rosenblatt.learners.state.keeps import KEEPS
+from rosenblatt.learners.kept.linear import state_from, state_to
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
-from rosenblatt.learners.state.state import State, declare
+from rosenblatt.learners.state.state import State
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.file import MOST_FEATURES, encoder_from
 from rosenblatt.models.quadratic import Products
 from rosenblatt.models.voted import Updates
 from rosenblatt.recipe.family import make_recipe, name_of, parameters_of
-from rosenblatt.recipe.penalty import NO_PENALTY, Penalty
 from rosenblatt.recipe.recipe import Recipe
 
 
@@ -81,7 +78,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "before": [run.before.mistakes, run.before.updates],
         "weight_before": run.before.weight,
         **run.judge.to_json(),
-        "state": state_to(run.state, tensors),
+        "state": _state_to(run.state, tensors),
         "places": sorted(run.places),
         "choice": run.choice,
         "extra": extra,
@@ -121,7 +118,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             reader,
             recipe,
             Classes(np.array(header["classes"])),
-            state_from(header["state"], tensors),
+            _state_from(header["state"], tensors),
             judge,
             block,
             header["features"],
@@ -164,55 +161,22 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
     return make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)}), int(block)
 
 
-def state_to(state: State, tensors: Tensors) -> dict[str, Any]:
-    """The arrays of a state; of matrices only columns that are not to the bit what a new feature begins with."""
-    wide = {array.name: array for array in matrices(state.declared)}
-    for name, values in state.arrays.items():
-        if name not in wide:
-            tensors[name] = values
-            continue
-        bits = f"i{values.itemsize}"
-        begun = np.array(0.0 if wide[name].copy_of else wide[name].begin, values.dtype).view(bits)
-        columns = np.flatnonzero((np.ascontiguousarray(values).view(bits) != begun).any(axis=0))
-        tensors[f"{name}.columns"] = columns
-        tensors[name] = np.ascontiguousarray(values[:, columns])
-    remembered = state.remembered
-    if state.stores_rows:
-        remembered.updates.to_tensors("log.", tensors)
-    if remembered.rows is not None:
+def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
+    header, rows = state_to(state, tensors), state.remembered.rows
+    if rows is not None:
         for name in ("data", "indices", "indptr"):
-            tensors[f"support.{name}"] = getattr(remembered.rows, name)
-    return {
-        "keep": state.keep.name,
-        "fit_intercept": state.fit_intercept,
-        "features": state.features,
-        "penalty": None if state.penalty == NO_PENALTY else asdict(state.penalty),
-        "support": None if remembered.rows is None else int(remembered.rows.shape[0]),
-    }
+            tensors[f"support.{name}"] = getattr(rows, name)
+    return header | {"support": None if rows is None else int(rows.shape[0])}
 
 
-def state_from(header: dict[str, Any], tensors: Tensors) -> State:
-    features, keep = header["features"], header["keep"]
-    penalty = NO_PENALTY if header["penalty"] is None else Penalty(**header["penalty"])
-    declared = declare(keep, "variances" in tensors)
-    arrays = {}
-    for array in declared:
-        arrays[array.name] = tensors[array.name]
-        if array.shape == "weights":
-            stored, begin = tensors[array.name], 0.0 if array.copy_of else array.begin
-            arrays[array.name] = np.full((stored.shape[0], features), begin, stored.dtype, order="F")
-            arrays[array.name][:, tensors[f"{array.name}.columns"]] = stored
-    for name in ("counters", "generator", *(["as_of"] if penalty != NO_PENALTY else [])):
-        arrays[name] = tensors[name]
+def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
     remembered = NOTHING
     if "log.which" in tensors:
-        rows = None
-        if header["support"] is not None:
+        rows, count = None, header["support"]
+        if count is not None:
             import scipy.sparse as sp
 
             support = tuple(tensors[f"support.{name}"] for name in ("data", "indices", "indptr"))
-            rows = sp.csr_array(support, shape=(header["support"], features))
-        remembered = Remembered(
-            rows, Updates.from_tensors("log.", tensors, header["support"] or 0, len(arrays["intercept"]))
-        )
-    return State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)
+            rows = sp.csr_array(support, shape=(count, header["features"]))
+        remembered = Remembered(rows, Updates.from_tensors("log.", tensors, count or 0, len(tensors["intercept"])))
+    return state_from(header, tensors, remembered)

@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,15 @@ from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, Quadratic, count_terms
-from rosenblatt.recipe.keeps import KEEPS
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import KEEPS
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
 MOST_NAMES = 1 << 17
@@ -173,6 +175,18 @@ class FileRun:
             self.reader.encoder,
             names,
             history,
+            None,
+            partial(
+                keep_run,
+                self.recipe,
+                state,
+                self.judge.history,
+                history["stop_reason"],
+                features,
+                self.scale,
+                self.products,
+                self.choice,
+            ),
         )
 
     # A pocket's challenger is checked on all rows, so they all stay in one block.

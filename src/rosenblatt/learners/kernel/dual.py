@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.table import Table
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
-from rosenblatt.learners.state.arrays import Arrays
-from rosenblatt.learners.state.keeps import KEEPS, settle_pocket
+from rosenblatt.learners.state.arrays import KEEPS, Arrays, settle_pocket
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk

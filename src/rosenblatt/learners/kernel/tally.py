@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.learners.state.arrays import Arrays
-from rosenblatt.learners.state.counters import Counted, new_counters
+from rosenblatt.learners.state.arrays import Arrays, Counted, new_counters
 
 
 def new_tally(generator: NDArray[np.uint64], *, pocket: bool = False) -> Arrays:

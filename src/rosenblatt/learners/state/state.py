@@ -14,15 +14,22 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
-from rosenblatt.learners.state.arrays import EVERY, OF_SECOND_ORDER, Array, Arrays, matrices
-from rosenblatt.learners.state.counters import Counted, new_counters
-from rosenblatt.learners.state.keeps import KEEPS, Keep
+from rosenblatt.learners.state.arrays import (
+    EVERY,
+    KEEPS,
+    OF_SECOND_ORDER,
+    Array,
+    Arrays,
+    Counted,
+    Keep,
+    matrices,
+    new_counters,
+)
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.linear import Linear, arranged
+from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Updates, Voted
-from rosenblatt.recipe.penalty import NO_PENALTY, Penalty
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.recipe.rules import NO_PENALTY, Penalty, Rule
 
 
 @dataclass
@@ -143,7 +150,7 @@ class State(Counted):
             values = self.arrays[array.name]
             if array.as_rows:
                 values = values.astype(dtype, copy=False)
-            self.arrays[array.name] = arranged(values, table.sparse)
+            self.arrays[array.name] = table.arranged(values)
         table = table.astype(dtype)
         return engine.Pass(
             table.rows, targets.view, self.view(table.sparse), engine_rule(rule), order=order, ratchet=ratchet
@@ -156,15 +163,14 @@ class State(Counted):
 
     def end_pass(self, one: engine.Pass, table: Table, places: NDArray[np.int64] | None = None) -> None:
         """Take over what a finished pass hands back: the updates of a vote."""
-        updates = Updates(*one.updates())
-        if len(updates):
+        if self.stores_rows and len(updates := Updates(*one.updates())):
             where = np.full(table.count, -1) if places is None else places
             self.remembered = self.remembered.followed_by(table.astype(self.dtype), updates, where)
 
     def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
         """How many of the rows the raw weights get wrong, each counted with its sample weight."""
         table = table.astype(np.result_type(table.dtype, self.dtype))
-        weights = arranged(self.settled().weights.astype(table.dtype, copy=False), table.sparse)
+        weights = table.arranged(self.settled().weights.astype(table.dtype, copy=False))
         raw = State.begin(weights, self.intercept, keep="last", fit_intercept=True, generator=self.arrays["generator"])
         found: float = engine.count_mistakes(table.rows, targets.view, raw.view(table.sparse), order=order)
         return found

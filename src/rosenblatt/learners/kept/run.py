@@ -1,0 +1,96 @@
+"""The state of a run over files in a model file, and a model file as the beginning of such a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import learners
+from rosenblatt.errors import ModelError
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.kept.around import inside, prepared
+from rosenblatt.learners.kept.learner import keep_states, parameters_from, states_from
+from rosenblatt.learners.state.state import State
+from rosenblatt.models.container import Tensors
+from rosenblatt.models.kept import Kept
+from rosenblatt.models.model import Model
+from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.models.sound import check_finite, check_shapes, check_types
+from rosenblatt.recipe.recipe import LinearRecipe, Recipe
+
+
+def keep_run(
+    recipe: Recipe,
+    state: State,
+    history: History,
+    stop_reason: str,
+    features: int,
+    scale: NDArray[np.float64] | None,
+    products: Products | None,
+    choice: str | None,
+) -> Kept:
+    """What a run has learned over so many features; with `scale` or `products`, as an `AutoPerceptron` has it."""
+    told = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
+    within = keep_states(recipe.learner, told, [state], history, epochs=len(history), stop_reason=stop_reason)
+    if scale is None and products is None:
+        return within
+    scaled = None
+    if scale is not None and products is None:
+        divided = np.ones(features)
+        divided[: len(scale)] = scale[:features]
+        scaled = "max-abs", np.zeros(features), divided
+    tensors: Tensors = {}
+    header: dict[str, Any] = {
+        "around": "AutoPerceptron",
+        "parameters": {},
+        "choice": choice,
+        "scores": {},
+        "calibration": None,
+    }
+    return prepared(header, tensors, within, scaled, products)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a run over more data begins with."""
+
+    recipe: LinearRecipe
+    state: State
+    scale: NDArray[np.float64] | None
+    products: Products | None
+
+
+def run_from(model: Model) -> Begun:
+    """The state of a model with linear weights that all classes share, to go on from with more data."""
+    kept = model.kept() if callable(model.kept) else model.kept
+    if kept is None:
+        raise ModelError("the model holds what it answers with, but no learning state: save it with its state")
+    tensors, products, features, scale = kept.tensors, None, model.features, None
+    try:
+        within = inside(kept) if "around" in kept.header else kept
+        made: Any = getattr(learners, within.header["learner"], None)
+        if within.header["learner"] not in learners.__all__ or not issubclass(made, Recipe):
+            raise ModelError(f"a model of {str(within.header['learner'])[:40]!r} cannot go on with files")
+        recipe = made(**parameters_from(within.header["parameters"])).recipe()
+        recipe.check()
+        if not isinstance(recipe, LinearRecipe) or recipe.is_ovr(len(model.classes)):
+            raise ModelError("only a linear model whose classes are learned together can go on with files")
+        if "products.columns" in tensors:
+            products = Products.from_tensors("products.", tensors, features)
+            features = count_terms(len(products.columns))
+        if kept.header.get("scaling") is not None:
+            scale = tensors["scaling.scale"]
+            check_types([scale, tensors["scaling.center"]], ["<f8", "<f8"])
+            check_shapes(scale.shape == (features,))
+            check_finite(scale)
+            if tensors["scaling.center"].any() or not (scale > 0).all():
+                raise ModelError("a model of centred columns cannot go on with files: go on in Python")
+        states = states_from(within.header["states"], within.tensors, model.classes, features, recipe)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"the learning state is not sound: {(str(error).splitlines() or ['it is none'])[0]}") from None
+    return Begun(recipe, states[0], scale, products)

@@ -1,0 +1,84 @@
+"""What a model file holds beside the answer, so that learning can go on: plain values and tensors.
+
+Invariant: nothing here knows what they mean. Learners write them and read them, and check all of them when they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import ModelError
+from rosenblatt.models.container import Tensors
+
+PREFIX = "kept."
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A learning state as a file holds it."""
+
+    header: dict[str, Any]
+    tensors: Tensors = field(default_factory=dict)
+
+    def to_file(self, tensors: Tensors) -> dict[str, Any]:
+        """The header for a file; its tensors go beside those of the answer, unless one of these has the same bytes."""
+        known = {_digest(tensor): name for name, tensor in sorted(tensors.items(), reverse=True)}
+        same = {}
+        for name, tensor in sorted(self.tensors.items()):
+            twin = known.get(_digest(tensor))
+            if twin is None:
+                tensors[f"{PREFIX}{name}"] = tensor
+            else:
+                same[name] = twin
+        return {"state": self.header, "same": same}
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], tensors: Tensors) -> Kept:
+        """What `to_file` wrote."""
+        own = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}
+        shared = {name: tensors[twin] for name, twin in header["same"].items()}
+        if not isinstance(header["state"], dict):
+            raise ModelError("its learning state cannot be read")
+        return cls(header["state"], own | shared)
+
+
+MakeKept = Callable[[], Kept | None]
+
+
+def parameter_to(value: Any) -> Any:
+    """A parameter as JSON holds it, exactly; it has no keys but texts, and no infinity."""
+    if isinstance(value, dict):
+        return {"pairs": [[parameter_to(key), parameter_to(weight)] for key, weight in value.items()]}
+    found = value.item() if isinstance(value, np.generic) else value
+    if isinstance(found, float) and not math.isfinite(found):
+        return {"number": str(found)}
+    return found
+
+
+def parameter_from(value: Any) -> Any:
+    """The parameter that `parameter_to` wrote."""
+    if not isinstance(value, dict):
+        return value
+    if "number" in value:
+        return float(value["number"])
+    return {parameter_from(key): parameter_from(weight) for key, weight in value["pairs"]}
+
+
+def is_plain(value: Any) -> bool:
+    """Can a file hold the parameter?"""
+    if isinstance(value, dict):  # the weights of classes
+        return all(is_plain(key) and is_plain(weight) for key, weight in value.items())
+    found = value.item() if isinstance(value, np.generic) else value
+    return found is None or isinstance(found, (bool, int, float, str))
+
+
+def _digest(tensor: Any) -> bytes:
+    digest = hashlib.blake2b(f"{tensor.dtype.str}{tensor.shape}".encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(tensor).reshape(-1).view(np.uint8).data)
+    return digest.digest()
