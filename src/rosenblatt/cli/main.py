@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-VERBS = ("train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify", "trace", "serve", "replay", "play", "demo")
+VERBS = (
+    "train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify",
+    "trace", "serve", "replay", "play", "demo",
+)  # fmt: skip
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = "`rosenblatt VERB --help` explains a verb and its options."

@@ -35,8 +35,7 @@ class Admission:
         self._names: Counter[Any] = Counter()  # new ones that wait to be learned
         self._labels: Counter[Any] = Counter()
         self._steps = max(
-            max(rule.eta0, rule.C)
-            for rule in (each.learner.recipe().used_rule for each in fold.followers.values())
+            max(rule.eta0, rule.C) for rule in (each.learner.recipe().used_rule for each in fold.followers.values())
         )
 
     async def learn(

@@ -134,6 +134,9 @@ class Fold:
     def restore(self, known: dict[str, Any]) -> None:
         """What `to_json` gave, for the same learners."""
         self.seq, self.chain = known["seq"], bytes.fromhex(known["chain"])
+        for name, progress in known["progress"].items():
+            if name in self.followers:
+                self.followers[name].progress = Progress.from_json(progress)
         self.newest.extend(known["newest"])
         self.spans.extend((first, labels) for first, labels in known["spans"])
         self._counted = Counter(known["counted"])

@@ -44,11 +44,15 @@ class Learning:
         How many keys are remembered.
     remembered : Remembered
         The predictions that may get feedback.
+    every : int
+        Examples from one snapshot to the next, at the most.
     """
 
-    def __init__(self, log: Log, fold: Fold, form: Form, keys: int, remembered: Remembered) -> None:
+    def __init__(
+        self, log: Log, fold: Fold, form: Form, keys: int, remembered: Remembered, every: int = SNAPSHOT_EXAMPLES
+    ) -> None:
         self.log, self.fold, self.form, self._keys = log, fold, form, keys
-        self.remembered = remembered
+        self.remembered, self._every = remembered, every
         self.snapshots = Snapshots(log)
         self.snapshot_seq = fold.seq
         self.complaint = ""  # why the last snapshot failed
@@ -121,7 +125,7 @@ class Learning:
         if self.remembered.unsaved and now - self._remembered_at >= REMEMBER_SECONDS:
             self._remember()
         unsaved = self.fold.seq - self.snapshot_seq
-        if unsaved and (now - self._snapshot_at >= SNAPSHOT_SECONDS or unsaved >= SNAPSHOT_EXAMPLES):
+        if unsaved and (now - self._snapshot_at >= SNAPSHOT_SECONDS or unsaved >= self._every):
             self.snapshot()
 
     def publish(self) -> None:
@@ -181,7 +185,7 @@ class Learning:
     def model(self) -> Model:
         """What was learned so far, as a model."""
         learner = self.fold.answering.learner
-        return model_of(learner, encoder=self.form.encoder)
+        return model_of(learner, encoder=self.form.encoder, state=True)
 
     def _check_order(self) -> None:
         """Are the features numbers in the order of their columns? Only new ones are looked at."""

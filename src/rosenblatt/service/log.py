@@ -107,6 +107,7 @@ class Log:
         self.id: str = known["id"]
         self.base: int = known["base"]  # the entries up to this number were taken out
         self.base_chain: bytes = known["chain"]
+        self.base_facts: str | None = known.get("fold")  # what was known of the learners then
         self.encoder: str | None = known.get("encoder")
         newest = run("SELECT seq, count, chain FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
         self.last, self.chain = (newest[0] + newest[1] - 1, newest[2]) if newest else (self.base, self.base_chain)

@@ -80,7 +80,9 @@ class _Facts:
         yield GaugeMetricFamily("rosenblatt_log_writable", "1 if examples can be stored", int(not writer.broken))
         yield GaugeMetricFamily("rosenblatt_log_bytes", "Size of the log", learning.log.size)
         yield GaugeMetricFamily("rosenblatt_log_seq", "Number of the last example", learning.fold.seq)
-        yield GaugeMetricFamily("rosenblatt_snapshot_seq", "Number up to which a snapshot was saved", learning.snapshot_seq)
+        yield GaugeMetricFamily(
+            "rosenblatt_snapshot_seq", "Number up to which a snapshot was saved", learning.snapshot_seq
+        )
         yield GaugeMetricFamily("rosenblatt_published_seq", "Number up to which answers have learned", published.seq)
         examples = CounterMetricFamily("rosenblatt_examples", "Examples learned", labels=["learner"])
         mistakes = CounterMetricFamily("rosenblatt_mistakes", "Mistakes before learning", labels=["learner"])

@@ -71,7 +71,10 @@ def describe(raw: bool) -> dict[str, Any]:
     def takes(name: str, bulk: bool = False) -> dict[str, Any]:
         content = json(name)
         if bulk:
-            content |= {LINES: {"schema": {"type": "string"}}, ARROW: {"schema": {"type": "string", "format": "binary"}}}
+            content |= {
+                LINES: {"schema": {"type": "string"}},
+                ARROW: {"schema": {"type": "string", "format": "binary"}},
+            }
         return {"required": True, "content": content, **({"description": _BULK} if bulk else {})}
 
     key = {
@@ -95,9 +98,7 @@ def describe(raw: bool) -> dict[str, Any]:
         },
         "paths": {
             "/predict": {
-                "post": operation(
-                    "The labels of rows", answers, f"{posted} 409", requestBody=takes("Predict", True)
-                )
+                "post": operation("The labels of rows", answers, f"{posted} 409", requestBody=takes("Predict", True))
             },
             "/learn": {
                 "post": operation(

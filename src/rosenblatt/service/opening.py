@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.models.file import encoder_from
-from rosenblatt.recipe.keeps import KEEPS
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import KEEPS
 from rosenblatt.service.clock import Clock
 from rosenblatt.service.fold import Fold, Follower
-from rosenblatt.service.learning import Learning, names_of, read_entry
+from rosenblatt.service.learning import SNAPSHOT_EXAMPLES, Learning, names_of, read_entry
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.log import Log, Origin
 from rosenblatt.service.predictions import Remembered
 from rosenblatt.service.rows import Form
 from rosenblatt.service.snapshots import Snapshots
-from rosenblatt.service.states import from_bytes, new_learner, recipe_from, recipe_to, to_bytes
+from rosenblatt.service.states import from_bytes, new_learner, open_stream, recipe_from, recipe_to, to_bytes
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,11 @@ class Wanted:
 
 
 def open_learning(
-    path: str, limits: Limits, wanted: Wanted | None = None, shadows: Sequence[Recipe] = ()
+    path: str,
+    limits: Limits,
+    wanted: Wanted | None = None,
+    shadows: Sequence[Recipe] = (),
+    every: int = SNAPSHOT_EXAMPLES,
 ) -> tuple[Learning, Clock]:
     """What learns by this log, with everything learned that the log holds."""
     for recipe in (*([] if wanted is None else [wanted.recipe]), *shadows):
@@ -64,7 +68,7 @@ def open_learning(
         fold = restore(log, form)
         form.names = names_of(fold)
         remembered = Remembered(limits, clock, log.remembered())
-        learning = Learning(log, fold, form, limits.keys, remembered)
+        learning = Learning(log, fold, form, limits.keys, remembered, every)
         learning.catch_up()
         form.names = names_of(fold)
         learning.publish()
@@ -80,11 +84,14 @@ def check_bounded(recipe: Recipe) -> None:
         raise ParameterError("a vote keeps every mistaken row, so its memory has no bound: serve averaged instead")
 
 
-def restore(log: Log, form: Form) -> Fold:
-    """The learners as of the newest snapshot, or of the log's beginning; one that is new learns what the others know."""
+def restore(log: Log, form: Form, until: int | None = None) -> Fold:
+    """The learners as of the newest snapshot up to `until`, or of the log's beginning.
+
+    One that is new learns what the others know.
+    """
     origins = log.origins()
     served = next(origin.name for origin in origins if origin.served)
-    facts, known = Snapshots(log).newest(log) or (None, {})
+    facts, known = Snapshots(log).newest(log, until) or (None, {})
     known = {name: each for name, each in known.items() if _is_of(each, origins)}
     if facts is None or served not in known:
         facts, known = None, {}
@@ -98,6 +105,8 @@ def restore(log: Log, form: Form) -> Fold:
     fold = Fold(followers, served)
     fold.seq, fold.chain = log.base, log.base_chain
     if facts is None:
+        if log.base_facts is not None:
+            fold.restore(json.loads(log.base_facts))
         return fold
     fold.restore(facts)
     if late:
@@ -162,5 +171,19 @@ def _shadows(recipes: Sequence[Recipe], besides: str) -> list[Origin]:
 
 
 def wanted_from(path: str) -> Wanted:
-    """A model that is to learn on."""
-    raise DataError(f"{path} cannot learn on")
+    """A model that is to learn on, from the state that its file holds."""
+    from rosenblatt.learners.linear import LinearLearner
+    from rosenblatt.models.file import load
+    from rosenblatt.select.kept import revive
+
+    model = load(path)
+    learner = revive(model)
+    if not isinstance(learner, LinearLearner):
+        raise ModelError(
+            f"{path} is a model of {type(learner).__name__}, which prepares its columns: one that learns on while it "
+            "is served is trained with --learner averaged, pa1, arow or another single learner"
+        )
+    if model.classes.dtype.kind in "mM":
+        raise ModelError(f"{path} has classes that are dates: there is no such thing in JSON")
+    open_stream(learner)
+    return Wanted(learner.recipe(), learner, model.encoder)

@@ -17,7 +17,7 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer as Scorer
-from rosenblatt.models.linear import Linear, arranged, predict_codes
+from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.service.messages import Answer, Ranked, Reason
 from rosenblatt.service.refusals import Refused
@@ -46,7 +46,7 @@ class Published:
         put(self, "labels", label_values(self.classes))
         only = self.parts[0] if len(self.parts) == 1 else None
         if isinstance(only, Linear) and only.weights.dtype == np.float64:
-            put(self, "_flat", (arranged(only.weights, True).ravel(order="K"), only.intercept))
+            put(self, "_flat", (np.asfortranarray(only.weights).ravel(order="K"), only.intercept))
 
     @property
     def width(self) -> int:

@@ -7,6 +7,7 @@ of the log sees what the learner saw.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class Form:
         except DataError as error:
             raise Refused(422, str(error)) from None
         starts, columns, values = batch.starts.tolist(), batch.indices.tolist(), batch.values.tolist()
-        spans = zip(starts, starts[1:], strict=False)
+        spans = pairwise(starts)
         return [dict(zip(columns[a:b], values[a:b], strict=True)) for a, b in spans]
 
 

@@ -50,12 +50,14 @@ class Snapshots:
             return [os.path.join(self.folder, name) for name in sorted(names, reverse=True)]
         return []
 
-    def newest(self, log: Log) -> tuple[dict[str, Any], dict[str, Follower]] | None:
-        """The facts and learners of the newest snapshot that this log bears out; None if there is none."""
+    def newest(self, log: Log, until: int | None = None) -> tuple[dict[str, Any], dict[str, Follower]] | None:
+        """The facts and learners of the newest snapshot, up to a number, that this log bears out, if there is one."""
         for path in self.paths():
             try:
                 header, tensors = read_container(path, "snapshot")
                 facts = header["fold"]
+                if until is not None and facts["seq"] > until:
+                    continue
                 if header["log"] != log.id or log.chain_at(facts["seq"]) != bytes.fromhex(facts["chain"]):
                     continue
                 found = {}

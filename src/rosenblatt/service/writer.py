@@ -7,6 +7,7 @@ learned. Nothing that a client does, such as hanging up, reaches this thread.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import queue
 import sqlite3
@@ -259,7 +260,5 @@ class Writer(threading.Thread):
             self._tell(left)
 
     def _tell(self, done: list[Job | Task]) -> None:
-        try:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits for these
             self.loop.call_soon_threadsafe(self._deliver, done)
-        except RuntimeError:
-            pass  # the loop has ended: nobody waits for these
