@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ class Crowd:
             except ServiceError as error:
                 if error.status is not None and error.status != 503:
                     raise
+                time.sleep(0.02)
 
     def learn(self, who: int, dice: random.Random) -> None:
         sent = 0
