@@ -186,8 +186,7 @@ def test_a_clock_that_jumps_changes_no_order(tmp_path: Path) -> None:
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize("jump", ["-10y", "+10y"])
-def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path, jump: str) -> None:
+def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path) -> None:
     library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
     if library is None:
         missing("libfaketime is not installed: apt-get install libfaketime")
@@ -213,8 +212,9 @@ def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path, jump:
 
         ask("/learn", {"row": {"a": 1}, "label": "x"})
         id = ask("/predict", {"row": {"a": 2}, "remember": True})["answer"]["id"]
-        moment.write_text(jump)
+        moment.write_text("-10y")
         assert ask("/learn", {"row": {"b": 1}, "label": "y"})["first"] == 2
+        moment.write_text("+10y")
         assert ask("/feedback", {"id": id, "label": "x"})["first"] == 3
         process.terminate()
         assert process.wait(120) == 0

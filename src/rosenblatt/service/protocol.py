@@ -35,19 +35,20 @@ class _Bounded(HttpToolsProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._head = 0  # bytes of the head that is coming
-        self._since: float | None = None  # when a request began that is not whole, or a reply that is not taken
+        self._arriving: float | None = None  # since when a request is not whole
+        self._leaving: float | None = None  # since when a reply is not taken
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._since = time.monotonic()
+        self._arriving = time.monotonic()
         if len(self.connections) > self.limits.connections:
             self._refuse(503, "too many connections", b"retry-after: 1\r\n")
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        if self._since is None:
-            self._since = time.monotonic()
+        if self._arriving is None:
+            self._arriving = time.monotonic()
         before = self.cycle
         if self._head >= 0:
             self._head += len(data)
@@ -61,16 +62,16 @@ class _Bounded(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._head = 0
-        self._since = None
+        self._arriving = None
         super().on_message_complete()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._since = time.monotonic()
+        self._leaving = time.monotonic()
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._since = None
+        self._leaving = None
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "this is not a request that HTTP knows")
@@ -82,9 +83,14 @@ class _Bounded(HttpToolsProtocol):
             self.transport.write(STATUS_LINE[status] + head + more + b"\r\n" + body)
             self.transport.close()
 
-    def is_overdue(self, now: float) -> bool:
-        """Has the other side kept us waiting for too long?"""
-        return self._since is not None and now - self._since > self.limits.seconds
+    def cut_if_overdue(self, now: float) -> None:
+        """Close the connection if the other side has kept us waiting for too long."""
+        begun = [since for since in (self._arriving, self._leaving) if since is not None]
+        # The application has its own word for a body that is late, and comes first.
+        if begun and now - min(begun) > self.limits.seconds + SWEEP:
+            if self.cycle is not None:
+                self.cycle.disconnected = True
+            self.transport.abort()
 
 
 async def sweep(connections: set[Any]) -> None:
@@ -93,5 +99,5 @@ async def sweep(connections: set[Any]) -> None:
         await asyncio.sleep(SWEEP)
         now = time.monotonic()
         for protocol in list(connections):
-            if isinstance(protocol, _Bounded) and protocol.is_overdue(now):
-                protocol.transport.abort()
+            if isinstance(protocol, _Bounded):
+                protocol.cut_if_overdue(now)
