@@ -7,6 +7,7 @@ before it is read.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import time
 import traceback
@@ -97,8 +98,9 @@ class App:
             status, kind, body = 500, _JSON, body_of(500, "something went wrong in the server; its log says what")
         headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
         self.metrics.count(path if path in self.routes else "other", status, time.perf_counter() - begun)
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        with contextlib.suppress(RuntimeError, OSError):  # the client was cut off: nobody is there to be told
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, request: _Request) -> Reply:
         self._check_host(request)

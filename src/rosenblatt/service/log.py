@@ -194,6 +194,8 @@ class Log:
             (max(after, self.base), last),
         )
         for row in found:
+            if not (isinstance(row[3], bytes) and isinstance(row[4], bytes)):
+                raise DataError(f"{self.path} is damaged: example {row[0]} is not what was stored")
             yield Entry(*row)
 
     def chain_at(self, seq: int) -> bytes | None:

@@ -89,7 +89,7 @@ async def _serve(
         ssl_certfile=place.certificate,
         ssl_keyfile=place.key,
     )
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # the application says itself what goes wrong
     server = _Server(config, place)
     if writer is not None:
         writer.start()
