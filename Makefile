@@ -1,4 +1,4 @@
-# demo · test · lint · sanitize · fuzz · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# demo · test · lint · torture · sanitize · fuzz · bench · docs. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ BENCH := .venv-bench
 BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" cmake ninja
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize fuzz fuzz-long bench bench-quick bench-guard clean
+.PHONY: demo test lint torture sanitize fuzz fuzz-long bench bench-quick bench-guard clean
 
 demo: $(VENV)/.installed
 	$(BIN)/rosenblatt demo
@@ -22,6 +22,10 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
 	npx --yes @biomejs/biome@2.6.6 ci
+
+# A server is killed 200 times while clients learn; `make test` does it 20 times.
+torture: $(VENV)/.installed
+	ROSENBLATT_KILLS=200 $(BIN)/python -m pytest -q tests/service/test_torture.py
 
 sanitize: $(VENV)/.installed
 	tests/sanitize.sh $(BIN)/python

@@ -161,7 +161,7 @@ def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
 
 
 def _shadows(recipes: Sequence[Recipe], besides: str) -> list[Origin]:
-    found = []
+    found: list[Origin] = []
     for recipe in recipes:
         origin = Wanted(recipe).origin(False)
         if origin.name == besides or any(origin.name == other.name for other in found):

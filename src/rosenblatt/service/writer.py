@@ -108,8 +108,10 @@ class Writer(threading.Thread):
                 continue
             if each.failure is not None:
                 each.future.set_exception(each.failure)
+            elif isinstance(each, Job):
+                each.future.set_result(each.reply or b"")
             else:
-                each.future.set_result(each.reply if isinstance(each, Job) else each.value)
+                each.future.set_result(each.value)
 
     # -- on the writer's thread
 

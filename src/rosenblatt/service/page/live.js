@@ -52,15 +52,15 @@ function showCurves(live) {
 	const all = curves.flatMap(([, points]) => points);
 	const last = Math.max(1, ...all.map(([n]) => n));
 	const most = Math.max(0.02, ...all.filter(([n]) => n > last / 50).flatMap(([, a, b]) => [a, b]));
-	const x = (n) => 44 + (n / last) * 664;
+	const x = (n) => 60 + (n / last) * 648;
 	const y = (error) => 214 - Math.min(1.03, error / most) * 200;
 	const line = (points, at) => points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[at]).toFixed(1)}`).join("");
 	const nodes = [];
 	for (const part of [0, 0.5, 1]) {
-		nodes.push(draw("path", { class: "grid", d: `M44 ${y(most * part)}H708` }));
-		nodes.push(draw("text", { class: "right", x: 38, y: y(most * part) + 4 }, percent(most * part)));
+		nodes.push(draw("path", { class: "grid", d: `M60 ${y(most * part)}H708` }));
+		nodes.push(draw("text", { class: "right", x: 54, y: y(most * part) + 4 }, percent(most * part)));
 	}
-	nodes.push(draw("text", { x: 44, y: 234 }, "1"), draw("text", { class: "right", x: 708, y: 234 }, `${count(last)} examples`));
+	nodes.push(draw("text", { x: 60, y: 234 }, "1"), draw("text", { class: "right", x: 708, y: 234 }, `${count(last)} examples`));
 	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} 14V214` }));
 	curves.forEach(([, points], at) => {
 		nodes.push(draw("path", { class: `c${at % COLOURS} recent`, d: line(points, 2) }), draw("path", { class: `c${at % COLOURS}`, d: line(points, 1) }));
