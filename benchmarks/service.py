@@ -151,8 +151,9 @@ def figures(latencies: list[float], seconds: float) -> dict[str, float]:
 
 
 def post(path: str, body: bytes, kind: str = "application/json") -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    """A request, answered in the form in which it was asked."""
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nAccept: {kind}\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def ours(words: list[str]) -> tuple[subprocess.Popen[str], int]:
@@ -205,7 +206,7 @@ def predictions(folder: Path, turns: int, seconds: float) -> tuple[list[Any], li
     table = pa.table({str(j): X[:BULK, j] for j in range(FEATURES)})
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    arrow = post("/predict", sink.getvalue(), "application/vnd.apache.arrow.stream")
+    arrow = post("/predict?scores=true", sink.getvalue(), "application/vnd.apache.arrow.stream")
     servers = {
         "rosenblatt serve": ours([str(folder / "ours.model")]),
         "FastAPI + scikit-learn": theirs(FASTAPI, str(folder / "peer.pickle")),

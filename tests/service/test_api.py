@@ -135,6 +135,12 @@ def test_lines_and_arrow_learn_what_json_learns(tmp_path: Path) -> None:
             assert [json.loads(line) for line in content.decode().splitlines()] == asked["answers"]
             found = server.post("/predict?scores=1", arrow_of(table.drop_columns(["y", "w"])), Content_Type=ARROW)
             assert [each["label"] for each in found["answers"]] == [each["label"] for each in asked["answers"]]
+            body = arrow_of(table.drop_columns(["y", "w"]))
+            status, packed = server.ask("POST", "/predict?scores=1", body, Content_Type=ARROW, Accept=ARROW)
+            assert status == 200
+            columns = pa.ipc.open_stream(packed).read_all().to_pydict()
+            assert columns["label"] == [each["label"] for each in asked["answers"]]
+            assert columns["score of pos"] == pytest.approx([each["scores"]["pos"] for each in asked["answers"]])
     assert replies[0] == replies[1] == replies[2]
     assert answers[0] == answers[1] == answers[2]
 

@@ -74,8 +74,8 @@ def test_behind_nginx(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
                 with pytest.raises(ServiceError) as refused:
                     client.request("POST", "/learn", b" " * (17 << 20))
                 assert refused.value.status == 413  # by the proxy already
-            with pytest.raises(ServiceError) as unknown:
-                Client(address, "u" * 20, context=context).model()
+            with pytest.raises(ServiceError) as unknown, Client(address, "u" * 20, context=context) as client:
+                client.model()
             assert unknown.value.status == 401
         finally:
             process.terminate()

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from rosenblatt.service.bodies import JSON, LINES, TYPES, decode
+from rosenblatt.service.bodies import ARROW, JSON, LINES, TYPES, decode
 from rosenblatt.service.live import live_facts
 from rosenblatt.service.messages import Promote
 from rosenblatt.service.metrics import Metrics
@@ -29,13 +29,23 @@ from rosenblatt.service.tokens import ROLES, Tokens
 ENCODER = msgspec.json.Encoder()
 PROMOTE = msgspec.json.Decoder(Promote)
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
-_JSON, _LINES, _FILE = JSON.encode(), LINES.encode(), b"application/octet-stream"
+_JSON, _LINES, _ARROW, _FILE = JSON.encode(), LINES.encode(), ARROW.encode(), b"application/octet-stream"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 _ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 _WATCHED = frozenset(
-    (b"content-type", b"content-length", b"authorization", b"host", b"origin", b"idempotency-key", b"content-encoding")
+    (
+        b"accept",
+        b"content-type",
+        b"content-length",
+        b"authorization",
+        b"host",
+        b"origin",
+        b"idempotency-key",
+        b"content-encoding",
+    )
 )
 OPEN, PREDICT, LEARN, ADMIN = -1, 0, 1, 2
+SHORT = 8192  # bytes of a body that is not waited for with a clock of its own
 
 Reply = tuple[bytes, bytes]  # the type of the content, and the content
 
@@ -121,28 +131,28 @@ class App:
     async def _with_body(self, request: _Request, run: Callable[[_Request], Awaitable[Reply]]) -> Reply:
         if (encoding := request.header(b"content-encoding")) and encoding != "identity":
             raise Refused(415, f"the body is in the encoding {encoding[:50]!r}: send it as it is")
-        request.kind = request.header(b"content-type").split(";")[0].strip().lower()
-        if request.kind not in TYPES or (request.kind != JSON and request.path not in ("/predict", "/learn")):
-            raise Refused(415, f"the Content-Type {request.kind[:100]!r} is not among {', '.join(TYPES)}")
+        kind = request.header(b"content-type")
+        request.kind = kind = kind if kind == JSON else kind.split(";")[0].strip().lower()
+        if kind != JSON and (kind not in TYPES or request.path not in ("/predict", "/learn")):
+            raise Refused(415, f"the Content-Type {kind[:100]!r} is not among {', '.join(TYPES)}")
         limits = self.service.limits
-        claimed = request.header(b"content-length")
-        if claimed and int(claimed) > limits.body:
-            raise too_large(f"the body has {int(claimed):,} bytes; the limit is {limits.body:,}")
+        claimed = int(request.header(b"content-length") or limits.body)
+        if claimed > limits.body:
+            raise too_large(f"the body has {claimed:,} bytes; the limit is {limits.body:,}")
         try:
-            async with asyncio.timeout(limits.seconds) if request.is_slow else _NO_TIMEOUT:
+            if claimed <= SHORT:  # it has come with the head, nearly always; the protocol watches for the rest
                 await self._read(request)
+            else:
+                async with asyncio.timeout(limits.seconds):
+                    await self._read(request)
+            return await run(request)
         except TimeoutError:
-            raise Refused(
-                408, f"the body did not come within {limits.seconds} seconds", [(b"connection", b"close")]
-            ) from None
+            if request.is_whole:
+                raise
+            late = f"the body did not come within {limits.seconds} seconds"
+            raise Refused(408, late, [(b"connection", b"close")]) from None
         finally:
             self.reading -= request.held
-            taken, request.held = request.held, 0
-        self.reading += taken
-        try:
-            return await run(request)
-        finally:
-            self.reading -= taken
 
     async def _read(self, request: _Request) -> None:
         """The whole body, as long as there is room for it."""
@@ -167,6 +177,7 @@ class App:
             if not message.get("more_body"):
                 break
         request.body = parts[0] if len(parts) == 1 else b"".join(parts)
+        request.is_whole = True
 
     # -- who asks
 
@@ -196,8 +207,9 @@ class App:
     # -- what is asked for
 
     async def _predict(self, request: _Request) -> Reply:
-        body = await self.service.predict(request.body, request.kind, request.query)
-        return (_LINES if request.kind == LINES else _JSON), body
+        packed = request.header(b"accept") == ARROW
+        body = await self.service.predict(request.body, request.kind, request.query, packed)
+        return (_ARROW if packed else _LINES if request.kind == LINES else _JSON), body
 
     async def _learn(self, request: _Request) -> Reply:
         key = request.header(b"idempotency-key") or None
@@ -241,18 +253,13 @@ class App:
 class _Request:
     """A request, with the headers that matter."""
 
-    __slots__ = ("_headers", "body", "held", "kind", "method", "path", "query", "receive")
+    __slots__ = ("_headers", "body", "held", "is_whole", "kind", "method", "path", "query", "receive")
 
     def __init__(self, scope: Any, receive: Any) -> None:
         self.method, self.path, self.query = scope["method"], scope["path"], scope["query_string"]
         self.receive = receive
-        self.body, self.kind, self.held = b"", "", 0
+        self.body, self.kind, self.held, self.is_whole = b"", "", 0, False
         self._headers = {name: value for name, value in scope["headers"] if name in _WATCHED}
-
-    @property
-    def is_slow(self) -> bool:
-        """May the body take its time? A short one has come with the headers, nearly always."""
-        return int(self.header(b"content-length") or 1 << 30) > 8192
 
     def header(self, name: bytes) -> str:
         """The text of a header; empty if it was not sent."""
@@ -262,14 +269,3 @@ class _Request:
 
 class _Gone(Exception):
     """The client has hung up before its request was whole."""
-
-
-class _NoTimeout:
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *_: object) -> None:
-        return None
-
-
-_NO_TIMEOUT = _NoTimeout()

@@ -74,6 +74,21 @@ def rows_of(table: Any, raw: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def answers_to(published: Any, scores: NDArray[np.float64], with_scores: bool) -> bytes:
+    """The answers as an Arrow stream: the label of each row, and a column of scores for each class."""
+    labels = pa.array(published.labels)
+    columns = {"label": labels.take(pa.array(published.codes(scores)))}
+    if with_scores:
+        both = [-scores[:, 0], scores[:, 0]] if scores.shape[1] == 1 and len(labels) == 2 else list(scores.T)
+        columns |= {f"score of {label}": both[k] for k, label in enumerate(published.labels)}
+    table = pa.table(columns).replace_schema_metadata({"seq": str(published.seq)})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
 def examples_of(table: Any, label: str, weight: str | None) -> tuple[Any, list[Any], list[float] | None]:
     """The table without label and weight, the labels and the weights."""
     for name in (label, *([] if weight is None else [weight])):

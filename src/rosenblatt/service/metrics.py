@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import resource
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
 if TYPE_CHECKING:
     from rosenblatt.service.service import Service
@@ -17,30 +19,31 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 
 
 class Metrics:
-    """Counts requests, and asks the service for the rest when it is asked itself."""
+    """Counts requests, and asks the service for the rest when it is asked itself.
+
+    Requests are counted in plain lists: a counter of the library with its locks costs more than a prediction.
+    """
 
     def __init__(self, service: Service) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Counter(
-            "rosenblatt_requests", "Requests by path and status", ["path", "status"], registry=self.registry
-        )
-        self._seconds = Histogram(
-            "rosenblatt_request_seconds", "Time to answer", ["path"], registry=self.registry, buckets=BUCKETS
-        )
-        self.registry.register(_Facts(service))
+        self.requests: dict[tuple[str, int], int] = {}
+        self.seconds: dict[str, list[float]] = {}  # of each path: a count per bucket, and the sum of all
         self.latest: dict[str, deque[float]] = {name: deque(maxlen=1000) for name in ("/predict", "/learn")}
-        self._children: dict[Any, Any] = {}
+        self.registry.register(_Requests(self))
+        self.registry.register(_Facts(service))
 
     def count(self, path: str, status: int, seconds: float) -> None:
         """One request was answered."""
-        children = self._children.get((path, status))
-        if children is None:
-            children = self._requests.labels(path, str(status)), self._seconds.labels(path), self.latest.get(path)
-            self._children[path, status] = children
-        children[0].inc()
-        children[1].observe(seconds)
-        if children[2] is not None:
-            children[2].append(seconds)
+        requests = self.requests
+        requests[path, status] = requests.get((path, status), 0) + 1
+        kept = self.seconds.get(path)
+        if kept is None:
+            kept = self.seconds[path] = [0.0] * (len(BUCKETS) + 2)
+        kept[bisect_left(BUCKETS, seconds)] += 1
+        kept[-1] += seconds
+        latest = self.latest.get(path)
+        if latest is not None:
+            latest.append(seconds)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
@@ -52,6 +55,27 @@ class Metrics:
         if not found:
             return None
         return {"p50": 1000 * found[len(found) // 2], "p99": 1000 * found[int(len(found) * 0.99)]}
+
+
+class _Requests:
+    """What was counted, as Prometheus has it."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.metrics = metrics
+
+    def describe(self) -> Iterable[Metric]:
+        return []
+
+    def collect(self) -> Iterable[Metric]:
+        requests = CounterMetricFamily("rosenblatt_requests", "Requests answered", labels=["path", "status"])
+        for (path, status), count in self.metrics.requests.items():
+            requests.add_metric([path, str(status)], count)
+        seconds = HistogramMetricFamily("rosenblatt_request_seconds", "Time to answer", labels=["path"])
+        for path, kept in self.metrics.seconds.items():
+            sums = list(accumulate(kept[:-1]))
+            buckets = list(zip([*map(str, BUCKETS), "+Inf"], sums, strict=True))
+            seconds.add_metric([path], buckets, kept[-1])
+        yield from (requests, seconds)
 
 
 class _Facts:

@@ -88,7 +88,8 @@ def describe(raw: bool) -> dict[str, Any]:
     anything = {JSON: {"schema": {"type": "object"}}}
     posted = "400 401 403 405 408 413 415 422 503"
     got = "401 403 405"
-    answers = json("Predicted") | {LINES: {"schema": {"type": "string"}}}
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    answers = json("Predicted") | {LINES: {"schema": {"type": "string"}}, ARROW: binary}
     return {
         "openapi": "3.1.0",
         "info": {

@@ -79,21 +79,36 @@ class Published:
 
     def answers(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
         """The answers, with what was asked for beside the labels."""
-        labels = self.labels
-        found = [Answer(labels[code]) for code in self.codes(scores).tolist()]
+        listed, labels = scores.tolist(), self.labels
+        two = scores.shape[1] == 1 and len(labels) == 2
+        if two:
+            no, yes = labels
+            found = [Answer(yes if row[0] >= 0 else no) for row in listed]
+        elif len(listed) == 1 and len(labels) > 1:
+            found = [Answer(labels[listed[0].index(max(listed[0]))])]
+        else:
+            found = [Answer(labels[code]) for code in self.codes(scores).tolist()]
         if not (asked.scores or asked.probabilities or asked.top or asked.because):
             return found
-        both = np.column_stack([-scores[:, 0], scores[:, 0]]) if scores.shape[1] == 1 and len(labels) == 2 else scores
-        P = self._probabilities(scores) if asked.probabilities else None
+        if two:
+            listed = [[-row[0], row[0]] for row in listed]
         texts = [label if isinstance(label, str) else str(label) for label in labels]
+        if asked.scores:
+            if two:
+                low, high = texts
+                for answer, row in zip(found, listed, strict=True):
+                    answer.scores = {low: row[0], high: row[1]}
+            else:
+                for answer, row in zip(found, listed, strict=True):
+                    answer.scores = dict(zip(texts, row, strict=False))
+        if not (asked.probabilities or asked.top or asked.because):
+            return found
+        P = self._probabilities(scores).tolist() if asked.probabilities else None
         for at, answer in enumerate(found):
-            row = both[at].tolist()
-            if asked.scores:
-                answer.scores = dict(zip(texts, row, strict=True))
             if P is not None:
-                answer.probabilities = dict(zip(texts, P[at].tolist(), strict=True))
+                answer.probabilities = dict(zip(texts, P[at], strict=False))
             if asked.top:
-                answer.top = self._top(row, None if P is None else P[at].tolist(), asked.top)
+                answer.top = self._top(listed[at], None if P is None else P[at], asked.top)
             if asked.because and rows is not None:
                 answer.because = self._because(rows[at], labels.index(answer.label), asked.because)
         return found
@@ -104,7 +119,8 @@ class Published:
         return self.calibrator.probabilities(scores)
 
     def _top(self, row: list[float], P: list[float] | None, count: int) -> list[Ranked]:
-        order = sorted(range(len(row)), key=lambda k: -(row if P is None else P)[k])[:count]
+        places = range(min(len(row), len(self.labels)))
+        order = sorted(places, key=lambda k: -(row if P is None else P)[k])[:count]
         if P is None:
             return [Ranked(self.labels[k], row[k]) for k in order]
         return [Ranked(self.labels[k], row[k], P[k]) for k in order]

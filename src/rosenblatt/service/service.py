@@ -72,12 +72,14 @@ class Service:
 
     # -- predictions
 
-    async def predict(self, body: bytes, kind: str, query: bytes) -> bytes:
-        """The answers to a request, as JSON, or as JSON lines for lines."""
+    async def predict(self, body: bytes, kind: str, query: bytes, packed: bool = False) -> bytes:
+        """The answers to a request, as JSON, as JSON lines for lines, or packed as an Arrow stream."""
         asked, rows, single = self.bodies.predict(body, kind, query)
         if asked.after is not None:
             await self._wait_for(asked.after)
         published = self.published
+        if packed:
+            return self._packed(published, rows, asked)
         answers = self._answers(published, rows, asked)
         self.predicted += len(answers)
         if kind == LINES:
@@ -103,6 +105,22 @@ class Service:
         if asked.remember:
             self._remember(answers, self._plain(rows))
         return answers
+
+    def _packed(self, published: Published, rows: Any, asked: Predict[Any]) -> bytes:
+        """Labels, and scores if they are asked for, as an Arrow stream."""
+        from rosenblatt.service.arrow import answers_to
+
+        if asked.probabilities or asked.top or asked.because or asked.remember:
+            raise Refused(422, "an Arrow answer has labels and scores: ask for JSON to have more")
+        values = self._in_order(published, rows)
+        if not published.labels:
+            raise Refused(409, "nothing was learned yet")
+        if values is not None:
+            scores = published.scores_in_order(values)
+        else:
+            scores = published.scores(self.form.features_of(self._plain(rows)))
+        self.predicted += len(scores)
+        return answers_to(published, scores, bool(asked.scores))
 
     def _plain(self, rows: Any) -> Sequence[Any]:
         """Rows as a list, whatever they came as."""
