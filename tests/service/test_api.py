@@ -261,6 +261,8 @@ def test_a_log_goes_on_only_with_what_it_began_with(tmp_path: Path) -> None:
     log, path = tmp_path / "log.sqlite", tmp_path / "other.model"
     with running(tmp_path, "--learner", "averaged", "--classes", "x,y", "--learn", log) as server:
         assert server.get("/model")["classes"] == ["x", "y"]
+        assert server.post("/predict", {"row": {"a": 1}, "scores": True})["answer"]["scores"] == {"x": 0.0, "y": 0.0}
+        assert server.post("/predict", {"rows": [[1.0], [2.0]]})["answers"] == [{"label": "y"}] * 2
         assert server.post("/learn", {"row": {"a": 1}, "label": "y"})["predicted"] == ["y"]
         assert server.stop() == 0
     rosenblatt.save(Perceptron().fit([[0.0], [1.0]], ["a", "b"]), path)

@@ -24,8 +24,9 @@ MEMORY = 700 << 20  # libraries alone take nearly half of it
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with tight limits, which must be as well at the end as it was at the beginning."""
     folder = tmp_path_factory.mktemp("target")
-    limits = "body=1M bodies=8M rows=1000 values=200 features=500 classes=5 name=100 connections=1200 seconds=3 idle=3"
-    words = [word for limit in limits.split() for word in ("--limit", limit)]
+    sizes = "body=1M bodies=8M rows=1000 values=200 features=500 classes=5 weights=1500 name=100"
+    limits = f"{sizes} connections=1200 seconds=3 idle=3".split()
+    words = [word for limit in limits for word in ("--limit", limit)]
     with running(folder, "--learner", "averaged", "--learn", folder / "log.sqlite", *words) as server:
         server.post("/learn", {"rows": [{"a": 1}, {"b": 1}], "labels": ["x", "y"]})
         yield server
@@ -115,6 +116,7 @@ LESSONS: list[tuple[Any, str]] = [
     ({"row": [1.0], "label": "x"}, "send a map of names"),
     ({"rows": [{f"new {j}": 1} for j in range(600)], "labels": ["x"] * 600}, "may know 500 features"),
     ({"rows": [{"a": 1}] * 6, "labels": list("uvwxyz")}, "may know 5 classes"),
+    ({"rows": [{f"new {j}": 1} for j in range(400)], "labels": list("wxyz") * 100}, "may have 1,500 weights"),
 ]
 
 

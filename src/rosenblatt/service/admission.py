@@ -47,6 +47,8 @@ class Admission:
         features = self.form.features_of(rows)
         names = self._check_names(features)
         new_labels = self._check_labels(labels)
+        if names or new_labels:
+            self._check_size(names, new_labels)
         if weights is not None:
             self._check_weights(features, weights)
         if self.form.numbered is None and not self.form.raw:
@@ -113,6 +115,15 @@ class Admission:
         except ParameterError as error:
             raise Refused(422, str(error)) from None
         return asked - set(known)
+
+    def _check_size(self, names: set[Any], labels: set[Any]) -> None:
+        """Raise if there would be more weights than there may be."""
+        features = len(self.form.names) if self.form.raw else len(self.form.names) + len(self._names.keys() | names)
+        classes = len(set(self.fold.classes()) | self._labels.keys() | labels)
+        size = features * (1 if classes <= 2 else classes)
+        if size > self.limits.weights:
+            most = f"the model may have {self.limits.weights:,} weights"
+            raise Refused(422, f"{most}, and {features:,} features for {classes:,} classes would need {size:,}")
 
     def _check_weights(self, rows: Sequence[Features], weights: list[float]) -> None:
         for at, (row, weight) in enumerate(zip(rows, weights, strict=True)):

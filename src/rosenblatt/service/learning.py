@@ -60,7 +60,7 @@ class Learning:
         self._replies: dict[int, bytes] = {}
         self._in_order, self._ordered = True, 0
         self._published_at = self._snapshot_at = self._remembered_at = time.monotonic()
-        self._pause = PUBLISH_SECONDS
+        self._pause, self._rest = PUBLISH_SECONDS, 0.0
 
     # -- learning
 
@@ -125,7 +125,8 @@ class Learning:
         if self.remembered.unsaved and now - self._remembered_at >= REMEMBER_SECONDS:
             self._remember()
         unsaved = self.fold.seq - self.snapshot_seq
-        if unsaved and (now - self._snapshot_at >= SNAPSHOT_SECONDS or unsaved >= self._every):
+        since = now - self._snapshot_at
+        if unsaved and (since >= SNAPSHOT_SECONDS or (unsaved >= self._every and since >= self._rest)):
             self.snapshot()
 
     def publish(self) -> None:
@@ -151,11 +152,15 @@ class Learning:
 
     def snapshot(self) -> None:
         """Save what was learned so far. The log is in its main file before, so that it never lags behind."""
-        self._snapshot_at = time.monotonic()
-        self.log.settle(list(self._replies.items()), self._keys)
-        self._replies = {}
-        self.snapshots.save(self.fold, self.log)
-        self.snapshot_seq, self.complaint = self.fold.seq, ""
+        begun = time.monotonic()
+        try:
+            self.log.settle(list(self._replies.items()), self._keys)
+            self._replies = {}
+            self.snapshots.save(self.fold, self.log)
+            self.snapshot_seq, self.complaint = self.fold.seq, ""
+        finally:  # whether it could be saved or not, nine tenths of the time are left for learning
+            self._snapshot_at = time.monotonic()
+            self._rest = 10 * (self._snapshot_at - begun)
 
     def put_off(self, why: str) -> None:
         """A snapshot failed: it is tried again later, and the log holds everything meanwhile."""

@@ -26,6 +26,7 @@ class Limits:
     values : features of a row
     features : that the model may come to know
     classes : that the model may come to know
+    weights : features times classes
     name : bytes of a feature's name or a label
     connections : open at one time
     seconds : for a request to arrive, and for its answer to be taken
@@ -42,6 +43,7 @@ class Limits:
     values: int = 100_000
     features: int = 1 << 20
     classes: int = 1000
+    weights: int = 64 << 20
     name: int = 1024
     connections: int = 2000
     seconds: int = 30

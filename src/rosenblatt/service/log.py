@@ -170,20 +170,20 @@ class Log:
             seq += count
         run = self.connection.execute
         run("BEGIN IMMEDIATE")
-        self._insert("entries", [(e.seq, e.count, e.time, e.chain, e.examples) for e in entries])
-        self._insert("keys", keys)
-        self._insert("replies", replies)
+        self._insert("INTO entries", [(e.seq, e.count, e.time, e.chain, e.examples) for e in entries])
+        self._insert("INTO keys", keys)
+        self._insert("OR REPLACE INTO replies", replies)
         run("COMMIT")
         self.last, self.chain = seq - 1, chain
         return entries
 
-    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _insert(self, where: str, rows: Sequence[tuple[Any, ...]]) -> None:
         at = 0
         while at < len(rows):
             size = next(size for size in _TOGETHER if size <= len(rows) - at)
             slots = ",".join(["(" + ",".join("?" * len(rows[0])) + ")"] * size)
             values = [value for row in rows[at : at + size] for value in row]
-            self.connection.execute(f"INSERT OR REPLACE INTO {table} VALUES {slots}", values)
+            self.connection.execute(f"INSERT {where} VALUES {slots}", values)
             at += size
 
     def entries(self, after: int = 0, until: int | None = None) -> Iterator[Entry]:
@@ -228,7 +228,7 @@ class Log:
         """Before a snapshot: store replies, forget the oldest keys, and bring the whole log into its main file."""
         with self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
-            self._insert("replies", replies)
+            self._insert("OR REPLACE INTO replies", replies)
             oldest = self.connection.execute(
                 "SELECT seq FROM keys ORDER BY seq DESC LIMIT 1 OFFSET ?", (keys,)
             ).fetchone()
@@ -243,7 +243,7 @@ class Log:
         """Store predictions, and forget those that were made before `oldest`."""
         with self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
-            self._insert("predictions", new)
+            self._insert("OR REPLACE INTO predictions", new)
             self.connection.execute("DELETE FROM predictions WHERE time < ?", (oldest,))
 
     def remembered(self) -> list[tuple[str, float, bytes]]:

@@ -55,6 +55,8 @@ class Published:
 
     def scores(self, rows: Sequence[Features]) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
+        if not self.features:  # nothing but intercepts was learned
+            return np.tile(np.concatenate([part.intercept for part in self.parts]), (len(rows), 1))  # type: ignore[attr-defined]
         arrays = arrays_of(rows, self.names, self.width)
         if self._flat is not None:
             found: NDArray[np.float64] = engine.scores(engine.sparse_rows(*arrays, self.width), *self._flat)
