@@ -130,6 +130,7 @@ async def _load(port: int, loads: list[tuple[Callable[[], bytes], int, float | N
         raise RuntimeError(f"{failed} requests failed")
     for each in everyone:
         each.transport.abort()
+    await asyncio.sleep(0.1)  # until they are closed: a server that ends waits for open ones
     return results
 
 
@@ -227,7 +228,7 @@ def predictions(folder: Path, turns: int, seconds: float) -> tuple[list[Any], li
                     runs[kind][name] += load(port, ask, seconds=seconds)
     finally:
         for process, _ in servers.values():
-            process.terminate()
+            process.kill()
             process.wait()
     tables = []
     for kind, bar in (("single", 3.0), ("bulk", 10.0)):
