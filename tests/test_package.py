@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import rosenblatt
 from rosenblatt import errors
@@ -43,3 +44,27 @@ def test_every_error_is_one_of_ours() -> None:
     for name in ("DataError", "LabelError", "ParameterError", "MissingExtraError"):
         assert issubclass(getattr(errors, name), errors.RosenblattError)
         assert name in (errors.__doc__ or "")
+
+
+def test_small_commands_load_neither_scikit_learn_nor_scipy(tmp_path: Path) -> None:
+    (tmp_path / "and.csv").write_text("a,b,c\n" + "0,0,no\n0,1,no\n1,0,no\n1,1,yes\n" * 3)
+    code = (
+        "import sys; from rosenblatt.cli.main import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "heavy = {'sklearn', 'scipy.sparse', 'pandas', 'rosenblatt.textbook'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    for words, loaded in (
+        ("train and.csv -o and.model", []),
+        ("train and.csv -o kernel.model --learner kernel --max-iter 100", []),
+        ("train and.csv -o balanced.model --class-weight balanced --multiclass ovr", []),
+        ("predict and.model and.csv", []),
+        ("evaluate and.model and.csv", []),
+        ("inspect and.model", []),
+        ("export and.model --to c", []),
+        ("trace and.csv", ["rosenblatt.textbook"]),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words.split()], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert done.stderr.splitlines()[-1] == str(loaded), words

@@ -12,9 +12,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt import errors, learners, textbook
+from rosenblatt import errors, learners
 
 if TYPE_CHECKING:
+    from rosenblatt import textbook
     from rosenblatt.data import read
     from rosenblatt.learners import *  # noqa: F403
     from rosenblatt.models import save
@@ -58,7 +59,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("data", "engine", "learners", "models", "plot", "recipe", "select", "theory", "training"):
+    if name in ("data", "engine", "models", "plot", "recipe", "select", "textbook", "theory", "training"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

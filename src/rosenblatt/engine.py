@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rosenblatt.errors import ParameterError
@@ -113,9 +114,11 @@ __all__ = [
 
 def _choose_isa() -> str:
     asked = os.environ.get("ROSENBLATT_ISA", "")
-    if asked not in ("", "baseline", "avx2"):
+    if asked not in ("", "baseline", "avx2", "plain"):
         raise ParameterError(f"ROSENBLATT_ISA={asked!r}: must be baseline or avx2")
-    if asked == "baseline":
+    if asked == "plain" and find_spec("rosenblatt._engine_plain") is None:
+        raise ParameterError("ROSENBLATT_ISA=plain: the engine must be built with -DROSENBLATT_PLAIN=ON")
+    if asked in ("baseline", "plain"):
         return asked
     has_avx2: bool = import_module("rosenblatt._engine_baseline").cpu_has_avx2()
     if asked == "avx2" and not has_avx2:

@@ -110,7 +110,7 @@ def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path
             with pytest.raises(Killed):
                 main(["train", *map(str, words), "--checkpoint", str(tmp_path / "c"), "--every", "0s", "--quiet"])
         (tmp_path / "m").unlink()
-        facts = train("--resume", tmp_path / "c")
+        facts = train("--resume", tmp_path / "c", "-o", tmp_path / "m")
         assert (tmp_path / "m").read_bytes() == content
         assert facts["choice"] == expected["choice"]
         assert facts["mistakes"] == expected["mistakes"]

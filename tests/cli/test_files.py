@@ -378,6 +378,6 @@ def test_kill_at_any_moment_and_resume(tmp_path):
             assert model.read_bytes() == expected
         if not checkpoint.exists():  # killed before the run began
             continue
-        run("train", "--resume", checkpoint)
+        run("train", "--resume", checkpoint, "-o", model)
         assert model.read_bytes() == expected
         assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]

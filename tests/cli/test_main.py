@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
+from command import run
 
 from rosenblatt import __version__
-from rosenblatt.cli.main import VERBS, main
+from rosenblatt.cli import demo
+from rosenblatt.cli.main import VERBS, build_parser, main
+from rosenblatt.cli.manual import render_manual
 
 
 def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,6 +30,51 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip() == f"rosenblatt {__version__}"
 
 
+def test_a_bug_report_has_the_versions_the_engine_and_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--version", "--verbose"], ["--verbose", "--version"]):
+        with pytest.raises(SystemExit) as stop:
+            main(words)
+        assert stop.value.code == 0
+        shown = capsys.readouterr().out
+        named = [line.split()[0] for line in shown.splitlines()]
+        assert named[:4] == ["rosenblatt", "engine", "python", "system"]
+        assert {"numpy", "scipy", "scikit-learn", "pyarrow"} <= set(named)
+        assert str(Path.home()) not in shown
+
+
+def test_a_shell_completes_verbs_and_options(tmp_path: Path) -> None:
+    pytest.importorskip("shtab")
+    script = tmp_path / "completion"
+    script.write_text(run("completion", "bash").stdout)
+    ask = f"""source {script}; COMP_WORDS=(rosenblatt "$@"); COMP_CWORD=$#; COMP_LINE="rosenblatt $*"
+    $(complete -p rosenblatt | grep -oP '(?<=-F )\\S+'); echo "${{COMPREPLY[@]}}" """
+    for words, expected in (
+        (["cert"], "certify"),
+        (["train", "--max"], "--max-iter"),
+        (["train", "--penalty", "l"], "l1"),
+    ):
+        done = subprocess.run(["bash", "-c", ask, "bash", *words], capture_output=True, text=True, check=False)
+        assert expected in done.stdout.split(), done.stderr
+
+
+def test_the_manual_has_every_verb_and_option() -> None:
+    page = render_manual()
+    assert page.isascii()
+    plain = page.replace("\\-", "-")
+    actions = build_parser()._actions
+    verbs = next(each for each in actions if isinstance(each, argparse._SubParsersAction)).choices
+    for verb, parser in verbs.items():
+        part = plain.partition(f"\n.SS {verb}\n")[2].partition("\n.SS ")[0]
+        for action in parser._actions:
+            if action.option_strings and action.dest != "help" and action.help != argparse.SUPPRESS:
+                assert action.option_strings[-1] in part, f"{verb}: {action.option_strings}"
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == ""
+
+
 def test_a_wrong_option_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["demo", "--sead", "1"])
@@ -29,10 +82,20 @@ def test_a_wrong_option_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> No
     assert "--sead" in capsys.readouterr().err
 
 
-def test_the_demo_shows_epochs_learners_and_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_tells_its_story_in_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     shown = capsys.readouterr().out
-    assert "Mistakes an epoch" in shown
+    words = ["Data ", "Mistakes ", "learner ", "Verdict   separable, and proved", "Next "]
+    assert [shown.count(word) for word in words] == [1] * len(words)
+    assert [shown.index(word) for word in words] == sorted(shown.index(word) for word in words)
     for name in ("Perceptron", "AveragedPerceptron", "VotedPerceptron", "PocketPerceptron", "PassiveAggressive"):
         assert name in shown
-    assert "Verdict: separable" in shown
+    lines = shown.splitlines()
+    assert len(lines) <= 24
+    assert max(len(line) for line in lines) <= 80
+
+
+def test_the_bars_of_the_demo_show_means_of_neighbouring_epochs() -> None:
+    assert demo._bars([4, 2, 0]) == "█▄ "
+    assert len(demo._bars(list(range(1000)))) == demo.BARS
+    assert demo._bars([100] * demo.BARS + [1] * demo.BARS).endswith("▁")

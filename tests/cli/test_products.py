@@ -121,6 +121,6 @@ def test_a_run_over_products_is_resumed_with_the_same_bytes(
         patch.setattr(checkpoint, "save_checkpoint", save_and_stop)
         assert main(["train", *map(str, words), "--checkpoint", str(tmp_path / "c"), "--every", "0s", "--quiet"]) == 130
     assert not (tmp_path / "m").exists()
-    again = train("--resume", tmp_path / "c")
+    again = train("--resume", tmp_path / "c", "-o", tmp_path / "m")
     assert again["mistakes"] == facts["mistakes"]
     assert (tmp_path / "m").read_bytes() == expected

@@ -137,7 +137,7 @@ def test_a_trace_in_jsonl_and_csv_holds_every_number(labels):
     rows = list(csv.DictReader(io.StringIO(told.render_csv())))
     assert len(rows) == len(told)
     for row, record, step in zip(rows, records, told.steps, strict=True):
-        assert (int(row["epoch"]), int(row["row"]), int(row["y"])) == (step.epoch, step.row, labels[step.row])
+        assert (int(row["epoch"]), int(row["row"]), int(row["y"])) == (step.epoch, step.row + 1, labels[step.row])
         assert [float(row["x_1"]), float(row["x_2"])] == record["x"] == step.x
         assert float(row["margin"]) == step.margin
         if len(set(labels)) == 2:

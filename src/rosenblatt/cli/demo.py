@@ -1,17 +1,19 @@
 """Train and evaluate the whole family on real data that ships with scikit-learn.
 
-The data: 569 tumours, 30 measurements each, malignant or benign. Every third row is kept for the test; columns
-are scaled to mean 0 and variance 1. Shows mistakes an epoch, what each learner found, and whether the training
-rows can be separated.
+One screen tells the story: the data (569 tumours, 30 measurements each; every third row is kept for the test, and
+columns are scaled to mean 0 and variance 1), the mistakes of the perceptron per epoch, what each learner found, the
+verdict with its proof, and what to type next.
 """
 
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from typing import Any
 
 HELP = "train and evaluate the family on real data that ships with scikit-learn"
-BAR = 40
+HEIGHTS = " ▁▂▃▄▅▆▇█"
+BARS = 56
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     X, y = scaler.transform(data.data[~test]), labels[~test]
     X_test, y_test = scaler.transform(data.data[test]), labels[test]
     console.print(
-        f"[bold]Tumours[/bold]: {len(y)} rows to learn from, {len(y_test)} to test on, {X.shape[1]} features\n"
+        f"[bold]Data[/bold]      {len(labels)} tumours, {X.shape[1]} measurements each: malignant or benign?\n"
+        f"          {len(y)} rows to learn from, {len(y_test)} to test on\n"
     )
 
     perceptron = Perceptron(tol=None, random_state=args.seed)
@@ -65,20 +68,24 @@ def run(args: argparse.Namespace) -> int:
 
     _print_epochs(console, perceptron.history_.mistakes)
     _print_table(console, family, X, y, X_test, y_test)
-    _print_verdict(console, perceptron, len(y))
+    _print_verdict(console, perceptron, X, y)
+    _print_next(console)
     return 0
 
 
 def _print_epochs(console: Any, mistakes: list[int]) -> None:
-    console.print("[bold]Mistakes an epoch[/bold] (Perceptron)")
-    epochs = len(mistakes)
-    shown = list(range(epochs)) if epochs <= 20 else [*range(10), *range(epochs - 10, epochs)]
-    for before, epoch in zip([-1, *shown], shown, strict=False):
-        if epoch != before + 1:
-            console.print("    ⋮")
-        bar = "█" * max(round(BAR * mistakes[epoch] / max(mistakes)), 1 if mistakes[epoch] else 0)
-        console.print(f"{epoch + 1:5d}  {mistakes[epoch]:4d} {bar}")
-    console.print()
+    console.print(f"[bold]Mistakes[/bold]  per epoch of the perceptron: {mistakes[0]} at first, {mistakes[-1]} at last")
+    console.print(f"          {_bars(mistakes)}  {len(mistakes)} epochs\n")
+
+
+def _bars(mistakes: list[int]) -> str:
+    """A row of bars; with more epochs than bars, each shows the mean of those that follow one another."""
+    bars = min(BARS, len(mistakes))
+    cuts = [round(bar * len(mistakes) / bars) for bar in range(bars + 1)]
+    means = [sum(mistakes[begin:end]) / (end - begin) for begin, end in pairwise(cuts)]
+    highest = max(means) or 1.0
+    steps = len(HEIGHTS) - 1
+    return "".join(HEIGHTS[max(round(steps * mean / highest), 1 if mean else 0)] for mean in means)
 
 
 def _print_table(console: Any, family: list[Any], X: Any, y: Any, X_test: Any, y_test: Any) -> None:
@@ -99,17 +106,25 @@ def _print_table(console: Any, family: list[Any], X: Any, y: Any, X_test: Any, y
             f"{1000 * sum(learner.history_.seconds):.1f}",
         )
     console.print(table)
-    console.print("wrong: training rows that the answer gets wrong; test: share of the test rows that it gets right\n")
+    console.print("wrong: training rows answered wrong; test: share of test rows answered right\n")
 
 
-def _print_verdict(console: Any, perceptron: Any, rows: int) -> None:
-    if perceptron.converged_:
+def _print_verdict(console: Any, perceptron: Any, X: Any, y: Any) -> None:
+    from rosenblatt.theory import Separable, certify
+
+    verdict = certify(X, y)
+    if isinstance(verdict, Separable) and verdict.check(X, y):
         console.print(
-            f"[bold]Verdict[/bold]: separable. Epoch {perceptron.n_iter_} passed without a mistake, so its weights "
-            f"have all {rows} training rows on the right side."
+            f"[bold]Verdict[/bold]   separable, and proved: a plane has all {len(y)} training rows on the\n"
+            f"          right side, with a margin of {verdict.gamma.lower:.3f}. No run makes more than "
+            f"{verdict.mistake_bound:,}\n          mistakes; this one made {perceptron.mistakes_:,}.\n"
         )
     else:
-        console.print(
-            f"[bold]Verdict[/bold]: open. {perceptron.n_iter_} epochs without convergence prove nothing; the training "
-            "rows may or may not be separable."
-        )
+        console.print(f"[bold]Verdict[/bold]   {verdict}\n")
+
+
+def _print_next(console: Any) -> None:
+    console.print(
+        "[bold]Next[/bold]      rosenblatt train YOUR.csv -o YOUR.model   [dim]learn from your own table[/dim]\n"
+        "          rosenblatt play                           [dim]watch a perceptron learn[/dim]"
+    )

@@ -20,4 +20,4 @@ def read_labelled(args: argparse.Namespace) -> tuple[Any, NDArray[Any]]:
     say_bad(reader)
     if rows.weights is not None:
         print("rosenblatt: the weights of the rows are left aside here", file=sys.stderr)
-    return Compact.of(rows, reader.encoder.features).X, rows.y
+    return Compact.of(rows, reader.encoder.features).matrix, rows.y

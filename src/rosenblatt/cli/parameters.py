@@ -16,7 +16,7 @@ from rosenblatt.recipe.parameters import About
 from rosenblatt.recipe.recipe import Recipe
 
 # The command has words of its own for these, or no use for them.
-_ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size")
+_ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size", "hash_bits")
 # Who keeps what is a parameter of `perceptron`; the others are named for what they keep.
 _KEPT = ("averaged", "voted", "pocket")
 

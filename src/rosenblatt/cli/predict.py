@@ -102,6 +102,8 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
     import numpy as np
 
     scores = model.batch_scores(batch)
+    if model.measures:
+        return {**({} if not len(batch) else batch.passed or {}), "prediction": scores[:, 0].tolist()}
     classes = model.classes.tolist()
     columns: Columns = dict(batch.passed or {})
     if not len(batch):

@@ -43,4 +43,4 @@ def read_table(args: argparse.Namespace) -> tuple[Any, NDArray[Any], list[str]]:
         print(f"rosenblatt: {len(rows):,} rows, all of them in memory: this may take a while", file=sys.stderr)
     compact = Compact.of(rows, reader.encoder.features)
     known = reader.find_names(compact.columns)
-    return compact.X, rows.y, [known.get(int(column), f"x{int(column)}") for column in compact.columns]
+    return compact.matrix, rows.y, [known.get(int(column), f"x{int(column)}") for column in compact.columns]

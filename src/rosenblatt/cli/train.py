@@ -6,7 +6,7 @@ to take.
     rosenblatt train messages.tsv -o spam.model
     rosenblatt train flights.csv.gz --label late -o late.model --report late.html
     rosenblatt train big.svm --learner arow -o big.model --checkpoint big.checkpoint --every 5m
-    rosenblatt train --resume big.checkpoint
+    rosenblatt train --resume big.checkpoint -o big.model
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
     )
-    group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint; it knows the data and the options")
+    group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint, with -o; it knows the data")
     group = parser.add_argument_group("the learner's own options, by their Python names")
     add_recipe_arguments(group)
 
@@ -89,10 +89,15 @@ def run(args: argparse.Namespace) -> int:
         reader = open_labelled(args, quiet=args.quiet)
         trained = _train(args, reader)
     facts = trained.facts()
-    from rosenblatt.models.file import save
+    from rosenblatt.models.file import save, sha256_of
 
     save(trained.model, output)
-    facts |= {"model": output, "seconds": round(time.perf_counter() - started, 3), "bad_lines": reader.tally.bad}
+    facts |= {
+        "model": output,
+        "sha256": sha256_of(output),
+        "seconds": round(time.perf_counter() - started, 3),
+        "bad_lines": reader.tally.bad,
+    }
     _conclude(args, trained.model, facts, reader)
     return 0
 
@@ -120,8 +125,9 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.learners.files.run import BLOCK
     from rosenblatt.training import train_reader
 
+    measures = args.learner != "auto" and recipe_of(args).measures
     with waiting("reading the labels", visible=not args.quiet):
-        check_classes(reader.scan_classes())
+        check_classes(reader.scan_classes(measures=measures))
     block, on_run = BLOCK if args.block is None else args.block, _runner(args, args.output, args.checkpoint, args.every)
     if args.learner == "auto":
         told = {"max_iter": args.max_iter, "random_state": args.random_state, "products": args.products}
@@ -137,13 +143,25 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
 
 
 def _resume(args: argparse.Namespace) -> tuple[Trained, Any, str]:
+    from rosenblatt.data.finding import files_of
+    from rosenblatt.data.output import check_outputs
+    from rosenblatt.errors import ModelError, ParameterError
     from rosenblatt.learners.files.checkpoint import load_checkpoint
     from rosenblatt.training.trained import finish
 
     run, extra = load_checkpoint(args.resume, jobs=args.jobs)
-    output = args.output or extra["output"]
-    trained = finish(run, on_run=_runner(args, output, args.resume, extra["every"]))
-    return trained, run.reader, output
+    if not args.output:  # a file must not say by itself which other file is overwritten
+        raise ParameterError(
+            f"name the model's file again: rosenblatt train --resume {args.resume} -o MODEL "
+            f"(the run had -o {str(extra.get('output'))[:200]!r})"
+        )
+    outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
+    check_outputs(outputs, files_of([source.name for source in run.reader.sources]))
+    every = extra.get("every")
+    if not isinstance(every, float | int) or not every >= 0:
+        raise ModelError(f"{args.resume} is not a sound checkpoint: it does not say how often it is written")
+    trained = finish(run, on_run=_runner(args, args.output, args.checkpoint or args.resume, every))
+    return trained, run.reader, args.output
 
 
 def _sayer(args: argparse.Namespace, choosing: Any) -> Callable[[str], None]:
@@ -191,10 +209,12 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
         say_bad(reader)
         speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
         epochs = f"{facts['epochs']} epoch{'s' if facts['epochs'] > 1 else ''}"
+        classes = f"{len(facts['classes'])} classes, " if facts["classes"] else ""
         print(
-            f"rosenblatt: {facts['rows']:,} rows, {len(facts['classes'])} classes, {epochs} in "
+            f"rosenblatt: {facts['rows']:,} rows, {classes}{epochs} in "
             f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
-            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}",
+            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}"
+            + (f" (SHA-256 {facts['sha256']})" if facts["sha256"] else ""),
             file=sys.stderr,
         )
     if args.report:

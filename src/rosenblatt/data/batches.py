@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
+from rosenblatt.data.csr import Csr
 from rosenblatt.data.table import Table
 from rosenblatt.errors import LabelError
 
@@ -23,6 +23,15 @@ class Batch:
     """Rows in CSR arrays, their labels as codes into a list, and their weights.
 
     Code -1 is a row without a label. `weights` is None where every row weighs 1.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> from rosenblatt.data import scan
+    >>> batch = next(iter(scan(path)))
+    >>> len(batch), batch.labels, batch.codes.tolist()
+    (2, [b'+1', b'-1'], [0, 1])
     """
 
     starts: NDArray[np.int32]
@@ -62,14 +71,15 @@ class Batch:
 
     def matrix(self, features: int) -> Any:
         """The rows as a CSR array of so many columns."""
-        import scipy.sparse as sp
+        return self.csr(features).matrix()
 
-        return sp.csr_array((self.values, self.indices, self.starts), shape=(len(self), features))
+    def csr(self, features: int) -> Csr:
+        """The rows over so many columns."""
+        return Csr(self.values, self.indices, self.starts, (len(self), features))
 
     def table(self, features: int) -> Table:
         """The rows for the engine, over so many features, without another check."""
-        rows = engine.sparse_rows(self.values, self.indices, self.starts, features)
-        return Table(_Matrix(self, features), rows)
+        return self.csr(features).table()
 
     def part(self, begin: int, end: int) -> Batch:
         """The rows from `begin` to `end`; the values are not copied."""
@@ -82,21 +92,6 @@ class Batch:
             self.labels,
             None if self.weights is None else self.weights[begin:end],
         )
-
-
-class _Matrix:
-    """A batch's matrix that is made only if it is asked for."""
-
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, batch: Batch, features: int) -> None:
-        self._batch, self._features = batch, features
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._batch.matrix(self._features)[index]
-
-    def astype(self, dtype: Any) -> Any:
-        return self._batch.matrix(self._features).astype(dtype)
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:
@@ -157,7 +152,10 @@ class Classes:
         fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
         if fractions:
             shown = fractions[0].decode("utf-8", "replace")
-            raise LabelError(f"the label {shown} is a measurement: labels are classes, whole numbers or names")
+            raise LabelError(
+                f"the label {shown} is a measurement: labels are classes, whole numbers or names; a regression "
+                "(pa1-regression) learns from measurements"
+            )
         return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
 
     def __len__(self) -> int:
@@ -179,6 +177,37 @@ class Classes:
         """The codes of a batch's rows among these classes; -1 for no label or an unknown one."""
         places = np.array([*(self.code_of(label) for label in batch.labels), -1], np.int32)
         return places[batch.codes]
+
+
+@dataclass(frozen=True)
+class Measures(Classes):
+    """The different numbers among labels that are measurements, sorted: a code names one of them."""
+
+    @classmethod
+    def of(cls, labels: Sequence[bytes]) -> Measures:
+        """The numbers of labels as they stand in a file.
+
+        Examples
+        --------
+        >>> Measures.of([b"+1", b"0.5", b"1.0"]).values.tolist()
+        [0.5, 1.0]
+        """
+        return cls(np.unique(np.array([_measure(label) for label in labels], np.float64)))
+
+    def codes(self, batch: Batch) -> NDArray[np.int32]:
+        """The codes of a batch's rows among these numbers; -1 for no label or an unknown one."""
+        numbers = np.array([_measure(label) for label in batch.labels], np.float64)
+        places = np.minimum(np.searchsorted(self.values, numbers), max(len(self.values) - 1, 0))
+        known = np.where(self.values[places] == numbers, places, -1) if len(self.values) else np.full(len(places), -1)
+        return np.append(known, -1).astype(np.int32)[batch.codes]
+
+
+def _measure(label: bytes) -> float:
+    number = _number(label)
+    if number is None:
+        shown = label.decode("utf-8", "replace")
+        raise LabelError(f"the label {shown!r} is not a number of a usual size: a regression learns from numbers")
+    return number
 
 
 def _number(label: bytes) -> float | None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rosenblatt import engine
-from rosenblatt.data.header import distinct, is_header, says, says_others
 from rosenblatt.data.limits import USUAL, Limits
 from rosenblatt.errors import DataError, ParameterError
 
@@ -209,6 +208,9 @@ def _names(
     unnamed: bool,
 ) -> tuple[tuple[str, ...], bool]:
     """The names of the columns, and whether the first line says them."""
+    # Loads pyarrow, which lines of text do without.
+    from rosenblatt.data.header import distinct, is_header, says, says_others
+
     cells = ["", *first] if unnamed else first
     if header is None:
         if known is not None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Classes
 from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
 from rosenblatt.data.guess import guess_columns
@@ -44,13 +43,13 @@ def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Re
             table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
         reader.tally.add_strange(rows.strange)
         moments.add(encoder, table)
-        reader._add_labels(labels, labels_of(encoder, table))
+        labels.update(dict.fromkeys(labels_of(encoder, table)))
         counts += table.num_rows
     if not counts:
         raise DataError(f"{reader.sources[0].name if reader.sources else 'the data'} has no rows")
     _settle(reader, number, counts)
     reader.encoder = moments.put_into(encoder)
-    reader.classes = Classes.of(list(labels))
+    reader.labels = labels
     return reader
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rosenblatt.data.batches import Batch, Classes, join_batches
+from rosenblatt.data.batches import Batch, Classes, Measures, join_batches
 from rosenblatt.data.chunks import read_head
 from rosenblatt.data.dialect import Wishes
 from rosenblatt.data.encoding import head_as_utf8
@@ -117,7 +117,15 @@ def scan(
 
 
 def iter_batches(data: Any, **options: Any) -> Iterator[Batch]:
-    """The batches of any data; the options are those of `scan`."""
+    """The batches of any data; the options are those of `scan`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> [len(batch) for batch in iter_batches(path)]
+    [2]
+    """
     return iter(scan(data, **options))
 
 
@@ -138,8 +146,8 @@ def read(data: Any, **options: Any) -> Batch:
 
 
 def check_classes(classes: Classes) -> Classes:
-    """Raise unless there are two classes or more."""
-    if len(classes) < 2:
+    """Raise unless there are two classes or more, or a number."""
+    if len(classes) < (1 if isinstance(classes, Measures) else 2):
         only = f"one class only, {classes.values.tolist()[0]!r}" if len(classes) else "no labels"
         raise LabelError(f"the data has {only}: a classifier needs at least 2 classes")
     return classes

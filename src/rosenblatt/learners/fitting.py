@@ -5,16 +5,16 @@ Invariant: a fit that raises leaves the learner as it was. Sweeps, folds and cho
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, encode_labels, label_values
+from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import History, Judge
@@ -71,8 +71,28 @@ def prepare(
 ) -> Fitting:
     """Everything that a fit of this learner needs, checked; nothing is learned yet."""
     recipe = learner.recipe()
+    going_on = bool(recipe.warm_start) and learner.has_learned
+    states = partial(_continued, learner, table, labels) if going_on else None
+    return prepare_recipe(
+        recipe, learner.space, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val, states=states
+    )
+
+
+def prepare_recipe(
+    recipe: Recipe,
+    space: Space,
+    table: Table,
+    labels: Labels,
+    sample_weight: Any = None,
+    *,
+    init: Any = None,
+    X_val: Any = None,
+    y_val: Any = None,
+    states: Callable[[], list[Any]] | None = None,
+) -> Fitting:
+    """The same by a recipe alone, without scikit-learn; `states` gives those to go on from."""
     recipe.check()
-    learner.space.check(recipe, table)
+    space.check(recipe, table)
     check_lengths(table, labels)
     if len(labels.classes) < 2:
         raise LabelError(
@@ -83,15 +103,14 @@ def prepare(
     rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
     seed = seed_of(recipe.random_state)
     problems = _problems(recipe, table, labels, weights, rows, seed, X_val, y_val)
-    going_on = bool(recipe.warm_start) and learner.has_learned
-    if going_on:
-        restarts = [_continued(learner, table, labels)]
+    if states is not None:
+        restarts = [states()]
     else:
         restarts = [
-            learner.space.new_states(recipe, table, labels.classes, engine.seed_generator(seed, restart), init)
+            space.new_states(recipe, table, labels.classes, engine.seed_generator(seed, restart), init)
             for restart in range(recipe.restarts)
         ]
-    return Fitting(recipe, learner.space, labels.classes, problems, restarts, going_on)
+    return Fitting(recipe, space, labels.classes, problems, restarts, going_on=states is not None)
 
 
 def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
@@ -101,8 +120,9 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
             f"X has {table.features} features, but {type(learner).__name__} is expecting {learner.n_features_in_} "
             "features as input: a warm start goes on with the same ones"
         )
-    if not np.array_equal(labels.classes, learner.classes_):
-        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {learner.classes_.tolist()}")
+    known = learner.learned.classes
+    if not np.array_equal(labels.classes, known):
+        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {known.tolist()}")
     learner.learned.check_told(learner.recipe().shape())
     states = [state.copy() for state in learner.learned.trimmed()]
     learner.space.look_at(table, states)
@@ -148,9 +168,9 @@ def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tu
     val_table = as_table(X_val, name="X_val")
     if val_table.features != table.features:
         raise DataError(f"X_val has {val_table.features} features, but X has {table.features}")
-    val_labels = encode_labels(y_val, name="y_val")
+    val_labels = labels.like(y_val, name="y_val")
     check_lengths(val_table, val_labels, "X_val", "y_val")
-    return val_table, Labels(labels.classes, val_labels.among(labels.classes, name="y_val"))
+    return val_table, val_labels
 
 
 def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
@@ -161,8 +181,7 @@ def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]
 
 def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], *, going_on: bool = False) -> None:
     """Let the learner take over what was learned, and say how it ended."""
-    history = History.total([outcome.history for outcome in outcomes])
-    reasons = {outcome.stop_reason for outcome in outcomes}
+    history, reason = ending_of(outcomes)
     before = History()
     if going_on:
         learner.close_stream()
@@ -170,8 +189,14 @@ def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], 
     learner.install(classes, [outcome.state for outcome in outcomes])
     learner.n_iter_ = len(history)
     learner.history_ = before.followed_by(history)
-    learner.stop_reason_ = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
-    learner.converged_ = learner.stop_reason_ == "converged"
+    learner.stop_reason_, learner.converged_ = reason, reason == "converged"
+
+
+def ending_of(outcomes: list[Outcome]) -> tuple[History, str]:
+    """The history of all problems together, and why the last of them stopped."""
+    reasons = {outcome.stop_reason for outcome in outcomes}
+    reason = next(reason for reason in ("max_iter", "no_change", "converged") if reason in reasons)
+    return History.total([outcome.history for outcome in outcomes]), reason
 
 
 def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> None:
@@ -192,4 +217,6 @@ def remember_columns(estimator: Any, X: Any) -> None:
     if type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_"):
         estimator.n_features_in_ = X.shape[1]  # an array has no names, and looking for them takes its time
     else:
+        from sklearn.utils.validation import validate_data
+
         validate_data(estimator, X, skip_check_array=True, reset=True)

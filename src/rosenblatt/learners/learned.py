@@ -18,7 +18,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.stream import Stream, reading_stream, row_table
+from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear
 
@@ -40,7 +40,7 @@ class Reading:
         """The classes at these places."""
         return np.repeat(self.classes, len(codes)) if len(self.classes) == 1 else self.classes[codes]
 
-    def score_one(self, features: dict[Any, float], names: Callable[[], dict[Any, int]]) -> NDArray[np.float64]:
+    def score_one(self, features: dict[Any, float], names: Callable[[], Columns]) -> NDArray[np.float64]:
         """The scores of one example as a dict; `names` gives the column of each feature, and is asked once."""
         one = vars(self).get("_one")
         if one is None:

@@ -21,7 +21,7 @@ from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear
 from rosenblatt.recipe.family import KernelPerceptronRecipe
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.recipe.recipe import LinearRecipe, Recipe
 
 LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
 SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them
@@ -152,6 +152,11 @@ class KernelSpace:
 
 
 LINEAR, KERNEL = LinearSpace(), KernelSpace()
+
+
+def space_of(recipe: Recipe) -> Space:
+    """Where a recipe's learner learns."""
+    return KERNEL if isinstance(recipe, KernelPerceptronRecipe) else LINEAR
 
 
 def seed_of(random_state: Any) -> int:

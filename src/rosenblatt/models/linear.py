@@ -50,16 +50,13 @@ class Linear:
 
     def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
         """Only what is not 0: the columns with a weight, and of these the rows."""
-        import scipy.sparse as sp
-
         columns = self.columns()
-
-        stored = sp.csc_array(self.weights[:, columns])
-        stored.sort_indices()
+        by_column = self.weights[:, columns].T
+        places, rows = np.nonzero(by_column)
         tensors[f"{prefix}columns"] = columns.astype(np.int64)
-        tensors[f"{prefix}counts"] = np.diff(stored.indptr).astype(np.int32)
-        tensors[f"{prefix}rows"] = stored.indices.astype(np.int32)
-        tensors[f"{prefix}weights"] = stored.data
+        tensors[f"{prefix}counts"] = np.bincount(places, minlength=len(columns)).astype(np.int32)
+        tensors[f"{prefix}rows"] = rows.astype(np.int32)
+        tensors[f"{prefix}weights"] = by_column[places, rows]
         tensors[f"{prefix}intercept"] = self.intercept
         return {"kind": self.kind}
 

@@ -7,12 +7,14 @@ checkpoint and a worker on another machine speak recipes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.recipe.parameters import about, check_parameters, choice, count, number, switch, value
 from rosenblatt.recipe.rules import KEEPS, Rule, check_keep
+
+MOST_HASH_BITS = 30
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -20,6 +22,7 @@ class Recipe:
     """What every learner is told."""
 
     learner: ClassVar[str] = ""  # the class in Python that it is the recipe of
+    measures: ClassVar[bool] = False  # is a label a number to come close to, not a class?
 
     fit_intercept: bool = switch(True, "learn an intercept")
     max_iter: int = count(1000, "the most epochs")
@@ -93,6 +96,11 @@ class Recipe:
             "multiclass": self.multiclass,
         }
 
+    def written(self) -> str:
+        """The learner as it is written in Python, without what is left at its default."""
+        given = {each.name: getattr(self, each.name) for each in fields(self) if _differs(self, each)}
+        return f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
     def plain(self) -> dict[str, Any]:
         """The parameters that are plain values, by name, for a file."""
         values = {each.name: getattr(self, each.name) for each in sorted(fields(self), key=lambda each: each.name)}
@@ -110,18 +118,31 @@ class LinearRecipe(Recipe):
 
     init: Any = value("zeros", "the weights at the start", options=("zeros", "random"), needs_all_rows=True)
     n_init: int = count(1, "restarts, of which the best is kept", needs_all_rows=True)
+    hash_bits: int | None = count(
+        None, "features of examples that are dicts go into so many bits of columns", optional=True, needs_all_rows=True
+    )
 
     @property
     def restarts(self) -> int:
         return int(self.n_init)
 
+    def shape(self) -> dict[str, Any]:
+        return super().shape() | {"hash_bits": self.hash_bits}
+
     def check(self) -> None:
         super().check()
+        if self.hash_bits is not None and self.hash_bits > MOST_HASH_BITS:
+            raise ParameterError(f"hash_bits={self.hash_bits!r}: must be at most {MOST_HASH_BITS}")
         if self.n_init > 1 and not self.shuffle and not (isinstance(self.init, str) and self.init == "random"):
             raise ParameterError(
                 f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "
                 "write shuffle=True or init='random'"
             )
+
+
+def _differs(recipe: Recipe, each: Field[Any]) -> bool:
+    found = getattr(recipe, each.name)
+    return found is not each.default and not (_is_plain(found) and found == each.default)
 
 
 def _is_plain(found: Any) -> bool:

@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from rosenblatt.learners.targets import as_counts
 from rosenblatt.models.probability import Calibrator, Curve, leads
+from rosenblatt.select.isotonic import rising_steps
 
 Floats = NDArray[np.float64]
 CurveName = Literal["sigmoid", "isotonic", "blend"]
@@ -38,7 +38,8 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
     a, b = 0.0, float(np.log((yes + 1.0) / (no + 1.0)))
     loss = _log_loss(a * s + b, target, counts)
     for _ in range(100):
-        p = expit(a * s + b)
+        with np.errstate(over="ignore"):
+            p = 1.0 / (1.0 + np.exp(-(a * s + b)))
         slack, curvature = counts * (p - target), counts * np.maximum(p * (1.0 - p), 1e-12)
         mixed = np.sum(curvature * s)
         gradient = np.array([np.sum(slack * s), np.sum(slack)])
@@ -63,15 +64,11 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
 def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
     """The rising step function closest to what was seen: no shape assumed; from a few thousand rows on.
 
-    Pool adjacent violators, by scikit-learn.
+    Where no row was seen, nothing is known.
     """
-    from sklearn.isotonic import IsotonicRegression
-
     if not len(scores):
         return FLAT
-    steps = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    steps.fit(scores, positive.astype(float), sample_weight=weights)
-    return Curve(None, steps.X_thresholds_, steps.y_thresholds_)
+    return Curve(None, *rising_steps(scores, positive.astype(float), weights))
 
 
 def fit_blend(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
@@ -95,7 +92,12 @@ def fit_calibrator(
 
 
 def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
-    """The mean squared distance of the probabilities from what happened: of the larger class if there are two."""
+    """The mean squared distance of the probabilities from what happened: of the larger class if there are two.
+
+    >>> import numpy as np
+    >>> brier_score(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0, 1]))
+    0.125
+    """
     if P.shape[1] == 2:
         return float(np.mean((P[:, 1] - codes) ** 2))
     happened = np.eye(P.shape[1])[codes]
@@ -104,7 +106,13 @@ def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
 
 @dataclass(frozen=True)
 class Reliability:
-    """A reliability diagram: in each bin of confidence, how sure the answers were and how often they were right."""
+    """A reliability diagram: in each bin of confidence, how sure the answers were and how often they were right.
+
+    >>> import numpy as np
+    >>> found = reliability(np.array([[0.9, 0.1], [0.7, 0.3]]), np.array([0, 1]))
+    >>> int(found.count.sum()), round(found.ece, 6)
+    (2, 0.4)
+    """
 
     count: NDArray[np.int64]
     confidence: Floats

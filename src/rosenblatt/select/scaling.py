@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
+from rosenblatt.data.csr import Csr
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.models.linear import Linear
 
@@ -32,6 +33,8 @@ class Scaling:
     def apply(self, table: Table) -> Table:
         """A copy of the rows, scaled."""
         if table.sparse:
+            if isinstance(table.values, Csr):
+                return table.values.divided(self.scale).table()
             values = table.values.copy()
             values.data = (values.data / self.scale[values.indices]).astype(table.dtype)
             return as_table(values)

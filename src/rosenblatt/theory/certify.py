@@ -69,10 +69,10 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
     (51, True, False)
     >>> print(certify(X, [0, 1, 1, 0]))
     not separable: these 4 signed rows, so weighted, sum to exactly 0
-      1 x row 0
       1 x row 1
       1 x row 2
       1 x row 3
+      1 x row 4
     """
     deadline = time.monotonic() + budget
     rows = signed_rows(X, y, fit_intercept)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.recipe.recipe import LinearRecipe
 from rosenblatt.theory.certificate import NotSeparable, Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.columns import render_columns
@@ -48,6 +48,12 @@ class Line:
     most_squared_length : ``k R²``; ``2 k R²`` with more than two classes, ``k (R² + 2 beta)`` for the margin perceptron
     cosine : of the angle between ``w`` and ``u``
     bracket : the margin of ``w``, negative until it separates, and ``‖w‖/k``: the best margin lies between them.
+
+    Examples
+    --------
+    >>> first = ledger([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).lines[0]
+    >>> first.k, first.row, first.squared_length, first.most_squared_length, first.holds
+    (1, 0, 1.0, 3.0, True)
     """
 
     k: int
@@ -71,7 +77,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The lines of one run, with what they are measured against."""
+    """The lines of one run, with what they are measured against.
+
+    >>> book = ledger([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> len(book), len(book) <= book.bound, book.holds
+    (18, True, True)
+    """
 
     lines: list[Line]
     gamma: float
@@ -97,12 +108,12 @@ class Ledger:
         return Interval(lower, min((line.bracket.upper for line in self.lines), default=math.inf))
 
     def render_table(self, most: int | None = None) -> str:
-        """Columns to read, the first `most` lines or all."""
+        """Columns to read, the first `most` lines or all; rows are counted from 1."""
         heads = ["k", "row", "w·u", "k·gamma", "‖w‖²", "k·R²", "cos", "margin of w", "‖w‖/k"]
         lines = [
             [
                 line.k,
-                line.row,
+                line.row + 1,
                 line.progress,
                 line.least_progress,
                 line.squared_length,
@@ -115,16 +126,20 @@ class Ledger:
         left = len(self.lines) - len(lines)
         return render_columns(heads, lines) + (f"\n… {left} more lines" if left else "")
 
-    def __str__(self) -> str:
+    def verdict(self) -> str:
+        """One sentence."""
         verdict = "both inequalities hold at every line" if self.holds else "AN INEQUALITY FAILS"
         return (
-            f"{self.render_table()}\n{len(self.lines)} mistakes of at most {math.floor(self.bound)}: "
+            f"{len(self.lines)} mistakes of at most {math.floor(self.bound)}: "
             f"R = {self.radius:.6g}, gamma = {self.gamma:.6g}; {verdict}"
         )
 
+    def __str__(self) -> str:
+        return f"{self.render_table()}\n{self.verdict()}"
+
 
 def ledger(
-    X: Any, y: Any, learner: LinearLearner | None = None, *, w: ArrayLike | None = None, b: ArrayLike | None = None
+    X: Any, y: Any, learner: LinearRecipe | None = None, *, w: ArrayLike | None = None, b: ArrayLike | None = None
 ) -> Ledger:
     """Keep the proof's book while a learner learns: a line a mistake.
 
@@ -152,15 +167,15 @@ def ledger(
     >>> book = ledger([[2.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], [+1, -1, -1])
     >>> print(book)
     k  row      w·u  k·gamma  ‖w‖²  k·R²       cos  margin of w    ‖w‖/k
-    1    0  1.03775  1.03775     6     6  0.423659    -0.816497  2.44949
-    2    2   2.0755   2.0755     5    12  0.928191     0.447214  1.11803
+    1    1  1.03775  1.03775     6     6  0.423659    -0.816497  2.44949
+    2    3   2.0755   2.0755     5    12  0.928191     0.447214  1.11803
     2 mistakes of at most 5: R = 2.44949, gamma = 1.03775; both inequalities hold at every line
     >>> book.holds
     True
     """
     run = replay(X, y, learner)
     _check_theorem(run)
-    rows = signed_rows(X, y, bool(run.learner.fit_intercept))
+    rows = signed_rows(X, y, bool(run.recipe.fit_intercept))
     u = _comparison(rows, X, y, w, b)
     margins = rows.margins(u)
     gamma = float(margins.min())
@@ -231,7 +246,7 @@ def _check_theorem(run: Replay) -> None:
         raise ParameterError(
             f"{run.rule.name} takes steps of many lengths, and this proof is about steps of one{theorem}"
         )
-    if run.learner.class_weight is not None:
+    if run.recipe.class_weight is not None:
         raise ParameterError("class_weight gives steps of several lengths, and this proof is about steps of one")
-    if not isinstance(run.learner.init, str) or run.learner.init != "zeros":
+    if not isinstance(run.recipe.init, str) or run.recipe.init != "zeros":
         raise ParameterError("init: this proof starts from zero weights")

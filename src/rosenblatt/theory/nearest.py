@@ -14,14 +14,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
 
 from rosenblatt.theory import exact, systems
 from rosenblatt.theory.rows import Floats, Integers, SignedRows
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _STEP = 200  # demands added to the working set at a time
 _CLOSE = 1e-9  # relative gap between the two sides of the margin at which the search ends
@@ -85,6 +86,8 @@ def approach(rows: SignedRows, deadline: float) -> Approach:
         if len(fresh) == 0:
             return found
         working = np.concatenate([working, fresh])
+        from scipy import sparse
+
         Z = sparse.vstack([Z, rows.take(fresh) / scale], format="csr")
 
 
@@ -101,10 +104,14 @@ def _solve(Z: sparse.csr_array, deadline: float) -> Floats | None:
             lower = np.linalg.cholesky(gram)
         except np.linalg.LinAlgError:  # the rows are too nearly dependent for half the digits
             return None
+        from scipy.linalg import solve_triangular
+
         A, b = lower.T, solve_triangular(lower, np.ones(n), lower=True)
     most = int((deadline - time.monotonic()) * _NNLS_RATE / A.size)
     if most < 1:
         return None
+    from scipy.optimize import nnls
+
     try:
         mu: Floats = nnls(A, b, maxiter=min(most, 30 * n))[0]
     except RuntimeError:  # out of iterations

@@ -88,7 +88,7 @@ def squared_length(rows: SignedRows, demands: list[int], weights: list[Fraction]
 
 def describe(rows: SignedRows, demand: int) -> str:
     number = np.array([demand])
-    row = f"row {rows.row(number)[0]}"
+    row = f"row {rows.row(number)[0] + 1}"
     return row if rows.two else f"{row} against class {rows.classes[rows.wrong(number)[0]]!r}"
 
 

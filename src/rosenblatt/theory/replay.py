@@ -15,20 +15,22 @@ import numpy as np
 from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.data.table import as_table
-from rosenblatt.errors import LabelError, ParameterError
-from rosenblatt.learners import Perceptron
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import Epoch, Judge
 from rosenblatt.learners.fitting import check_lengths
-from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.recipe.family import PerceptronRecipe
+from rosenblatt.recipe.recipe import LinearRecipe
+
+MOST_VALUES = 50_000_000  # of the rows, held as Python's floats
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A learner and the data that it is about to learn."""
+    """What a learner is told, and the data that it is about to learn."""
 
-    learner: LinearLearner
+    recipe: LinearRecipe
     X: list[list[float]]
     labels: Labels
 
@@ -38,12 +40,12 @@ class Replay:
 
     @property
     def rule(self) -> textbook.Rule:
-        rule = self.learner.recipe().used_rule
+        rule = self.recipe.used_rule
         return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r)
 
     def steps(self) -> Iterator[textbook.Step]:
         """Every step until the judge says stop."""
-        recipe: Any = self.learner.recipe()
+        recipe = self.recipe
         y = (self.labels.signs() if self.classes == 2 else self.labels.codes).tolist()
         weights = row_weights(None, recipe.class_weight, self.labels)
         given = [1.0] * len(self.X) if weights is None else weights.tolist()
@@ -79,13 +81,12 @@ class Replay:
             judge.hear(Epoch(mistakes, updates, mistaken - before, total, len(present)), lambda: True)
 
 
-def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
+def replay(X: Any, y: Any, learner: LinearRecipe | None) -> Replay:
     """Check that the learner's run is one run over all rows, and get ready to make it again."""
-    learner = Perceptron(shuffle=False, tol=None) if learner is None else learner
-    name = type(learner).__name__
-    if not isinstance(learner, LinearLearner):
+    recipe = PerceptronRecipe(shuffle=False, tol=None) if learner is None else learner
+    if not isinstance(recipe, LinearRecipe):
+        name = type(recipe).__name__
         raise ParameterError(f"{name} is not one of the linear learners, whose steps the textbook knows")
-    recipe: Any = learner.recipe()
     if recipe.n_init != 1:
         raise ParameterError(f"n_init={recipe.n_init}: one run can be followed, not several")
     if recipe.used_rule.shrinks:
@@ -98,5 +99,9 @@ def replay(X: Any, y: Any, learner: LinearLearner | None) -> Replay:
         raise LabelError("y has one class only; two or more are needed")
     if len(labels.classes) > 2 and recipe.multiclass == "ovr":
         raise ParameterError("multiclass='ovr' is one run a class: follow each by itself, with the labels y == class")
+    if table.count * table.features > MOST_VALUES:
+        raise DataError(
+            f"{table.count:,} rows of {table.features:,} columns are too many to follow step by step: take fewer"
+        )
     dense = table.values.toarray() if table.sparse else table.values
-    return Replay(learner, dense.astype(np.float64).tolist(), labels)
+    return Replay(recipe, dense.astype(np.float64).tolist(), labels)

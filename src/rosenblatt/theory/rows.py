@@ -15,15 +15,17 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.theory import exact
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -100,6 +102,8 @@ class SignedRows:
             right, wrong = self.label[self.row(demands)][row], self.wrong(demands)[row]
             column = np.concatenate([right * self.width + column, wrong * self.width + column])
             row, data = np.tile(row, 2), np.concatenate([data, -data])
+        from scipy import sparse
+
         return sparse.csr_array((data, (row, column)), shape=(len(demands), self.dimension))
 
     @cached_property
@@ -200,6 +204,8 @@ def signed_rows(X: Any, y: ArrayLike, fit_intercept: bool) -> SignedRows:
 
 def lossless(X: Any) -> sparse.csr_array:
     """The rows as canonical float64 CSR, or an error that names the value which does not survive."""
+    from scipy import sparse
+
     given = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if given.ndim != 2 or 0 in given.shape:
         raise DataError(f"X must be a table of at least one row and one column, not of shape {given.shape}")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.recipe.recipe import LinearRecipe
 from rosenblatt.textbook import Step, Vector
 from rosenblatt.theory.columns import render_columns
 from rosenblatt.theory.replay import replay
@@ -27,6 +29,12 @@ class Trace:
     classes : the labels, sorted; with two, ``step.label`` is -1 or +1, else a place in this list.
     X, y : the rows and their labels.
     learner : how it was made.
+
+    Examples
+    --------
+    >>> run = trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> len(run.steps), run.steps[0].mistake
+    (36, True)
     """
 
     steps: list[Step]
@@ -52,28 +60,27 @@ class Trace:
         With more than two classes `w` is a list of weight rows, `b` of offsets, `wrong` the highest wrong class. AROW
         has a ``w_variance`` and a ``b_variance`` as well, and its `tau` is the paper's ``α``.
         """
-        return [self._record(step) for step in self.steps]
+        return list(self.iter_records(self.steps))
+
+    def iter_records(self, steps: Iterable[Step]) -> Iterator[dict[str, Any]]:
+        """The records of steps as they come, of a run over the same rows."""
+        return (self._record(step) for step in steps)
 
     def render_jsonl(self) -> str:
         """One JSON object a line."""
-        return "".join(json.dumps(record) + "\n" for record in self.records())
+        return "".join(map(json_line, self.records()))
 
     def render_csv(self) -> str:
-        """A column a number: features and weights are numbered from 1, weight rows of more than two classes too."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        rows = [_flat(record) for record in self.records()]
-        writer.writerow(rows[0])
-        writer.writerows(row.values() for row in rows)
-        return out.getvalue()
+        """A column for each number; rows, features, weights and weight rows are counted from 1."""
+        return "".join(csv_lines(self.records()))
 
     def render_table(self, most: int | None = None) -> str:
-        """Columns to read, the first `most` steps or all."""
+        """Columns to read, the first `most` steps or all; rows are counted from 1."""
         heads = ["step", "epoch", "row", "x", "y", "score", "margin", "mistake", "w after", "b after"]
         lines = []
-        for number, record in enumerate(self.records()[:most], start=1):
-            fixed = [record[name] for name in ("epoch", "row", "x", "y", "score", "margin", "mistake")]
-            lines.append([number, *fixed, record["w_after"], record["b_after"]])
+        for number, record in enumerate(self.iter_records(islice(self.steps, most)), start=1):
+            fixed = [record[name] for name in ("x", "y", "score", "margin", "mistake")]
+            lines.append([number, record["epoch"], record["row"] + 1, *fixed, record["w_after"], record["b_after"]])
         table = render_columns(heads, lines)
         left = len(self.steps) - len(lines)
         return f"{table}\n… {left} more steps" if left else table
@@ -96,7 +103,7 @@ class Trace:
         return record
 
 
-def trace(X: Any, y: Any, learner: LinearLearner | None = None) -> Trace:
+def trace(X: Any, y: Any, learner: LinearRecipe | None = None) -> Trace:
     """Follow a learner through every step of its run.
 
     For reading, teaching and pictures: it is made in plain Python and keeps every weight vector. Long runs on many
@@ -114,18 +121,40 @@ def trace(X: Any, y: Any, learner: LinearLearner | None = None) -> Trace:
     >>> from rosenblatt.theory import trace
     >>> print(trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).render_table(5))
     step  epoch  row       x  y  score  margin  mistake  w after  b after
-       1      1    0  (0, 0)  0      0       0      yes   (0, 0)       -1
-       2      1    1  (0, 1)  0     -1       1            (0, 0)       -1
-       3      1    2  (1, 0)  0     -1       1            (0, 0)       -1
-       4      1    3  (1, 1)  1     -1      -1      yes   (1, 1)        0
-       5      2    0  (0, 0)  0      0       0      yes   (1, 1)       -1
+       1      1    1  (0, 0)  0      0       0      yes   (0, 0)       -1
+       2      1    2  (0, 1)  0     -1       1            (0, 0)       -1
+       3      1    3  (1, 0)  0     -1       1            (0, 0)       -1
+       4      1    4  (1, 1)  1     -1      -1      yes   (1, 1)        0
+       5      2    1  (0, 0)  0      0       0      yes   (1, 1)       -1
     … 31 more steps
     """
+    found, steps = begin_trace(X, y, learner)
+    return replace(found, steps=list(steps))
+
+
+def begin_trace(X: Any, y: Any, learner: LinearRecipe | None = None) -> tuple[Trace, Iterator[Step]]:
+    """A trace without steps yet, and the steps as they are made: a long run need not be held."""
     run = replay(X, y, learner)
     labels = run.labels.classes.tolist()
-    return Trace(
-        list(run.steps()), labels, run.X, [labels[code] for code in run.labels.codes.tolist()], repr(run.learner)
-    )
+    told = [labels[code] for code in run.labels.codes.tolist()]
+    return Trace([], labels, run.X, told, run.recipe.written()), run.steps()
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """A record as one line of JSON; its row is an index, from 0."""
+    return json.dumps(record) + "\n"
+
+
+def csv_lines(records: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """A header, then a line for each record."""
+    for number, record in enumerate(records):
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        flat = _flat(record | {"row": record["row"] + 1})
+        if number == 0:
+            writer.writerow(flat)
+        writer.writerow(flat.values())
+        yield out.getvalue()
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,6 @@ def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | No
     import numpy as np
 
     from rosenblatt.data.labels import encode_labels
-    from rosenblatt.data.table import as_table
     from rosenblatt.learners.targets import row_weights, weight_rows
     from rosenblatt.recipe.family import AROWRecipe
     from rosenblatt.select import decision
@@ -117,13 +116,13 @@ def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | No
         why = f"{len(classes)} classes and {len(compact.columns):,} columns are too many to try several side by side"
         if weights <= limits.weights:
             why = f"every {step:,}-th row is of one class, too few to compare learners"
-        r = float(f"{CAUTION * (typical_squared_norm(as_table(compact.X)) + 1.0):.2g}")
+        r = float(f"{CAUTION * (typical_squared_norm(compact.table) + 1.0):.2g}")
         epochs = UNTRIED_EPOCHS if max_iter is None else max_iter
         untried = AROWRecipe(r=r, max_iter=epochs, random_state=random_state)
         return Choice(untried, None, None, f"AROW(r={r:g}): {why}", {})
     labels = encode_labels(classes.values[codes])
     found = decision.choose(
-        as_table(compact.X),
+        compact.table,
         labels,
         row_weights(rows.weights, None, labels),
         products=products,

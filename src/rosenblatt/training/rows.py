@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
+from rosenblatt.data.csr import Csr
+from rosenblatt.data.table import Table, as_table
+
+if TYPE_CHECKING:
     from rosenblatt.data.batches import Batch
     from rosenblatt.data.readers import Reader
 
@@ -61,31 +64,36 @@ def sample_rows(reader: Reader, most: int) -> tuple[Batch, int]:
 class Compact:
     """Rows over the columns that they use, in their order; a score over all columns is the same."""
 
-    X: Any  # an array, where that takes less memory, or a CSR array
+    X: Any  # an array, where that takes less memory, or a `Csr`
     columns: NDArray[np.intp]
     features: int  # of all columns
 
     @classmethod
     def of(cls, batch: Batch, features: int | None = None, *, dense: bool = True) -> Compact:
-        import numpy as np
-        import scipy.sparse as sp
-
         features = max(features or 0, batch.features, 1)
         used = np.zeros(features, bool)
         used[batch.indices] = True
         columns = np.flatnonzero(used)
         place = (np.cumsum(used, dtype=np.int64) - 1).astype(np.int32)
         shape = (len(batch), max(len(columns), 1))
-        X = sp.csr_array((batch.values, place[batch.indices], batch.starts), shape=shape)
-        if dense and 8 * shape[0] * shape[1] <= X.data.nbytes + X.indices.nbytes:
-            return cls(X.toarray(), columns, features)
-        return cls(X, columns, features)
+        rows = Csr(batch.values, place[batch.indices], batch.starts, shape)
+        if dense and 8 * shape[0] * shape[1] <= rows.data.nbytes + rows.indices.nbytes:
+            return cls(rows.dense(), columns, features)
+        return cls(rows, columns, features)
+
+    @property
+    def matrix(self) -> Any:
+        """The rows as an array or a scipy CSR array."""
+        return self.X.matrix() if isinstance(self.X, Csr) else self.X
+
+    @property
+    def table(self) -> Table:
+        """The rows for the engine."""
+        return self.X.table() if isinstance(self.X, Csr) else as_table(self.X)
 
 
 def _every(batch: Batch, step: int, first: int) -> Batch:
     """Row `first` and every `step`-th after it."""
-    import numpy as np
-
     if step == 1 and first == 0:
         return batch
     rows = np.arange(first, len(batch), step)

@@ -8,18 +8,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
+from rosenblatt.data.batches import Batch, Measures
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.readers import Reader, scan
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
+from rosenblatt.learners.fitting import ending_of, prepare_recipe
+from rosenblatt.learners.kept.learner import keep_states
+from rosenblatt.learners.spaces import LINEAR, space_of
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.model import Model, model_of, plain_values
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
 
 EPOCHS = 10  # of a learner with a name, where none are given
+DENSE = 1 << 20  # values of rows that are held as an array for a kernel
 
 
 @dataclass(frozen=True)
@@ -163,19 +171,56 @@ def _chosen(
 
 
 def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
-    """By the Python class of the learner, with all rows in memory."""
-    from rosenblatt import learners
+    """As the Python class of the learner does it, with all rows in memory."""
     from rosenblatt.training.rows import read_rows
 
-    kind = getattr(learners, recipe.learner)
-    learner = kind(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
     rows = read_rows(reader)
-    features = reader.encoder.features or rows.features
+    if recipe.measures:
+        return _of_numbers(reader, recipe, rows)
+    features = max(reader.encoder.features or rows.features, 1)
+    fitting = prepare_recipe(
+        recipe, space_of(recipe), _table(rows, features, recipe), encode_labels(rows.y), rows.weights
+    )
+    outcomes = fitting.run()
+    history, reason = ending_of(outcomes)
+    states = [outcome.state for outcome in outcomes]
+    answers = fitting.space.make_answers(states)
+    names = reader.find_names(answers[0].columns()) if isinstance(answers[0], Linear) else {}
+    told = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
+    model = Model(
+        recipe.learner,
+        plain_values(told),
+        fitting.classes,
+        answers,
+        features,
+        reader.encoder,
+        names,
+        {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason},
+        None,
+        partial(keep_states, recipe.learner, told, states, history, epochs=len(history), stop_reason=reason),
+    )
+    return Trained(model, recipe, len(rows), history, reason)
+
+
+def _table(rows: Batch, features: int, recipe: Recipe) -> Table:
+    """The rows for a learner; those of a kernel are arrays where they are small."""
+    if space_of(recipe) is LINEAR:
+        return rows.table(features)
+    return as_table(rows.csr(features).dense() if len(rows) * features <= DENSE else rows.matrix(features))
+
+
+def _of_numbers(reader: Reader, recipe: Recipe, rows: Batch) -> Trained:
+    """By the Python class of a learner of numbers."""
+    from rosenblatt import learners
+
+    learner = getattr(learners, recipe.learner)(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
+    measures = Measures.of(rows.labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
-        learner.fit(rows.matrix(features), rows.y, sample_weight=rows.weights)
+        features = reader.encoder.features or rows.features
+        learner.fit(rows.matrix(features), measures.values[measures.codes(rows)], sample_weight=rows.weights)
     model = model_of(learner, reader.encoder, {}, state=True)
     part = model.parts[0]
-    if isinstance(part, Linear):
-        model = replace(model, names=reader.find_names(part.columns()))
+    assert isinstance(part, Linear)
+    model = replace(model, names=reader.find_names(part.columns()))
     return Trained(model, recipe, len(rows), learner.history_, learner.stop_reason_)

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Classes
+from rosenblatt.data.batches import Classes, Measures
+from rosenblatt.data.limits import Limits
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.run import BLOCK, FileRun, Progress
+from rosenblatt.learners.files.sound import check_header, check_run
 from rosenblatt.learners.kept.linear import state_from, state_to
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State
@@ -69,6 +71,8 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "format": run.reader.format,
         "encoder": run.reader.encoder.to_json(),
         "skip_bad": run.reader.skip_bad,
+        "wishes": asdict(run.reader.wishes),
+        "limits": asdict(run.reader.limits),
         "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "block": run.block},
         "classes": run.classes.values.tolist(),
         "features": run.features,
@@ -98,12 +102,15 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
     """The run that a checkpoint holds, and what the caller had put beside it."""
     header, tensors = read_container(path, "checkpoint")
     try:
+        check_header(header)
         reader = scan(
             header["data"],
             format=header["format"],
             encoder=encoder_from(header["encoder"]),
             skip_bad=header["skip_bad"],
             jobs=jobs,
+            **header.get("wishes", {}),
+            limits=Limits(**header.get("limits", {})),
         )
         if not all(map(_is_unchanged, reader.sources, header["stamps"])) or len(reader.sources) != len(
             header["stamps"]
@@ -117,7 +124,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         run = FileRun(
             reader,
             recipe,
-            Classes(np.array(header["classes"])),
+            (Measures if recipe.measures else Classes)(np.array(header["classes"])),
             _state_from(header["state"], tensors),
             judge,
             block,
@@ -131,10 +138,12 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             header["choice"],
             Products.from_tensors("products.", tensors, MOST_FEATURES) if "products.columns" in tensors else None,
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        check_run(run)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, DataError):
             raise
-        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
+        why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
+        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {why}") from None
     return run, header["extra"]
 
 

@@ -14,7 +14,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
@@ -36,6 +36,7 @@ from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, Quadratic, count_terms
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
@@ -91,10 +92,10 @@ class FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
         check_count("block", block)
-        classes = check_classes(reader.scan_classes())
+        classes = check_classes(reader.scan_classes(measures=recipe.measures))
         recipe.check_classes(len(classes))
         known = reader.encoder.features or 0
-        rows = weight_rows(len(classes))
+        rows = 1 if recipe.measures else weight_rows(len(classes))
         _check_room(rows, known)
         weights: NDArray[Any] = np.zeros((rows, known), order="F")
         if products is not None:
@@ -131,7 +132,9 @@ class FileRun:
                 started = time.perf_counter()
                 self._run_epoch(store, filled, on_group)
                 if not filled and (self.recipe.max_iter > 1 or cache is not None):
-                    store.keep(self.fingerprint())
+                    store.flush()
+                    if cache is not None:  # which takes a hash of all data
+                        store.keep(self.fingerprint())
                     filled = True
                 self._end_epoch(store, filled, time.perf_counter() - started)
                 on_epoch(self)
@@ -141,6 +144,7 @@ class FileRun:
         made_of = [
             [source.stamp for source in self.reader.sources],
             self.reader.encoder.to_json(),
+            asdict(self.reader.wishes),
             self.classes.values.tolist(),
             [self.block, VALUES, self._whole, self.reader.skip_bad],
         ]
@@ -169,7 +173,7 @@ class FileRun:
         return Model(
             self.recipe.learner,
             self.recipe.of_files(),
-            self.classes.values,
+            np.empty(0) if self.recipe.measures else self.classes.values,
             (answer,),
             features,
             self.reader.encoder,
@@ -208,6 +212,8 @@ class FileRun:
                 self.order = np.arange(len(store), dtype=np.uint32)
                 if self.recipe.shuffle and len(store) > GROUP:
                     engine.shuffle(self.order, self.state.generator)
+            if len(self.order) != len(store):
+                raise DataError("the blocks of the data are not those of the checkpoint")
             groups = store.iter_groups(self.order[self._size * self.progress.place :], self._size)
         skip = self.progress.place if self.progress.epoch == 0 else 0
         for at, group in enumerate(groups):
@@ -262,6 +268,8 @@ class FileRun:
         places = None
         if self.state.stores_rows:
             known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
+            if [len(each) for each in known] != group.sizes:
+                raise DataError("the blocks of the data are not those of the checkpoint")
             places = np.concatenate(known)
         self.state.learn(table, targets, self.recipe.used_rule, order=order, ratchet=True, places=places)
         if places is not None:
@@ -275,6 +283,8 @@ class FileRun:
 
     def _targets(self, rows: Batch) -> Targets:
         labels = Labels(self.classes.values, rows.codes)
+        if isinstance(self.recipe, PassiveAggressiveRegressionRecipe):
+            labels = Numbers.of(self.classes.values[rows.codes], self.recipe.epsilon)
         return targets_of(labels, sample_weight=rows.weights, tie_positive=self.recipe.tie_positive)[0]
 
     def _widen(self, block: Batch) -> None:

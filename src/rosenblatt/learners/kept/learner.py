@@ -92,13 +92,16 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
     learner.n_iter_, learner.stop_reason_ = count_of(header["epochs"]), str(header["stop_reason"])
     learner.converged_ = learner.stop_reason_ == "converged"
     if header["unrecorded"] is not None:
-        columns = {names[column]: column for column in range(features)}
-        if len(columns) != features:
+        hashed = bool(getattr(recipe, "hash_bits", None))
+        columns = {} if hashed else {names[column]: column for column in range(features)}
+        if not hashed and len(columns) != features:
             raise ModelError("the names of its features do not fit them")
-        learner.learned.stream = Stream(learner.learned.states, classes, columns, recipe)
+        learner.learned.stream = Stream(learner.learned.states, learner.learned.classes, columns, recipe)
         learner.learned.stream.recorded_but(*(count_of(each) for each in header["unrecorded"]))
     elif len(names) == features and all(isinstance(name, str) for name in names.values()):
         learner.feature_names_in_ = np.array([names[column] for column in range(features)], dtype=object)
+    elif len(names) == features:  # of a kernel's stream
+        learner._stream_names = {names[column]: column for column in range(features)}
     return learner
 
 

@@ -1,0 +1,151 @@
+"""`--resume`: the data to the byte, as it was read, and no file but the one that is named."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import run
+
+from rosenblatt.data import scan, sources
+from rosenblatt.learners.files import checkpoint as checkpoints
+from rosenblatt.learners.files.checkpoint import save_checkpoint
+from rosenblatt.learners.files.run import FileRun
+from rosenblatt.models.container import read_container, write_container
+from rosenblatt.recipe import make_recipe
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "x.svm"
+    path.write_text("".join(f"{i % 3} 1:{i % 7} 2:{i * i % 11}\n" for i in range(200)))
+    return path
+
+
+def stop_at_once(path: Path, *words: Any) -> Path:
+    """A checkpoint of a run that has learned one group."""
+    save, calls = checkpoints.save_checkpoint, []
+
+    def save_and_stop(*given: Any) -> None:
+        save(*given)
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "save_checkpoint", save_and_stop)
+        run("train", *words, "--checkpoint", path, "--every", "0s", check=130)
+    return path
+
+
+def test_the_output_is_named_again(data: Path, tmp_path: Path) -> None:
+    expected = tmp_path / "expected"
+    words = [data, "--learner", "pa1", "--block", 64]
+    run("train", *words, "-o", expected)
+    held = stop_at_once(tmp_path / "c", *words, "-o", tmp_path / "m")
+    (tmp_path / "m").write_bytes(b"precious")
+    told = run("train", "--resume", held, check=2).stderr
+    assert told.count("\n") == 1
+    assert f"name the model's file again: rosenblatt train --resume {held} -o MODEL" in told
+    assert str(tmp_path / "m") in told
+    assert (tmp_path / "m").read_bytes() == b"precious"
+    run("train", "--resume", held, "-o", tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == expected.read_bytes()
+
+
+@pytest.mark.parametrize("option", ["-o", "--report", "--checkpoint"])
+def test_nothing_that_the_run_reads_is_overwritten(data: Path, tmp_path: Path, option: str) -> None:
+    held, before = stop_at_once(tmp_path / "c", data, "--block", 64, "-o", tmp_path / "m"), data.read_bytes()
+    more = [] if option == "-o" else ["-o", tmp_path / "m"]
+    (tmp_path / "link").symlink_to(data)
+    told = run("train", "--resume", held, *more, option, tmp_path / "link", check=2).stderr
+    assert "is one of the files to be read: it would be overwritten" in told
+    assert data.read_bytes() == before
+    if option != "--checkpoint":
+        kept = held.read_bytes()
+        told = run("train", "--resume", held, *more, option, held, check=2).stderr
+        assert "is one of the files to be read: it would be overwritten" in told
+        assert held.read_bytes() == kept
+
+
+def test_another_checkpoint_may_be_written(data: Path, tmp_path: Path) -> None:
+    held = stop_at_once(tmp_path / "c", data, "--learner", "pa1", "--block", 64, "-o", tmp_path / "m")
+    before = held.read_bytes()
+    run("train", "--resume", held, "-o", tmp_path / "m", "--checkpoint", tmp_path / "d")
+    assert held.read_bytes() == before
+    assert read_container(tmp_path / "d", "checkpoint")[0]["stop_reason"] is not None
+
+
+def test_changed_bytes_of_the_same_size_and_time_are_seen(data: Path, tmp_path: Path) -> None:
+    os.utime(data, ns=(10**18, 10**18))
+    held = stop_at_once(tmp_path / "c", data, "--block", 64, "-o", tmp_path / "m")
+    text = data.read_text()
+    data.write_text(text.replace("0 1:0", "1 1:0", 1))
+    os.utime(data, ns=(10**18, 10**18))
+    assert data.stat().st_size == len(text)
+    told = run("train", "--resume", held, "-o", tmp_path / "m", check=1).stderr
+    assert "the data has changed since the checkpoint was written" in told
+    assert not (tmp_path / "m").exists()
+    data.write_text(text)
+    run("train", "--resume", held, "-o", tmp_path / "m")
+
+
+READINGS = [
+    ("a;b;y\n" + "1,5;é;p\n2,5;ö;q\n0,1;-;q\n" * 90, "latin-1", ["--encoding", "latin-1", "--decimal", ","]),
+    ("1.5|x|p\n2.5|z|q\nnone|x|q\n" * 90, "utf-8", ["--no-header", "--delimiter", "|", "--missing", "none"]),
+    ("a,y\n" + f"{'w ' * 60},p\nv,q\n" * 90, "utf-8", ["--text", "a", "--limit", "line=200", "--limit", "classes=3"]),
+]
+
+
+@pytest.mark.parametrize(("text", "encoding", "words"), READINGS)
+def test_the_data_is_read_as_it_was(tmp_path: Path, text: str, encoding: str, words: list[str]) -> None:
+    data = tmp_path / "x.csv"
+    data.write_bytes(text.encode(encoding))
+    words = [str(data), "--learner", "pa1", "--block", "64", *words]
+    run("train", *words, "-o", tmp_path / "expected")
+    held = stop_at_once(tmp_path / "c", *words, "-o", tmp_path / "m")
+    run("train", "--resume", held, "-o", tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
+    header = read_container(held, "checkpoint")[0]
+    assert Path(header["data"][0]) == data
+
+
+def test_two_readings_of_one_file_do_not_share_a_cache(tmp_path: Path) -> None:
+    """As UTF-8 and as Latin-1 the columns have the same names, means and scales, and other words."""
+    (tmp_path / "x.csv").write_bytes(("a,b,y\n" + "1,é,p\n2,ö,q\n" * 50).encode())
+    words = [tmp_path / "x.csv", "--learner", "pa1", "--category", "b"]
+    for encoding in ("utf-8", "latin-1"):
+        run("train", *words, "--encoding", encoding, "-o", tmp_path / f"{encoding} without")
+        run("train", *words, "--encoding", encoding, "-o", tmp_path / encoding, "--cache", tmp_path / "cache")
+        assert (tmp_path / encoding).read_bytes() == (tmp_path / f"{encoding} without").read_bytes()
+    assert len(os.listdir(tmp_path / "cache")) == 2
+
+
+@pytest.mark.parametrize("every", [None, "x", -1, [], {}])
+def test_what_lies_beside_a_run_is_checked_too(data: Path, tmp_path: Path, every: Any) -> None:
+    held = stop_at_once(tmp_path / "c", data, "--block", 64, "-o", tmp_path / "m")
+    header, tensors = read_container(held, "checkpoint")
+    write_container(held, "checkpoint", header | {"extra": {"every": every}}, tensors)
+    told = run("train", "--resume", held, "-o", tmp_path / "m", check=1).stderr
+    assert "is not a sound checkpoint: it does not say how often it is written" in told
+
+
+def test_all_data_is_hashed_only_for_a_cache_or_a_checkpoint(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[str] = []
+    original = sources.digest_of
+    monkeypatch.setattr(sources, "digest_of", lambda path: hashed.append(path) or original(path))
+
+    def new_run() -> FileRun:
+        return FileRun.begin(scan(data), make_recipe("averaged", max_iter=3))
+
+    new_run().run()
+    assert hashed == []
+    new_run().run(cache=str(tmp_path / "cache"))
+    assert set(hashed) == {str(data)}
+    hashed.clear()
+    save_checkpoint(new_run(), tmp_path / "c", {})
+    assert hashed == [str(data)]
