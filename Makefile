@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks kills lost-workers bench bench-quick bench-guard clean
+.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks kills torture lost-workers bench bench-quick bench-guard clean
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
@@ -78,6 +78,9 @@ dist: # the source distribution and the wheels
 clean-room: # what a newcomer does with a wheel, timed
 	test -n "$$(ls dist/*.whl 2> /dev/null)" || $(MAKE) dist
 	PYTHON=$(PYTHON) packaging/clean.sh
+
+torture: $(VENV)/.installed # a server killed 200 times while clients learn; the tests do it 20 times
+	ROSENBLATT_KILLS=200 $(BIN)/python -m pytest -q tests/service/test_torture.py
 
 sanitize: $(VENV)/.installed # the engine under AddressSanitizer and UBSan
 	tests/sanitize.sh $(BIN)/python
