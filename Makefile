@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks kills bench bench-quick bench-guard clean
+.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks kills torture lost-workers bench bench-quick bench-guard clean
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
@@ -79,6 +79,9 @@ clean-room: # what a newcomer does with a wheel, timed
 	test -n "$$(ls dist/*.whl 2> /dev/null)" || $(MAKE) dist
 	PYTHON=$(PYTHON) packaging/clean.sh
 
+torture: $(VENV)/.installed # a server killed 200 times while clients learn; the tests do it 20 times
+	ROSENBLATT_KILLS=200 $(BIN)/python -m pytest -q tests/service/test_torture.py
+
 sanitize: $(VENV)/.installed # the engine under AddressSanitizer and UBSan
 	tests/sanitize.sh $(BIN)/python
 
@@ -96,6 +99,10 @@ FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.installed # changed files at every door
 	tests/fuzz/parsers.sh $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
+
+# Thirty workers killed at random moments, with the state held now and then, and after every mix.
+lost-workers: $(VENV)/.installed
+	ROSENBLATT_KILLS=30 $(BIN)/python -m pytest -q tests/cluster/test_losses.py -k killed
 
 # Half an hour for each.
 fuzz-long:
