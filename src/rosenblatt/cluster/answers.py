@@ -182,7 +182,7 @@ def _batch_of(X: Any, y: Any, weights: Any = None) -> Batch:
     return Batch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
 
 
-_ADDED = "there named right count weight squares unknown loss brier known bins".split()
+_ADDED = ["there", "named", "right", "count", "weight", "squares", "unknown", "loss", "brier", "known", "bins"]
 
 
 def join_sums(left: Sums, right: Sums) -> Sums:
