@@ -136,6 +136,12 @@ def test_the_tools_are_beside_the_plane_on_every_screen(screen: Any) -> None:
     plane, time = (page.locator(id).bounding_box() for id in ("#board .plane", "#transport"))
     assert 0 <= plane["y"] < 300
     assert plane["y"] + plane["height"] < time["y"] < 844
+    # What has the focus comes to lie between the two, not under one of them.
+    for name in ("#ledger-open", "#form [name=kernel]", "#csv-load"):
+        page.locator(name).focus()
+        page.wait_for_timeout(100)
+        box = page.locator(name).bounding_box()
+        assert plane["y"] + plane["height"] <= box["y"] < box["y"] + box["height"] <= time["y"] + 1, name
 
 
 @pytest.mark.parametrize("dark", [False, True])

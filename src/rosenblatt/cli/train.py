@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_arguments(parser)
     add_column_arguments(parser)
     group = parser.add_argument_group("larger than memory, stop and resume")
-    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 131072)")
+    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 8192)")
     group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
     group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
     group.add_argument(

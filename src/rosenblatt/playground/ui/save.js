@@ -34,8 +34,7 @@ export function startSave(store, stage, transport) {
 		transport.pause()
 		tell("The film is being made …")
 		const frames = await makeFrames(store, stage)
-		const length = Math.ceil(frames.reduce((sum, { seconds }) => sum + seconds, 0))
-		if (kind === "video/webm") tell(`The film is recorded as it plays, for ${length} seconds …`)
+		if (kind === "video/webm") tell("The film is recorded as it plays …")
 		give(`perceptron.${kind.slice(6)}`, kind, await make(frames))
 		tell("The film is made: a frame for every update.")
 	}
