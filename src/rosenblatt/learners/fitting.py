@@ -162,7 +162,7 @@ def _problems(
         rows, held_rows = hold_out(labels, rows, recipe.validation_fraction, generator)
         held = table, labels, held_rows
     problems = [
-        Problem(table, targets, recipe.used_rule, rows, bool(recipe.shuffle))
+        Problem(table, targets, recipe.used_rule, rows, recipe.shuffle)
         for targets in targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=tie_positive)
     ]
     if held is None:
