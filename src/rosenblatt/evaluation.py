@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.model import Model
 
 if TYPE_CHECKING:
@@ -179,6 +179,9 @@ class Sums:
     """The sums behind an evaluation; those of several parts of the rows can be joined."""
 
     def __init__(self, model: Model) -> None:
+        if model.measures or model.several:
+            kind = "a regression" if model.measures else "a model of several labels per row"
+            raise ModelError(f"{kind} has no classes to count: predict with it, and compare the answers")
         K = len(model.classes)
         self.classes, self.K = Classes(model.classes), K
         self.there, self.named, self.right = np.zeros(K), np.zeros(K), np.zeros(K)
