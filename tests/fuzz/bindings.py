@@ -396,7 +396,13 @@ def _bits(c: Chooser) -> Any:
 CALLS: dict[str, Callable[[Chooser], Any]] = {
     "cpu_has_avx2": lambda c: engine._module.cpu_has_avx2(),
     "seed_generator": lambda c: engine.seed_generator(c.whole(0), c.whole(0)),
-    "shuffle": lambda c: engine.shuffle(c.order(), c.generator(), number=c.flag()),
+    "shuffle": lambda c: engine.shuffle(c.order(), c.generator()),
+    "strips_of": lambda c: engine.strips_of(c.whole(3), c.whole(2)),
+    "draw_strips": lambda c: engine.draw_strips(c.random.choice((-1, 0, 3, 500)), c.generator(), c.whole(2)),
+    "draw_windows": lambda c: engine.draw_windows(
+        c.order(), c.generator(), c.whole(3), c.whole(1), c.whole(0), c.whole(2)
+    ),
+    "draw_order": lambda c: engine.draw_order(c.order(), c.generator(), c.maybe(c.order), c.whole(2)),
     "symmetric_uniform": lambda c: engine.symmetric_uniform(c.whole(3), c.generator()),
     "Rows": lambda c: _use_rows(c, lambda rows: (rows.count, rows.features, rows.sparse)),
     "Rows.count": lambda c: c.rows().count,

@@ -25,6 +25,8 @@ VERBS = (
     "tune",
     "certify",
     "trace",
+    "serve",
+    "replay",
     "play",
     "demo",
     "completion",

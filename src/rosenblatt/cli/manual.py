@@ -20,6 +20,7 @@ def render_manual() -> str:
     verbs = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction)).choices
     lines = [
         f'.TH ROSENBLATT 1 "" "rosenblatt {__version__}" "User commands"',
+        ".ad l",  # no stretched lines: lists of choices are long words
         ".SH NAME",
         f"rosenblatt \\- {_plain(DESCRIPTION)}",
         ".SH SYNOPSIS",

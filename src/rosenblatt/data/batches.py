@@ -153,8 +153,8 @@ class Classes:
         if fractions:
             shown = fractions[0].decode("utf-8", "replace")
             raise LabelError(
-                f"the label {shown} is a measurement: labels are classes, whole numbers or names; a regression, "
-                "such as pa1-regression, learns from measurements"
+                f"the label {shown} is a measurement: labels are classes, whole numbers or names; a regression "
+                "(pa1-regression) learns from measurements"
             )
         return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
 

@@ -14,13 +14,13 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.base import Classifying, Learner, check_online, check_weight
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import LINEAR, SAFE, Space, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.stream import Stream
+from rosenblatt.learners.stream import Columns, Stream
 from rosenblatt.learners.targets import weight_of_class
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.recipe.recipe import Recipe
@@ -118,7 +118,7 @@ class WeightLearner(Learner):
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
         stream = self._stream()
-        return self._reading().score_one(features, self._names) if stream is None else stream.scores(features)
+        return self._reading().score_one(features, self._columns) if stream is None else stream.scores(features)
 
     @property
     def coef_(self) -> Any:
@@ -153,7 +153,7 @@ class WeightLearner(Learner):
         """How many features the learner has seen."""
         stream = self._stream()
         if stream is not None:
-            return len(stream.names)
+            return stream.width
         if "_n_features" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no features yet: call fit first")
         return self._n_features
@@ -222,10 +222,13 @@ class WeightLearner(Learner):
         classes, names, history = self._classes_of(label), {}, History()
         if self.has_learned:
             learned = self.learned
+            if learned.several:
+                raise LabelError("learn_one has one label, and the rows before had several: use partial_fit")
             learned.check_told(recipe.shape())
             classes = merge_classes(learned.classes, classes)
             recipe.check_classes(len(classes))
             with learned.lock:
+                self._check_hashed(recipe)
                 names = self._names()
                 self.close_stream()
                 history = self.history_
@@ -239,15 +242,32 @@ class WeightLearner(Learner):
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
 
+    def _check_hashed(self, recipe: Recipe) -> None:
+        """Raise if hashed features cannot go on from the columns that were learned."""
+        bits = getattr(recipe, "hash_bits", None)
+        if bits and self.n_features_in_ != 1 << bits:
+            raise DataError(
+                f"hash_bits={bits} makes {1 << bits:,} columns of an example, but {self.n_features_in_} were learned: "
+                "learn from dicts alone, or from rows of as many columns"
+            )
+
     def _classes_of(self, label: Any) -> NDArray[Any]:
         """The classes of one label."""
         return sorted_classes([label])
+
+    def _columns(self) -> Columns:
+        """The column of each feature, by its name, or the bits of its hash."""
+        bits = self.learned.told.get("hash_bits")
+        return bits if bits and self.n_features_in_ == 1 << bits else self._names()
 
     def _names(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""
         stream = self._stream()
         if stream is not None:
             return stream.names
+        bits = getattr(self.recipe(), "hash_bits", None)
+        if bits and self.n_features_in_ == 1 << bits:
+            return {}
         names = getattr(self, "feature_names_in_", None)
         return {name: at for at, name in enumerate(range(self.n_features_in_) if names is None else names)}
 
@@ -258,7 +278,7 @@ class WeightLearner(Learner):
             return
         names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
         learned.states[:] = stream.trimmed()
-        self._n_features = len(stream.names)
+        self._n_features = stream.width
         self.__dict__.pop("_feature_names", None)
         if names is not None:
             self._feature_names = names

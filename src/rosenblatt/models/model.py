@@ -47,6 +47,8 @@ class Model:
         From scores to probabilities, if the learner had them.
     kept : Kept, a function that gives it, or None
         What a learner needs to go on from here.
+    several : bool
+        May a row have several labels, a score for each?
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Model:
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
     kept: Kept | MakeKept | None = None
+    several: bool = False
 
     @property
     def measures(self) -> bool:
@@ -101,6 +104,8 @@ class Model:
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, or its number."""
         scores = self.scores(self._table(X))
+        if self.several:
+            return (scores >= 0).astype(np.int64)
         return scores[:, 0] if self.measures else self.labels(predict_codes(scores))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -157,6 +162,8 @@ class Model:
 
     def weights(self) -> tuple[Linear, Products | None]:
         """The weights, and the products that they weigh; None: they weigh columns."""
+        if self.several:
+            raise ModelError("a model of several labels per row is for rosenblatt itself: export one for each label")
         part = self.parts[0]
         if isinstance(part, Quadratic):
             return part.linear, part.products
@@ -232,7 +239,9 @@ class Model:
         return labels * 2 if len(labels) == 1 else labels
 
     def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
-        return self.scores(example_table(features, self._columns, self.features))
+        bits = self.parameters.get("hash_bits")
+        hashed = bits if isinstance(bits, int) and self.features == 1 << bits else None
+        return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))
 
     def _table(self, X: Any) -> Table:
         check_names(column_names(X), self._ordered)
@@ -274,12 +283,18 @@ def model_of(
         history,
         calibrator_of(outer),
         outer.kept() if state and hasattr(outer, "kept") else None,
+        bool(getattr(getattr(learner, "learned", None), "several", False)),
     )
 
 
 def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a file can hold, in the order of their names."""
-    return {name: value for name, value in sorted(parameters.items()) if _is_plain(value)}
+    return {name: value for name, value in sorted(parameters.items()) if _is_told(name, value)}
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
+    return _is_plain(value) and not (name == "hash_bits" and value is None)
 
 
 def _is_plain(value: Any) -> bool:

@@ -13,7 +13,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.plot.figure import FAINT, INK, MISTAKE, PROOF, SERIES, new_figure
+from rosenblatt.plot.figure import INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
 from rosenblatt.theory.trace import Trace
 
@@ -71,8 +71,8 @@ def ledger(book: Ledger) -> Figure:
     left.plot(beyond, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
     left.plot(k, np.sqrt([line.squared_length for line in book]), color=INK, label=r"$\|w\|$")
     left.plot(k, [line.progress for line in book], color=PROOF, label=r"$w\cdot u$")
-    left.plot(beyond, beyond * book.gamma, color=PROOF, linestyle=":", label=r"$k\gamma$")
-    left.fill_between(beyond, beyond * book.gamma, most, color=FAINT, alpha=0.25, linewidth=0)
+    left.plot(beyond, beyond * book.gamma, color=PROOF, linestyle="--", label=r"$k\gamma$")
+    left.fill_between(beyond, beyond * book.gamma, most, color=PROOF, alpha=0.09, linewidth=0)
     left.set(xlabel="mistake $k$", ylabel="length", title=f"{len(book)} mistakes; the bound is {int(book.bound):,}")
     left.legend(frameon=False)
     right.plot(k, [line.bracket.upper for line in book], color=INK, label=r"$\|w\|/k$")
