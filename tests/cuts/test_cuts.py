@@ -65,9 +65,7 @@ def test_nothing_else_in_the_project_writes() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and _writes(node):
                 found.add(path.relative_to(root).as_posix())
-    assert found == WRITERS | OF_THE_SERVICE | {
-        "cli/main.py"
-    }  # /dev/null for closed standard files
+    assert found == WRITERS | OF_THE_SERVICE | {"cli/main.py"}  # /dev/null for closed standard files
 
 
 def _writes(node: ast.Call) -> bool:
