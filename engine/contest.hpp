@@ -19,6 +19,7 @@
 #include "large.hpp"
 #include "loops.hpp"
 #include "pass.hpp"
+#include "strips.hpp"
 
 namespace rosenblatt {
 
@@ -85,8 +86,9 @@ class Contest {
   // The order of the next epoch, the same for all contestants of a fold.
   void shuffle() {
     for (auto& fold : folds) {
-      fold->order = fold->training;
-      rosenblatt::shuffle(fold->order.data(), static_cast<std::int64_t>(fold->order.size()), fold->generator);
+      fold->order.resize(fold->training.size());
+      Strips(static_cast<std::int64_t>(fold->order.size()))
+          .draw_order(fold->training.data(), fold->order.data(), fold->generator);
     }
   }
 

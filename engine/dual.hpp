@@ -73,7 +73,8 @@ class DualRun {
 
   // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
   // every mistake.
-  void learn(Order order, const AnyRule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight, Poll& poll) {
+  void learn(Order order, const AnyRule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight,
+             Poll& poll) {
     if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
     remember(order);
     const double reach = visit_first_order(rule, [](const auto& chosen) { return chosen.reach(); });

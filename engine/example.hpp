@@ -21,7 +21,7 @@ struct Basis {
 // One step of a rule in a space; was there one?
 template <class Rule, class Space>
 ALWAYS_INLINE bool take_step(const Rule& rule, std::int64_t i, const Verdict& verdict, double weight, Space& space,
-               const Counters& c) {
+                             const Counters& c) {
   if (!rule.wants(verdict.margin, verdict.mistake)) return false;
   const double q = space.q(rule, i, verdict);
   const double tau = q > 0 ? rule.step(verdict.loss, q, weight) : 0.0;

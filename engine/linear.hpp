@@ -10,6 +10,7 @@
 
 #include "example.hpp"
 #include "loops.hpp"
+#include "threads.hpp"
 
 namespace rosenblatt {
 
@@ -34,14 +35,14 @@ ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, cons
   });
 }
 
-// The same for a whole order, whatever the model.
+// The same whatever the model.
 template <class Rows, class Visit>
-void for_each_score(const Rows& rows, Order order, const Linear<Rows>& model, Poll& poll, Visit&& visit) {
+void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows>& model, Poll& poll, Visit&& visit) {
   const auto nothing = [](std::int64_t) {};
   if (model.K == 1)
-    for_each_score<true>(rows, order, {0, order.count}, model, poll, nothing, visit);
+    for_each_score<true>(rows, order, part, model, poll, nothing, visit);
   else
-    for_each_score<false>(rows, order, {0, order.count}, model, poll, nothing, visit);
+    for_each_score<false>(rows, order, part, model, poll, nothing, visit);
 }
 
 // The mistakes of a model on the rows, each counted with its sample weight; it may stop once `limit` is reached.
@@ -152,7 +153,7 @@ double reach_of(const std::variant<Rules...>& rule) {
 // only of updates.
 template <bool watched, class Rows, class Task, class Rule, class Keep>
 void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
-                   const State<typename Rows::Value> state, const Rule& rule, Keep& keep, Poll& poll) {
+              const State<typename Rows::Value> state, const Rule& rule, Keep& keep, Poll& poll) {
   using T = typename Rows::Value;
   const Rows& rows = given_rows;
   const Task task = given;
@@ -162,7 +163,9 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
   const double reach = reach_of(rule);
   const Shrunk<T>* shrunk = nullptr;
   if constexpr (watched) shrunk = std::get_if<Shrunk<T>>(&keep);
-  const auto check = [&](double limit) { return count_mistakes(given_rows, given, order, Linear<Rows>(state), limit, poll); };
+  const auto check = [&](double limit) {
+    return count_mistakes(given_rows, given, order, Linear<Rows>(state), limit, poll);
+  };
   for_each_score<Task::one_row>(
       rows, order, part, Linear<Rows>(state), poll,
       [&](std::int64_t i) INLINE_LAMBDA {
@@ -172,12 +175,10 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
       [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
         learn_example(
             task, reach, i, task.of(scores, i), watched && shrunk, c, mistake_weight,
-            [&](std::int64_t at, const Verdict& verdict, double weight, const Counters& counted) INLINE_LAMBDA {
-              return steps.take(at, verdict, weight, counted);
-            },
+            [&](std::int64_t at, const Verdict& verdict, double weight, const Counters& counted)
+                INLINE_LAMBDA { return steps.take(at, verdict, weight, counted); },
             [&](Counters& counted, bool mistake, bool update) INLINE_LAMBDA {
-              if constexpr (watched)
-                std::visit([&](auto& kept) { kept.after(counted, mistake, update, check); }, keep);
+              if constexpr (watched) std::visit([&](auto& kept) { kept.after(counted, mistake, update, check); }, keep);
             });
       });
   *state.counters = c;
@@ -239,8 +240,11 @@ double Loops<Rows>::accuracy(const Rows& rows, const AnyTask& task, Order order,
 
 template <class Rows>
 void Loops<Rows>::scores(const Rows& rows, Order order, const Linear<Rows>& model, double* out, Poll& poll) {
-  const auto write = [&](std::int64_t, const double* found) { out = std::copy_n(found, model.K, out); };
-  for_each_score(rows, order, model, poll, write);
+  run_in_parts(order.count, order.count * rows.values_a_row() * model.K, poll, [&](Part part, Poll& asked) {
+    double* at = out + part.begin * model.K;
+    const auto write = [&](std::int64_t, const double* found) { at = std::copy_n(found, model.K, at); };
+    for_each_score(rows, order, part, model, asked, write);
+  });
 }
 
 }  // namespace rosenblatt

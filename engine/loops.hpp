@@ -37,7 +37,7 @@ struct Loops {
   // The share of the rows that a model predicts right, each counted with its sample weight; 0 without any.
   static double accuracy(const Rows& rows, const AnyTask& task, Order order, const Linear<Rows>& model, Poll& poll);
 
-  // K scores per row, in the order.
+  // K scores per row, in the order, on as many cores as there are.
   static void scores(const Rows& rows, Order order, const Linear<Rows>& model, double* out, Poll& poll);
 };
 

@@ -6,8 +6,8 @@
 
 namespace rosenblatt {
 
-Pass make_pass(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view,
-               const AnyRule& rule, const Shrinking* penalty) {
+Pass make_pass(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view, const AnyRule& rule,
+               const Shrinking* penalty) {
   Pass made;
   std::visit(
       [&](const auto& rows) {
@@ -42,8 +42,8 @@ void run_together(const std::vector<const Pass*>& passes, Poll& poll) {
   }
 }
 
-double count_mistakes(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view,
-                      double limit, Poll& poll) {
+double count_mistakes(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view, double limit,
+                      Poll& poll) {
   return std::visit(
       [&](const auto& rows) {
         using Rows = std::decay_t<decltype(rows)>;

@@ -133,8 +133,8 @@ struct SecondOrder {
   }
 
   void move_row(std::int64_t i, std::int64_t k, double alpha, double beta, double seen) const {
-    move_along(rows, i, state.weights, rule.variances, average ? average->sums : nullptr, seen, k, state.K, static_cast<T>(alpha),
-               static_cast<T>(beta));
+    move_along(rows, i, state.weights, rule.variances, average ? average->sums : nullptr, seen, k, state.K,
+               static_cast<T>(alpha), static_cast<T>(beta));
     if (!state.fit_intercept) return;
     const double change = rosenblatt::move(state.intercept[k], rule.intercept_variances[k], 1.0, alpha, beta);
     if (average) average->intercept_sums[k] += seen * change;

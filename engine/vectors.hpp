@@ -44,6 +44,10 @@ struct Elements {
     for (std::size_t l = 0; l < count; ++l) a.elements[l] *= b.elements[l];
     return a;
   }
+  friend Elements operator*(Elements a, T b) {
+    for (T& element : a.elements) element *= b;
+    return a;
+  }
   // -1 where it is true and 0 where not, as vector extensions have it.
   friend Elements operator<(Elements a, const Elements& b) {
     for (std::size_t l = 0; l < count; ++l) a.elements[l] = a.elements[l] < b.elements[l] ? T(-1) : T(0);

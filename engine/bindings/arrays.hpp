@@ -77,7 +77,7 @@ class Rows {
   const AnyRows& view() const {
     if (bounds_ == Bounds::unknown) {
       const bool sound = std::visit([&](const auto& r) { return lies_within(r, stored_); }, view_);
-      bounds_ = sound ? Bounds::sound : Bounds::broken;
+      found(sound);
     }
     if (bounds_ == Bounds::broken)
       throw nb::value_error("rows: their starts point outside of the values, or their columns outside of the features");
@@ -86,7 +86,11 @@ class Rows {
   const AnyRows& unchecked() const { return view_; }
   const std::vector<nb::object>& owners() const { return owners_; }
   std::int64_t stored() const { return stored_; }
-  void found(bool sound) { bounds_ = sound ? Bounds::sound : Bounds::broken; }
+  // Do starts and columns lie where they should? If so it is seen whether the values need be read at all.
+  void found(bool sound) const {
+    bounds_ = sound ? Bounds::sound : Bounds::broken;
+    if (sound) std::visit([](auto& r) { r.look_for_ones(); }, view_);
+  }
 
   std::int64_t count() const {
     return std::visit([](const auto& r) { return r.count; }, view_);
@@ -99,7 +103,7 @@ class Rows {
   }
 
  private:
-  AnyRows view_;
+  mutable AnyRows view_;
   std::vector<nb::object> owners_;
   std::int64_t stored_;  // values of sparse rows
   mutable Bounds bounds_;

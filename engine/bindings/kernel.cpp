@@ -111,8 +111,7 @@ void learn_on_budget(KernelSource& held, KernelSource* kept, const PyTargets& ta
   const OneAtATime use = held.use();
   std::optional<OneAtATime> use_before;
   if (kept) use_before.emplace(kept->busy, "before: another call is using it");
-  Interrupt(cancel).run(
-      [&](Poll& poll) { run.learn(order, chosen, *tally.counters, *tally.mistake_weight, poll); });
+  Interrupt(cancel).run([&](Poll& poll) { run.learn(order, chosen, *tally.counters, *tally.mistake_weight, poll); });
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ Matrix<double> scores(const Rows& rows, const FloatsIn& weights, Input<double> i
   std::visit(
       [&](const auto& view) {
         using View = std::decay_t<decltype(view)>;
-        const Linear<View> model(floats<typename View::Value>(weights, product(K, view.features), "weights"), intercept.data(),
-                                 K);
+        const Linear<View> model(floats<typename View::Value>(weights, product(K, view.features), "weights"),
+                                 intercept.data(), K);
         Interrupt().run([&](Poll& poll) { Loops<View>::scores(view, order, model, out.data(), poll); });
       },
       rows.view());

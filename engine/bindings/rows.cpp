@@ -35,8 +35,7 @@ Rows sparse_rows(const Input<T>& values, const Input<Index>& indices, const Inpu
 template <class T, class Index>
 void bind_sparse(nb::module_& m) {
   m.def("sparse_rows", &sparse_rows<T, Index>, "values"_a.noconvert(), "indices"_a.noconvert(), "starts"_a.noconvert(),
-        "features"_a,
-        "CSR rows. Their starts and columns are looked at when they are first used.");
+        "features"_a, "CSR rows. Their starts and columns are looked at when they are first used.");
 }
 
 // What f says of the rows, found without the GIL.

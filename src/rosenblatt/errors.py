@@ -6,6 +6,7 @@ the built-in (or scikit-learn) error that code written for scikit-learn expects.
 ::
 
     RosenblattError
+    ├── ClusterError      RuntimeError a cluster that is gone, or has no workers
     ├── DataError         ValueError   rows or labels that cannot be learned from
     │   └── LabelError                 the labels are the problem
     ├── ModelError        ValueError   a model file that is not one, is broken, or cannot be written
@@ -26,6 +27,10 @@ class RosenblattError(Exception):
     ...     print(error)
     max_iter=0: must be at least 1
     """
+
+
+class ClusterError(RosenblattError, RuntimeError):
+    """The machines that were to do the work are not there, or keep failing."""
 
 
 class DataError(RosenblattError, ValueError):

@@ -169,18 +169,18 @@ class Evaluation:
 
 def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
     """Predict every row of the batches and count."""
-    tally = _Tally(model)
+    sums = Sums(model)
     for batch in batches:
-        tally.add(batch)
-    return tally.result()
+        sums.add(model, batch)
+    return sums.result(model)
 
 
-class _Tally:
-    """The sums behind an evaluation."""
+class Sums:
+    """The sums behind an evaluation; those of several parts of the rows can be joined."""
 
     def __init__(self, model: Model) -> None:
         K = len(model.classes)
-        self.model, self.classes, self.K = model, Classes(model.classes), K
+        self.classes, self.K = Classes(model.classes), K
         self.there, self.named, self.right = np.zeros(K), np.zeros(K), np.zeros(K)
         self.confusion = np.zeros(K * K) if K <= MOST_CONFUSED else None
         self.pairs: dict[int, float] = {}
@@ -190,11 +190,11 @@ class _Tally:
         self.loss = self.brier = self.known = 0.0
         self.bins = np.zeros((3, BINS))  # weight, confidence, right
 
-    def add(self, batch: Batch) -> None:
+    def add(self, model: Model, batch: Batch) -> None:
         true = self.classes.codes(batch)
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-        scores = self.model.batch_scores(batch)
-        answers = self.model.answer(scores)
+        scores = model.batch_scores(batch)
+        answers = model.answer(scores)
         known = true >= 0
         self.count += int((weights > 0).sum())
         self.weight += float(weights.sum())
@@ -212,8 +212,8 @@ class _Tally:
             self._add_pairs(keys[true != answers], w[true != answers])
         if self.K == 2 and self.count <= MOST_SCORES:
             self.scores.append((scores[known, 0], true == 1, w))
-        if self.model.calibrator is not None:
-            self._add_probabilities(self.model.probabilities(scores)[known], true, answers, w)
+        if model.calibrator is not None:
+            self._add_probabilities(model.probabilities(scores)[known], true, answers, w)
 
     def _add_strangers(self, batch: Batch, known: NDArray[np.bool_]) -> None:
         if known.all():
@@ -245,7 +245,7 @@ class _Tally:
         for k, values in enumerate((w, w * sure, w * (answers == true))):
             self.bins[k] += np.bincount(place, values, BINS)
 
-    def result(self) -> Evaluation:
+    def result(self, model: Model) -> Evaluation:
         if not self.count:
             raise DataError("the data has no rows")
         whole = self.squares == self.count == self.weight  # no weights: everything is a count
@@ -264,7 +264,7 @@ class _Tally:
             }
         pairs = sorted((wrong if self.confusion is not None else self.pairs).items(), key=lambda pair: -pair[1])
         return Evaluation(
-            self.model.classes,
+            model.classes,
             None if self.confusion is None else matrix.astype(kind),
             _plain(self.unknown),
             reliability,

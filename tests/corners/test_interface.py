@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners import KERNEL, LINEAR, PROBABLE, dicts, each, rows
+from learners import KERNEL, LINEAR, PROBABLE, answers, assert_same, dicts, each, rows
 from rosenblatt import (
     AROW,
     AutoPerceptron,
@@ -185,3 +185,51 @@ def test_what_hash_bits_cannot_do_is_said() -> None:
     learner = Perceptron(hash_bits=5).learn_one({"a": 1.0}, 1).learn_one({"b": 1.0}, 0)
     with pytest.raises(ParameterError, match="hash_bits"):
         learner.set_params(hash_bits=6).learn_one({"a": 1.0}, 1)
+
+
+# -- several labels at once
+
+
+SEVERAL = {name: LINEAR[name] for name in ("last", "average", "vote", "pocket", "PA-I", "AROW")} | {
+    name: KERNEL[name] for name in ("kernel",)
+}
+
+
+def indicators(labels: int = 3) -> tuple[Any, Any]:
+    X, _ = rows(60)
+    return X, (X @ np.random.default_rng(0).normal(size=(4, labels)) > 0).astype(int)
+
+
+@each(SEVERAL)
+@pytest.mark.parametrize("labels", [2, 3])
+def test_an_indicator_of_several_labels_is_one_problem_for_each(make: Any, labels: int, tmp_path: Path) -> None:
+    X, Y = indicators(labels)
+    learner = make().fit(X, Y)
+    found = learner.predict(X)
+    assert found.shape == (60, labels)
+    assert set(np.unique(found)) <= {0, 1}
+    for k in range(labels):
+        alone = make().fit(X, Y[:, k])
+        assert_same([learner.decision_function(X)[:, k], found[:, k]], answers(alone, X), f"label {k}")
+    save(learner, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict(X), found)
+    learner.partial_fit(X[:20], Y[:20])
+    np.testing.assert_array_equal(loaded.partial_fit(X[:20], Y[:20]).decision_function(X), learner.decision_function(X))
+    assert learner.score(X, Y) > 0.3
+
+
+def test_several_labels_that_make_no_sense_are_refused() -> None:
+    X, Y = indicators()
+    learner = AveragedPerceptron(max_iter=3).fit(X, Y)
+    for bad, sentence in [
+        (2 * Y, "columns of 0 and 1"),
+        (Y[:, :2], "2 columns of labels, but 3"),
+        (Y[:, 0], "by turns"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            learner.partial_fit(X, bad)
+    with pytest.raises(ValueError, match="learn_one has one label"):
+        learner.learn_one({0: 1.0}, 1)
+    with pytest.raises(ParameterError, match="class_weight"):
+        AveragedPerceptron(class_weight="balanced").fit(X, Y)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt import engine
+from rosenblatt.learners.state.arrays import EVERY, KEEPS, OF_SECOND_ORDER
 
 PAGE = mmap.PAGESIZE
 REFUSALS = (TypeError, ValueError, RuntimeError, MemoryError, OverflowError, KeyError, AttributeError)
@@ -72,7 +73,12 @@ class Chooser:
 
     def __init__(self, random_: random.Random) -> None:
         self.random = random_
-        self.chance = random_.choice((0.0, 0.05, 0.1, 0.3))
+        self.chance = random_.choice((0.0, 0.02, 0.05, 0.1, 0.3))
+        # What all parts of a sound call have in common.
+        self.task = random_.choice(("signs", "signs", "classes", "numbers"))
+        self.K = 3 if self.task == "classes" else 1
+        self.kind = random_.choice(("f8", "f8", "f8", "f4"))
+        self.is_sparse = random_.random() < 0.5
 
     def strange(self) -> bool:
         return self.random.random() < self.chance
@@ -137,16 +143,14 @@ class Chooser:
     # What most calls are made of: 3 rows of 2 features, 2 or 3 classes.
     def sparse(self) -> Any:
         kind = self.random.choice(("i4", "i8"))
-        values = self.array([1.0, 2.0, 3.0, 4.0], self.random.choice(("f4", "f8", "f8", "f8")))
+        values = self.array([1.0, 2.0, 3.0, 4.0], self.kind)
         return engine.sparse_rows(values, self.array([0, 1, 0, 1], kind), self.array([0, 2, 3, 4], kind), self.whole(2))
 
     def dense(self) -> Any:
-        return engine.dense_rows(
-            self.array([[1.0, 2.0], [3.0, -1.0], [0.0, 1.0]], self.random.choice(("f4", "f8", "f8")))
-        )
+        return engine.dense_rows(self.array([[1.0, 2.0], [3.0, -1.0], [0.0, 1.0]], self.kind))
 
     def rows(self) -> Any:
-        return self.any(self.random.choice((self.sparse, self.dense)))
+        return self.any(self.sparse if self.is_sparse != self.strange() else self.dense)
 
     def order(self) -> Any:
         return self.array(self.random.choice(([0, 1, 2], [2, 2, 0, 1], [])), "u4")
@@ -155,40 +159,41 @@ class Chooser:
         return self.array([1, 2, 3, 4], "u8")
 
     def targets(self) -> Any:
-        kind = self.random.choice(("signs", "signs", "classes", "numbers"))
-        y = {"signs": ([1, -1, 1], "i1"), "classes": ([0, 2, 1], "i4"), "numbers": ([0.5, 1, 2], "f8")}[kind]
-        rows = self.whole(3 if kind == "classes" else 1)
+        y = {"signs": ([1, -1, 1], "i1"), "classes": ([0, 2, 1], "i4"), "numbers": ([0.5, 1, 2], "f8")}[self.task]
+        rows = self.whole(self.K)
         weights = self.maybe(lambda: self.array([1.0, 0.0, 2.0]))
         return engine.Targets(
             self.array(*y), rows=rows, sample_weight=weights, tie_positive=self.flag(), epsilon=self.number(0.1)
         )
 
     def rule(self) -> Any:
-        names = ("perceptron", "margin", "PA", "PA-I", "PA-II", "AROW", "normalised")
         shrink = {"shrink": self.number(0.9), "cut": self.number(0.1)} if self.random.random() < 0.2 else {}
-        more = {name: self.number(1.0) for name in ("eta0", "beta", "C", "r", "epsilon") if self.random.random() < 0.3}
-        return engine.Rule(self.word(*names), **more, **shrink)
+        return self.plain_rule(**shrink)
 
-    def arrays(self, K: int, features: int) -> dict[Any, Any]:
-        kind, size = self.random.choice(("f8", "f8", "f8", "f4")), K * features
-        made: dict[Any, Any] = {name: self.array(np.zeros(size), kind) for name in ("weights", "pocket", "variances")}
-        made |= {name: self.array(np.zeros(size)) for name in ("sums", "corrections", "tail")}
-        made |= {name: self.array(np.zeros(K)) for name in ("intercept", "intercept_sums", "intercept_tail")}
-        made |= {name: self.array(np.ones(K)) for name in ("intercept_variances", "pocket_intercept")}
-        made |= {
-            "counters": self.array(np.zeros(len(engine.COUNTERS)), "i8"),
-            "as_of": self.array(np.zeros(features), "i8"),
+    def plain_rule(self, **more: Any) -> Any:
+        """One without a penalty, which not all learners take."""
+        names = ("perceptron", "perceptron", "PA", "PA-I", "PA-II", "AROW", "normalised")
+        more |= {name: self.number(1.0) for name in ("eta0", "beta", "C", "r", "epsilon") if self.random.random() < 0.3}
+        return engine.Rule(self.word(*names), **more)
+
+    def arrays(self, K: int, features: int, kind: str) -> dict[Any, Any]:
+        sizes = {"weights": K * features, "classes": K, "features": features, "one": 1}
+        declared = [*EVERY, *OF_SECOND_ORDER, *(array for keep in KEEPS.values() for array in keep.arrays)]
+        made: dict[Any, Any] = {
+            array.name: self.array(np.full(sizes[array.shape], min(array.begin, 9.0)), kind if array.as_rows else "f8")
+            for array in declared
         }
-        made |= {"mistake_weight": self.array([0.0]), "pocket_mistakes": self.array([9.0])}
+        made["counters"] = self.array(np.zeros(len(engine.COUNTERS)), "i8")
+        made["as_of"] = self.array(np.zeros(features), "i8")
         for name in list(made):
             if self.strange() and self.random.random() < 0.3:
                 del made[name]
         return made
 
     def state(self, features: int = 2) -> Any:
-        K = self.random.choice((1, 1, 3))
-        keep = self.word("last", "average", "tail", "vote", "pocket")
-        return engine.State(keep, self.arrays(K, features), fit_intercept=self.flag(), feature_major=self.flag())
+        keep, major = self.word("last", "average", "tail", "vote", "pocket"), self.is_sparse != self.strange()
+        arrays = self.arrays(self.K, features, self.kind)
+        return engine.State(keep, arrays, fit_intercept=self.flag(), feature_major=major)
 
     def source(self) -> Any:
         kind = self.random.randrange(4)
@@ -229,10 +234,10 @@ class Chooser:
 
 def _contest(c: Chooser) -> Any:
     made = engine.Contest(c.rows(), c.any(c.targets), fit_intercept=c.flag())
-    for _ in range(c.random.randrange(3)):
+    for _ in range(c.random.randrange(1 - c.strange(), 3)):
         made.add_fold(c.order(), c.order(), c.generator())
-    for _ in range(c.random.randrange(3)):
-        made.add(c.whole(0), c.any(c.rule), c.word("last", "average", "tail"))
+    for _ in range(c.random.randrange(1 - c.strange(), 3)):
+        made.add(c.whole(0), c.any(c.plain_rule), c.word("last", "average"))
     return made
 
 
@@ -243,7 +248,7 @@ def _pass(c: Chooser) -> Any:
 
 
 def _dual(c: Chooser) -> Any:
-    start = c.array(np.zeros((3, c.random.choice((1, 3)))))
+    start = c.array(np.zeros((3, c.K)))
     return engine.DualRun(c.any(c.source), c.any(c.targets), bias=c.number(1.0), start=start)
 
 
@@ -276,18 +281,18 @@ def _features(c: Chooser, other: dict[Any, Any], *streams: Any) -> Any:
 
 def _stream(c: Chooser) -> tuple[Any, dict[Any, Any]]:
     vocabulary: dict[Any, Any] = {"a": c.whole(0)} if c.random.random() < 0.5 else {}
-    joint = c.random.random() < 0.4
+    joint = c.K == 3
     codes = {name: c.whole(k) for k, name in enumerate(("no", "so", "yes") if joint else ("no", "yes"))}
-    states = [
-        engine.State(
-            c.word("last", "average", "tail"),
-            c.arrays(3 if joint else 1, 6),
-            fit_intercept=c.flag(),
-            feature_major=True,
-        )
-    ]
+    arrays, keep = c.arrays(c.K, 6, "f8"), c.word("last", "average", "tail")
+    states = [engine.State(keep, arrays, fit_intercept=c.flag(), feature_major=True)]
     made = engine.Stream(
-        vocabulary, codes, states, c.any(c.rule), capacity=c.whole(6), one_vs_rest=c.strange(), tie_positive=c.flag()
+        vocabulary,
+        codes,
+        states,
+        c.any(c.plain_rule),
+        capacity=c.whole(6),
+        one_vs_rest=c.strange(),
+        tie_positive=c.flag(),
     )
     return made, vocabulary if c.random.random() < 0.5 else codes
 
@@ -320,16 +325,16 @@ def _run_passes(c: Chooser) -> Any:
 
 
 def _budget(c: Chooser) -> Any:
-    K = c.random.choice((1, 3))
-    pool = {"members": c.array([0, 1], "i8"), "coefficients": c.array(np.zeros(2 * K)), "numbers": c.array(np.zeros(4))}
+    policy = c.word("forget-oldest", "forgetron", "projectron")
+    pool = {"members": c.array([0, 1], "i8"), "coefficients": c.array(np.zeros(2 * c.K))}
     pool |= {
-        "matrix": c.array(np.eye(2).ravel() if c.random.random() < 0.7 else []),
+        "matrix": c.array([] if policy == "forget-oldest" else np.eye(2).ravel()),
         "ring": c.array([c.random.randrange(3), 0], "i8"),
+        "numbers": c.array(np.zeros(4)),
     }
     how = {"order": c.maybe(c.order), "bias": c.number(1.0), "cancel": c.cancel()}
-    policy = c.word("forget-oldest", "forgetron", "projectron")
     before = c.maybe(c.source)
-    targets, tally, rule = c.any(c.targets), c.any(c.tally), c.any(c.rule)
+    targets, tally, rule = c.any(c.targets), c.any(c.tally), c.any(c.plain_rule)
     return engine.learn_on_budget(c.any(c.source), before, targets, tally, rule, policy=policy, pool=pool, **how)
 
 
@@ -344,13 +349,13 @@ def _multiply(c: Chooser) -> Any:
 
 
 def _walk(c: Chooser) -> Any:
-    how = {"K": c.whole(1), "bias": c.number(1.0), "with_sums": c.flag(), "with_votes": c.flag()}
+    how = {"K": c.whole(c.K), "bias": c.number(1.0), "with_sums": c.flag(), "with_votes": c.flag()}
     return engine.kernel_walk(c.any(c.source), c.updates(), c.array([0, 1, 2], "i8"), c.array([1, 1], "i8"), **how)
 
 
 def _dual_learn(c: Chooser) -> Any:
     run = _dual(c)
-    run.learn(c.any(c.tally), c.any(c.rule), order=c.maybe(c.order), ratchet=c.flag(), cancel=c.cancel())
+    run.learn(c.any(c.tally), c.any(c.plain_rule), order=c.maybe(c.order), ratchet=c.flag(), cancel=c.cancel())
     run.count_mistakes(c.maybe(c.order))
     return run.updates(c.whole(0)), run.is_finite(), run.pocket
 
@@ -360,27 +365,25 @@ def _contest_run(c: Chooser) -> Any:
     made.shuffle()
     made.run(c.any(lambda: [c.whole(0)]), c.cancel())
     made.held_scores(c.whole(0))
-    return made.take_state(c.whole(0)), made.run([c.whole(0)], c.cancel())
+    made.take_state(c.whole(0))
+    return made.run([0], c.cancel()) if c.random.random() < 0.3 else None  # which takes no part any more
 
 
 def _scores(c: Chooser) -> Any:
+    """Also with sizes whose product is more than 2^64, which is 0 again."""
     K = c.random.choice((1, 3, 4))
-    return engine.scores(
-        c.rows(),
-        c.array(np.zeros(c.random.choice((2 * K, 0))), c.random.choice(("f8", "f8", "f4"))),
-        c.array(np.zeros(K)),
-        c.maybe(c.order),
-    )
+    size = 0 if c.strange() else 2 * K
+    return engine.scores(c.rows(), c.array(np.zeros(size), c.kind), c.array(np.zeros(K)), c.maybe(c.order))
 
 
 def _votes(c: Chooser) -> Any:
-    start = (c.array(np.zeros(2)), c.array(np.zeros(1)))
+    start = (c.array(np.zeros(2), c.kind), c.array(np.zeros(1)))
     how = {"survived_last": c.whole(1), "start": start, "fit_intercept": c.flag()}
     return engine.votes(c.rows(), c.rows(), c.updates(), **how)
 
 
 def _separate(c: Chooser) -> Any:
-    how = {"weights": c.array([0.0, 0.0]), "intercept": c.array([0.0]), "fit_intercept": c.flag()}
+    how = {"weights": c.array([0.0, 0.0], c.kind), "intercept": c.array([0.0]), "fit_intercept": c.flag()}
     return engine.separate(
         c.rows(), c.array([1, -1, 1], "i1"), **how, max_updates=c.random.choice((-1, 0, 5, 2**63 - 1))
     )
@@ -391,9 +394,15 @@ def _bits(c: Chooser) -> Any:
 
 
 CALLS: dict[str, Callable[[Chooser], Any]] = {
-    "cpu_has_avx2": lambda c: engine.cpu_has_avx2(),
+    "cpu_has_avx2": lambda c: engine._module.cpu_has_avx2(),
     "seed_generator": lambda c: engine.seed_generator(c.whole(0), c.whole(0)),
-    "shuffle": lambda c: engine.shuffle(c.order(), c.generator(), number=c.flag()),
+    "shuffle": lambda c: engine.shuffle(c.order(), c.generator()),
+    "strips_of": lambda c: engine.strips_of(c.whole(3), c.whole(2)),
+    "draw_strips": lambda c: engine.draw_strips(c.random.choice((-1, 0, 3, 500)), c.generator(), c.whole(2)),
+    "draw_windows": lambda c: engine.draw_windows(
+        c.order(), c.generator(), c.whole(3), c.whole(1), c.whole(0), c.whole(2)
+    ),
+    "draw_order": lambda c: engine.draw_order(c.order(), c.generator(), c.maybe(c.order), c.whole(2)),
     "symmetric_uniform": lambda c: engine.symmetric_uniform(c.whole(3), c.generator()),
     "Rows": lambda c: _use_rows(c, lambda rows: (rows.count, rows.features, rows.sparse)),
     "Rows.count": lambda c: c.rows().count,

@@ -26,7 +26,7 @@ from corpus import Door, make_doors
 
 SLOW = 1.0  # seconds of CPU for one input
 STUCK = 20.0  # seconds of any kind, on a busy machine
-MEMORY = 4 << 30  # bytes that an input may ask for beyond what is there already
+MEMORY = 2 << 30  # bytes that an input may ask for beyond what is there already
 
 
 ODD = [

@@ -27,6 +27,9 @@ def add_recipe_arguments(group: Any) -> None:
         text = f"{known.sentence}{_default(name, known)}"
         if known.kind == "switch":
             group.add_argument(option(name), action=argparse.BooleanOptionalAction, default=None, help=text)
+            for word in known.options:
+                flag, text = option(f"{name}_{word}"), f"{known.sentence}: {word}"
+                group.add_argument(flag, action="store_const", const=word, dest=name, help=text)
         elif known.options:
             group.add_argument(option(name), choices=known.options, help=text)
         else:

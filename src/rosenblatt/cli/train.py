@@ -7,6 +7,7 @@ to take.
     rosenblatt train flights.csv.gz --label late -o late.model --report late.html
     rosenblatt train big.svm --learner arow -o big.model --checkpoint big.checkpoint --every 5m
     rosenblatt train --resume big.checkpoint -o big.model
+    rosenblatt train 'data/*.parquet' --cluster tcp://host:8786 -o big.model
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ HELP = "learn a model from files, of any size"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
     parser.usage = "rosenblatt train DATA [DATA ...] -o MODEL [options]"
@@ -55,26 +57,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_arguments(parser)
     add_column_arguments(parser)
     group = parser.add_argument_group("larger than memory, stop and resume")
-    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 131072)")
+    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 8192)")
     group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
     group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
     group.add_argument(
         "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
     )
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint, with -o; it knows the data")
+    add_cluster_arguments(parser, training=True)
     group = parser.add_argument_group("the learner's own options, by their Python names")
     add_recipe_arguments(group)
 
 
 def run(args: argparse.Namespace) -> int:
+    from rosenblatt.cli.cluster import check_no_cluster, train_on_cluster
     from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
     from rosenblatt.models.container import check_writable
 
     started = time.perf_counter()
+    if args.resume and args.data:
+        raise ParameterError("--resume knows its data: name no other")
+    if args.cluster:
+        if not args.resume:
+            _settle_learner(args)
+        return train_on_cluster(args, _conclude)
+    check_no_cluster(args)
     if args.resume:
-        if args.data:
-            raise ParameterError("--resume knows its data: name no other")
         trained, reader, output = _resume(args)
     else:
         if not args.data:

@@ -21,6 +21,11 @@ class Labels:
     classes: NDArray[Any]
     codes: NDArray[np.int32]
 
+    @property
+    def several(self) -> bool:
+        """May a row have several labels, each a problem of its own?"""
+        return False
+
     def signs(self, positive: int = 1) -> NDArray[np.int8]:
         """+1 for the class at place `positive`, -1 for the others."""
         signs: NDArray[np.int8] = (self.codes == positive).view(np.int8) * np.int8(2) - np.int8(1)
@@ -102,6 +107,42 @@ class Numbers(Labels):
         return Numbers.of(y, self.epsilon, name=name)
 
 
+@dataclass(frozen=True)
+class Indicators(Labels):
+    """Several labels per row: a column for each, 1 where the row has it. Each column is a problem of its own."""
+
+    held: NDArray[np.bool_]  # (rows, labels)
+
+    @classmethod
+    def of(cls, y: Any, *, name: str = "y") -> Indicators:
+        """The columns of 0 and 1, checked."""
+        given = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        with np.errstate(invalid="ignore"):
+            fits = given.dtype.kind in "biuf" and bool(np.isin(given, (0, 1)).all())
+        if not fits:
+            raise LabelError(f"{name} has {given.shape[1]} columns: several labels per row are columns of 0 and 1")
+        return cls(np.arange(given.shape[1]), np.zeros(len(given), np.int32), given.astype(bool))
+
+    @property
+    def several(self) -> bool:
+        return True
+
+    def signs(self, positive: int = 1) -> NDArray[np.int8]:
+        signs: NDArray[np.int8] = self.held[:, positive].astype(np.int8) * np.int8(2) - np.int8(1)
+        return signs
+
+    def take(self, rows: NDArray[Any]) -> Indicators:
+        return Indicators(self.classes, self.codes[rows], self.held[rows])
+
+    def over(self, classes: NDArray[Any]) -> Indicators:
+        if len(classes) != len(self.classes):
+            raise LabelError(f"y has {len(self.classes)} columns of labels, but {len(classes)} were learned")
+        return self
+
+    def like(self, y: Any, *, name: str) -> Indicators:
+        return Indicators.of(y, name=name).over(self.classes)
+
+
 LARGEST_NUMBER = 1e100
 
 
@@ -138,6 +179,10 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     if y is None:
         raise LabelError(f"requires {name} to be passed, but the target {name} is None")
     labels = np.asarray(y)
+    if labels.dtype.kind == "f" and isinstance(y, list | tuple) and all(type(label) is int for label in y):
+        labels = np.array(y, object)  # on both sides of 2**63, where NumPy makes floats of them and loses digits
+        if min(y) >= 0:
+            labels = labels.astype(np.uint64)
     if labels.ndim != 1:
         raise LabelError(f"{name} should be a 1d array, one label a row; got an array of shape {labels.shape}")
     if labels.dtype.kind == "f":
@@ -164,7 +209,14 @@ def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
         sentence = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
         warnings.warn(sentence, DataConversionWarning, stacklevel=stacklevel)
         y = np.asarray(y).ravel()
+    elif (shape if shape is not None else np.shape(y) if _nested(y) else ())[1:]:
+        return Indicators.of(y)
     return encode_labels(y)
+
+
+def _nested(y: Any) -> bool:
+    """Is it a list of lists of numbers?"""
+    return isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
 
 
 def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:

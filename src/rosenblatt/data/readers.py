@@ -42,6 +42,7 @@ def scan(
     header: bool | None = None,
     limits: Limits = USUAL,
     in_order: bool = False,
+    look: bool = True,
 ) -> Reader:
     """Find out how data is to be read.
 
@@ -68,6 +69,8 @@ def scan(
         What is refused because it is too large.
     in_order : bool, default=False
         Documents in the order of their names, instead of the classes in turns.
+    look : bool, default=True
+        False leaves the pass over a table to the caller: its columns are guessed, without means and scales.
 
     Returns
     -------
@@ -111,9 +114,12 @@ def scan(
                 raise ParameterError(f"{name} names a column, and {found} lines have none")
         reader.encoder = LineEncoder(found, bits, grams, isinstance(sources[0], Documents))
         return reader
-    from rosenblatt.data.looking import look_through
+    from rosenblatt.data.looking import guess, look_through
 
-    return look_through(reader, bits=bits, grams=grams, **columns)
+    if look:
+        return look_through(reader, bits=bits, grams=grams, **columns)
+    guess(reader, columns.pop("number"), columns | {"bits": bits, "grams": grams})
+    return reader
 
 
 def iter_batches(data: Any, **options: Any) -> Iterator[Batch]:

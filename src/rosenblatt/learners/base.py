@@ -17,16 +17,15 @@ from sklearn.utils.validation import validate_data
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import History
-from rosenblatt.learners.fitting import check_lengths, conclude, prepare, remember_columns
+from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Learned, Reading
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.targets import row_weights, targets_of
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.recipe import Recipe
 
 
@@ -76,7 +75,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         known = labels.classes if not self.has_learned else merge_classes(self.learned.classes, labels.classes)
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))
-        recipe.check_classes(len(known))
+        if labels.several:
+            check_several(recipe)
+        else:
+            recipe.check_classes(len(known))
+        if self.has_learned and self.learned.several != labels.several:
+            raise LabelError("y: rows with one label and rows with several cannot be learned by turns; call fit")
         labels = labels.over(known)
         weights = row_weights(sample_weight, recipe.class_weight, labels, more_to_come=True)
         if weights is not None and not weights.any():
@@ -92,11 +96,12 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         before = dict(vars(self))
         try:
             generator = engine.seed_generator(seed_of(recipe.random_state))
-            states = self.space.new_states(recipe, table, known, generator)
+            states = self.space.new_states(recipe, table, known, generator, apart=labels.several)
             if named:
                 remember_columns(self, X)
             self.history_ = History()
             self.install(known, states)
+            self.learned.several = labels.several
             self._learn_or_leave(recipe, table, labels, weights)
         except KeyboardInterrupt:
             raise
@@ -274,9 +279,9 @@ class Classifying(ClassifierMixin):  # type: ignore[misc]
     """A learner whose scores tell classes apart."""
 
     def predict(self: Any, X: Any) -> NDArray[Any]:
-        """The label of each row."""
+        """The label of each row; after a fit on several labels per row, a column of 0 and 1 for each."""
         reading = self._reading()
-        labels: NDArray[Any] = reading.labels(predict_codes(reading.scores(self._table(X))))
+        labels: NDArray[Any] = reading.predicted(reading.scores(self._table(X)))
         return labels
 
     def decision_function(self: Any, X: Any) -> NDArray[np.float64]:

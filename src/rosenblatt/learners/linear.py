@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.base import Classifying, Learner, check_online, check_weight
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
@@ -222,6 +222,8 @@ class WeightLearner(Learner):
         classes, names, history = self._classes_of(label), {}, History()
         if self.has_learned:
             learned = self.learned
+            if learned.several:
+                raise LabelError("learn_one has one label, and the rows before had several: use partial_fit")
             learned.check_told(recipe.shape())
             classes = merge_classes(learned.classes, classes)
             recipe.check_classes(len(classes))

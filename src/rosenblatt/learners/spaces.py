@@ -34,12 +34,22 @@ class Space(Protocol):
         """Raise if a fit cannot begin on this table."""
 
     def new_states(
-        self, recipe: Any, table: Table, classes: NDArray[Any], generator: NDArray[np.uint64], init: Any = None
+        self,
+        recipe: Any,
+        table: Table,
+        classes: NDArray[Any],
+        generator: NDArray[np.uint64],
+        init: Any = None,
+        *,
+        apart: bool = False,
     ) -> list[Any]:
-        """States that have seen nothing yet: one, or one per class for one-vs-rest."""
+        """States that have seen nothing yet: one, or one per class for one-vs-rest and for labels that stand apart."""
 
     def may_fail(self, recipe: Any, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """May a pass over these rows fail half way? Then it is made on copies."""
+
+    def recognise(self, table: Table, states: list[Any]) -> None:
+        """Before epochs over rows that may have been learned before."""
 
     def look_at(self, table: Table, states: list[Any]) -> None:
         """Before states that have learned before learn from another table."""
@@ -64,9 +74,11 @@ class LinearSpace:
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
         init: Any = None,
+        *,
+        apart: bool = False,
     ) -> list[State]:
         """From the recipe's start, or from `init`; without a table, over no features yet."""
-        ovr = recipe.is_ovr(len(classes))
+        ovr = apart or recipe.is_ovr(len(classes))
         features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
         shape = (len(classes) if ovr else weight_rows(len(classes)), features)
         start = recipe.init if init is None else init
@@ -92,6 +104,9 @@ class LinearSpace:
 
     def look_at(self, table: Table, states: list[State]) -> None:
         """Weights are all that is needed."""
+
+    def recognise(self, table: Table, states: list[State]) -> None:
+        """Weights know no rows."""
 
     def leave(self, states: list[State]) -> None:
         """Weights are all that is left."""
@@ -121,10 +136,13 @@ class KernelSpace:
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
         init: Any = None,
+        *,
+        apart: bool = False,
     ) -> list[DualState] | list[BudgetState]:
         """All of them share their support rows, unless there is a budget."""
         kernel = make_kernel(recipe.kernel, recipe.gamma, recipe.degree, recipe.coef0, table)
-        problems, K = (len(classes), 1) if recipe.is_ovr(len(classes)) else (1, weight_rows(len(classes)))
+        ovr = apart or recipe.is_ovr(len(classes))
+        problems, K = (len(classes), 1) if ovr else (1, weight_rows(len(classes)))
         common: dict[str, Any] = {"kernel": kernel, "fit_intercept": bool(recipe.fit_intercept)}
         if recipe.budget is not None:
             common |= {"budget": int(recipe.budget), "policy": recipe.policy}
@@ -141,6 +159,10 @@ class KernelSpace:
     def look_at(self, table: Table, states: list[Any]) -> None:
         """The scores of the rows by what each state has learned."""
         type(states[0]).look_at(table, states)
+
+    def recognise(self, table: Table, states: list[Any]) -> None:
+        """The same, where these are the rows that were learned before: a support row among them is known again."""
+        type(states[0]).recognise(table, states)
 
     def leave(self, states: list[Any]) -> None:
         """From now on only support rows are held."""

@@ -111,7 +111,7 @@ def targets_of(
     def problem(y: NDArray[Any], rows: int) -> Targets:
         return Targets(y, rows, sample_weight, tie_positive)
 
-    if ovr and classes > 2:
+    if labels.several or (ovr and classes > 2):
         return [problem(labels.signs(k), 1) for k in range(classes)]
     return [problem(labels.signs(), 1) if classes <= 2 else problem(labels.codes, classes)]
 

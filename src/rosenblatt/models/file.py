@@ -107,6 +107,8 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
     }
     if model.measures:
         header["task"] = "regression"
+    if model.several:
+        header["several"] = True
     if model.calibrator is not None:
         header["probabilities"] = model.calibrator.to_json()
     kept = model.kept if state else None
@@ -123,7 +125,8 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
     if not isinstance(features, int) or not 0 < features <= MOST_FEATURES:
         raise ModelError(f"it has {features!r} features")
     classes = np.empty(0) if header.get("task") == "regression" else _classes_from(header["classes"])
-    rows = 1 if len(classes) <= 2 else len(classes)
+    several = header.get("several", False) is True
+    rows = 1 if len(classes) <= 2 and not several else len(classes)
     if rows * features > MOST_WEIGHTS:
         raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")
     _check_facts(header)
@@ -142,6 +145,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
         None if "kept" not in header else Kept.from_file(header["kept"], tensors),
+        several,
     )
 
 

@@ -47,6 +47,8 @@ class Model:
         From scores to probabilities, if the learner had them.
     kept : Kept, a function that gives it, or None
         What a learner needs to go on from here.
+    several : bool
+        May a row have several labels, a score for each?
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Model:
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
     kept: Kept | MakeKept | None = None
+    several: bool = False
 
     @property
     def measures(self) -> bool:
@@ -101,6 +104,8 @@ class Model:
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, or its number."""
         scores = self.scores(self._table(X))
+        if self.several:
+            return (scores >= 0).astype(np.int64)
         return scores[:, 0] if self.measures else self.labels(predict_codes(scores))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -157,6 +162,8 @@ class Model:
 
     def weights(self) -> tuple[Linear, Products | None]:
         """The weights, and the products that they weigh; None: they weigh columns."""
+        if self.several:
+            raise ModelError("a model of several labels per row is for rosenblatt itself: export one for each label")
         part = self.parts[0]
         if isinstance(part, Quadratic):
             return part.linear, part.products
@@ -276,6 +283,7 @@ def model_of(
         history,
         calibrator_of(outer),
         outer.kept() if state and hasattr(outer, "kept") else None,
+        bool(getattr(getattr(learner, "learned", None), "several", False)),
     )
 
 

@@ -30,7 +30,7 @@ class Recipe:
         0.0, "how much better an epoch must be to count as better", least=-math.inf, optional=True
     )
     n_iter_no_change: int = count(5, "epochs without getting better before it stops")
-    shuffle: bool = switch(True, "another order of the rows in each epoch")
+    shuffle: bool | Literal["rows"] = switch(True, "another order in each epoch, by strips of rows", options=("rows",))
     random_state: Any = value(0, "the seed of the shuffles")
     tie: Literal["mistake", "positive"] = choice("mistake", ("mistake", "positive"), "what a score of 0 is")
     multiclass: Literal["joint", "ovr"] = choice(

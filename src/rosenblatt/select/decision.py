@@ -191,7 +191,8 @@ def _decide(
     n_jobs: int | None,
     scoring: tuple[str, Measured] | None,
 ) -> Decision:
-    table, name, judge = prepared.table, *(scoring or (None, None))
+    table = prepared.table
+    name, judge = (None, None) if scoring is None else scoring
     sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
     q = typical_squared_norm(table) + 1.0
     candidates = make_candidates(q, len(prepared.held), sparse=sparse, weights=prepared.held_weights)
@@ -299,8 +300,8 @@ def _learn_part_by_part(decision: Decision, rows: NDArray[np.uint32], seed: int)
 
     judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
     while judge.stop_reason is None:
-        order, before = rows.copy(), Tally.of(state)
-        engine.shuffle(order, state.generator)
+        order, before = np.empty_like(rows), Tally.of(state)
+        engine.draw_order(order, state.generator, rows)
         for terms, part in products.iter_terms(examples.table, order):
             state.learn(terms, targets.take(part), recipe.used_rule)
         judge.hear(Tally.of(state).since(before, weight, len(rows), finite=state.is_finite()), separates)

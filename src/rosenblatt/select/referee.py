@@ -76,7 +76,7 @@ class Referee:
         problem = fitting.problems[0]
         order = problem.rows
         if problem.shuffle:
-            order = Orders().draw(problem.rows, problem.count, states[0].generator.copy())
+            order = Orders().draw(problem.rows, problem.count, states[0].generator.copy(), problem.shuffle)
         if order is None:
             order = np.arange(problem.count, dtype=np.uint32)
         asked = targets_of(self.labels, sample_weight=self.weights)[0]

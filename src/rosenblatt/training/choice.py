@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rosenblatt.data.batches import Batch, Classes
     from rosenblatt.data.readers import Reader
     from rosenblatt.models.quadratic import Products
     from rosenblatt.recipe.recipe import Recipe
@@ -98,6 +99,24 @@ def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> 
 
 def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
     """Choose by rows from all over the data."""
+    classes = reader.scan_classes()
+    rows, step = sample_rows(reader, limits.sample_bytes)
+    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": random_state}
+    return choose_by(rows, step, classes, reader.encoder.features, limits, **told)
+
+
+def choose_by(
+    rows: Batch,
+    step: int,
+    classes: Classes,
+    features: int | None,
+    limits: Limits,
+    *,
+    products: bool,
+    max_iter: int | None,
+    random_state: int,
+) -> Choice:
+    """Choose by every `step`-th row of some data with these classes."""
     import numpy as np
 
     from rosenblatt.data.labels import encode_labels
@@ -107,9 +126,7 @@ def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | No
     from rosenblatt.select.contest import MOST_EPOCHS
     from rosenblatt.select.scaling import typical_squared_norm
 
-    classes = reader.scan_classes()
-    rows, step = sample_rows(reader, limits.sample_bytes)
-    compact = Compact.of(rows, reader.encoder.features, dense=False)
+    compact = Compact.of(rows, features, dense=False)
     weights = weight_rows(len(classes)) * len(compact.columns)
     codes = classes.codes(rows)
     if weights > limits.weights or len(np.unique(codes)) < 2:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ModelError
-from rosenblatt.learners.files.run import MOST_WEIGHTS, FileRun
+from rosenblatt.learners.files.parts import MOST_WEIGHTS
+from rosenblatt.learners.files.run import FileRun
 from rosenblatt.learners.state.arrays import COUNTERS
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows

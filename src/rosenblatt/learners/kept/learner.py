@@ -45,6 +45,7 @@ def keep_learner(learner: Learner) -> Kept | None:
             epochs=learner.n_iter_,
             stop_reason=learner.stop_reason_,
             unrecorded=None if stream is None else list(stream.unrecorded()),
+            several=learner.learned.several,
         )
 
 
@@ -57,6 +58,7 @@ def keep_states(
     epochs: int,
     stop_reason: str,
     unrecorded: list[int] | None = None,
+    several: bool = False,
 ) -> Kept:
     """The states of a learner by its class and parameters; `unrecorded` counts what a stream has learned."""
     tensors: Tensors = {"validation": np.array(history.validation_score, np.float64)}
@@ -69,6 +71,7 @@ def keep_states(
         "unrecorded": unrecorded,
         "mistakes": [int(count) for count in history.mistakes],
         "updates": [int(count) for count in history.updates],
+        "several": several,
     }
     return Kept(header, {name: tensor.copy() for name, tensor in tensors.items()})
 
@@ -85,9 +88,11 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
     except (ParameterError, TypeError) as error:
         raise ModelError(f"its parameters have no meaning: {error}") from None
     recipe = learner.recipe()
-    states = states_from(header["states"], tensors, classes, features, recipe)
+    several = bool(header.get("several", False))
+    states = states_from(header["states"], tensors, classes, features, recipe, apart=several)
     learner.history_ = _history_from(header, tensors)
     learner.install(classes, states)
+    learner.learned.several = several
     learner.n_features_in_ = features
     learner.n_iter_, learner.stop_reason_ = count_of(header["epochs"]), str(header["stop_reason"])
     learner.converged_ = learner.stop_reason_ == "converged"
@@ -115,10 +120,17 @@ def states_to(states: list[Any], tensors: Tensors) -> dict[str, Any]:
 
 
 def states_from(
-    header: dict[str, Any], tensors: Tensors, classes: NDArray[Any], features: int, recipe: Any
+    header: dict[str, Any],
+    tensors: Tensors,
+    classes: NDArray[Any],
+    features: int,
+    recipe: Any,
+    *,
+    apart: bool = False,
 ) -> list[Any]:
     """The states of a header and tensors: as many as the recipe asks for, over these classes."""
-    problems, K = (len(classes), 1) if recipe.is_ovr(len(classes)) else (1, weight_rows(len(classes)))
+    ovr = apart or recipe.is_ovr(len(classes))
+    problems, K = (len(classes), 1) if ovr else (1, weight_rows(len(classes)))
     kernel = hasattr(recipe, "kernel")
     states: list[Any]
     if kernel and header["kind"] == ("kernel" if recipe.budget is None else "budget"):

@@ -152,7 +152,7 @@ export const BASICS = [
 		id: "score",
 		title: "Why that helps",
 		text: [
-			"The push always moves the score of the missed point the right way. And we know how far: by the *square of the point's distance* from the middle, and 1 more.",
+			"The push always moves the score of the missed point the right way. And we know how far: by the *square* of the point's distance from the middle, and 1 more.",
 			"That may not be enough. Then the next round may miss the point again, and push again.",
 		],
 		about: "The score before and after.",
