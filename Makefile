@@ -141,7 +141,7 @@ lock:
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet $(BUILD)
-	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot]" -r benchmarks/requirements.txt
+	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot,serve]" -r benchmarks/requirements.txt
 	touch $@
 
 clean:
