@@ -5,7 +5,6 @@ Invariant: a row counts with its weight in every figure. Memory does not grow wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.errors import DataError
+from rosenblatt.interval import interval_of
 from rosenblatt.models.model import Model
 
 if TYPE_CHECKING:
@@ -102,10 +102,7 @@ class Evaluation:
 
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the accuracy, for rows drawn independently."""
-        n, p, z = self.effective, self.accuracy, 1.959963984540054
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return max(0.0, middle - half), min(1.0, middle + half)
+        return interval_of(self.accuracy, self.effective)
 
     def by_class(self) -> list[tuple[Any, float, float, float, float]]:
         """For each class: label, rows, precision, recall and F1; 0 where there is nothing to divide by."""

@@ -72,6 +72,14 @@ class Batch:
         """The rows for the engine, over so many features, without another check."""
         return self.csr(features).table()
 
+    def take(self, rows: NDArray[Any]) -> Batch:
+        """Some of the rows, in this order."""
+        sizes = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(self.starts.dtype)
+        places = np.repeat(self.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+        weights = None if self.weights is None else self.weights[rows]
+        return Batch(starts, self.indices[places], self.values[places], self.codes[rows], self.labels, weights)
+
     def part(self, begin: int, end: int) -> Batch:
         """The rows from `begin` to `end`; the values are not copied."""
         low, high = int(self.starts[begin]), int(self.starts[end])

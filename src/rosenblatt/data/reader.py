@@ -129,6 +129,8 @@ class Reader:
                         self._add_labels(labels, waiting.popleft().result())
                 for future in waiting:
                     self._add_labels(labels, future.result())
+            if not labels:  # reading a line says what is wrong with it
+                next(iter(self), None)
         else:
             for batch in self:
                 self._add_labels(labels, batch.labels)

@@ -11,6 +11,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.training.held import Held
 from rosenblatt.training.rows import Compact, sample_rows
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rosenblatt.data.readers import Reader
+    from rosenblatt.models.probability import Calibrator
     from rosenblatt.models.quadratic import Products
     from rosenblatt.recipe.recipe import Recipe
+    from rosenblatt.select.decision import Decision
 
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
@@ -45,12 +48,21 @@ class Choice:
     products: Products | None
     why: str
     scores: dict[str, float]
+    held: Held | None = None  # how the best one did on the rows that it was chosen by
+    calibrator: Calibrator | None = None
 
 
-def choose_learner(reader: Reader, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
+def choose_learner(
+    reader: Reader, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
+) -> Choice:
     """`choose`, in a process of its own unless the data are small."""
     limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
-    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": random_state}
+    told: dict[str, Any] = {
+        "products": products,
+        "max_iter": max_iter,
+        "random_state": random_state,
+        "class_weight": class_weight,
+    }
     if sum(source.size for source in reader.sources) <= SMALL_BYTES:
         return choose(reader, limits, **told)
     return _choose_apart(reader, limits, told)
@@ -96,7 +108,9 @@ def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> 
         send.send(answer)
 
 
-def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
+def choose(
+    reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
+) -> Choice:
     """Choose by rows from all over the data."""
     import numpy as np
 
@@ -124,11 +138,12 @@ def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | No
     found = decision.choose(
         compact.table,
         labels,
-        row_weights(rows.weights, None, labels),
+        row_weights(rows.weights, class_weight, labels, more_to_come=True),
         products=products,
         seed=random_state,
         max_iter=MOST_EPOCHS if max_iter is None else max_iter,
         n_jobs=-1,
+        sample_weights=row_weights(rows.weights, None, labels),
     )
     best = found.best
     recipe = type(best.recipe)(**best.parameters, max_iter=found.epochs, tol=None, random_state=random_state)
@@ -140,4 +155,23 @@ def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | No
     multiplied = found.products
     if multiplied is not None:
         multiplied = replace(multiplied, columns=compact.columns[multiplied.columns])
-    return Choice(recipe, scale, multiplied, found.sentence + sample, found.scores)
+    held = None
+    if found.contest is not None:
+        held = Held(best.score, best.counted, f"{best.held:,} held-out rows", ", by which the learner was chosen")
+    curves = _calibrate(found, random_state) if len(labels.classes) == len(classes) else None
+    return Choice(recipe, scale, multiplied, found.sentence + sample, found.scores, held, curves)
+
+
+def _calibrate(found: Decision, seed: int) -> Calibrator | None:
+    """The probabilities, by the scores of rows that were held out; as `AutoPerceptron` has them."""
+    from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged
+    from rosenblatt.select.decision import out_of_sample_scores
+
+    if found.contest is None:
+        return None
+    enough = PLENTY if found.best.counted >= ENOUGH else 0
+    scores, rows = out_of_sample_scores(found, seed=seed, enough=enough)
+    prepared = found.prepared
+    weights = None if prepared.sample_weights is None else prepared.sample_weights[rows]
+    judged = Judged(scores, prepared.labels.codes[rows], weights)
+    return Calibration("auto", judged, len(prepared.labels.classes)).calibrator

@@ -35,6 +35,7 @@ from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
+from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, Quadratic, count_terms
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
@@ -76,6 +77,8 @@ class FileRun:
     scale: NDArray[np.float64] | None = None  # what each column is divided by; columns beyond it by 1
     choice: str | None = None  # why this learner, if it was chosen
     products: Products | None = None  # what it learns from, instead of the columns
+    class_weights: NDArray[np.float64] | None = None  # how much the rows of each class count
+    calibrator: Calibrator | None = None  # the probabilities that its choice found
 
     @classmethod
     def begin(
@@ -87,6 +90,7 @@ class FileRun:
         scale: NDArray[np.float64] | None = None,
         products: Products | None = None,
         choice: str | None = None,
+        class_weights: NDArray[np.float64] | None = None,
     ) -> FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
@@ -112,7 +116,9 @@ class FileRun:
             second_order=recipe.used_rule.traits.second_order,
         )
         judge = Judge.of(recipe)
-        return cls(reader, recipe, classes, state, judge, block, known, scale=scale, choice=choice, products=products)
+        run = cls(reader, recipe, classes, state, judge, block, known, scale=scale, choice=choice, products=products)
+        run.class_weights = class_weights
+        return run
 
     def run(
         self,
@@ -137,6 +143,17 @@ class FileRun:
                     filled = True
                 self._end_epoch(store, filled, time.perf_counter() - started)
                 on_epoch(self)
+
+    def set_epochs(self, most: int) -> None:
+        """Learn for so many epochs at most, from now on."""
+        check_count("max_iter", most)
+        done = len(self.judge.history)
+        if most < done or (most == done and self.progress.rows):
+            begun = f"{done:,} epochs" + (" and a part" if self.progress.rows else "")
+            raise ParameterError(f"max_iter={most}: {begun} have been learned already")
+        self.recipe.max_iter = self.judge.max_iter = most
+        if self.judge.stop_reason in ("max_iter", None):
+            self.judge.stop_reason = "max_iter" if most == done else None
 
     def fingerprint(self) -> str:
         """What the blocks depend on."""
@@ -171,14 +188,14 @@ class FileRun:
             names = self._names(answer)
         return Model(
             self.recipe.learner,
-            self.recipe.of_files(),
+            self.recipe.of_files() | ({} if self.class_weights is None else {"class_weight": self.recipe.class_weight}),
             self.classes.values,
             (answer,),
             features,
             self.reader.encoder,
             names,
             history,
-            None,
+            self.calibrator,
             partial(
                 keep_run,
                 self.recipe,
@@ -242,7 +259,7 @@ class FileRun:
         return iter_groups(blocks(), self._size)
 
     def _learn(self, group: Group) -> None:
-        rows = self._scaled(group.rows)
+        rows = self._prepared(group.rows)
         order = None
         if self.recipe.shuffle:
             order = np.arange(len(rows), dtype=np.uint32)
@@ -309,7 +326,7 @@ class FileRun:
 
     def _count_mistakes(self, store: BlockStore, filled: bool) -> float:
         groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, keep=False)
-        return sum(self._mistakes_of(self._scaled(group.rows)) for group in groups)
+        return sum(self._mistakes_of(self._prepared(group.rows)) for group in groups)
 
     def _mistakes_of(self, rows: Batch) -> float:
         targets = self._targets(rows)
@@ -320,7 +337,11 @@ class FileRun:
             for terms, part in self.products.iter_terms(rows.table(self._width))
         )
 
-    def _scaled(self, rows: Batch) -> Batch:
+    def _prepared(self, rows: Batch) -> Batch:
+        """The rows as they are learned: weighed by their classes, and scaled."""
+        if self.class_weights is not None:
+            given = self.class_weights[rows.codes]
+            rows = replace(rows, weights=given if rows.weights is None else rows.weights * given)
         if self.scale is None:
             return rows
         return replace(rows, values=rows.values / self._scale(rows.features)[rows.indices])

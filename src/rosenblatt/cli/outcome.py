@@ -1,0 +1,102 @@
+"""What is said when a model has been learned: the verdict, the page, and the command to paste."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.training import Trained
+
+
+def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], reader: Any) -> None:
+    """Say how it went, and write the report."""
+    from rosenblatt.cli.reading import say_bad
+
+    facts["verdict"] = verdict_of(trained)
+    facts["command"] = command_of(args, trained)
+    if not args.quiet:
+        say_bad(reader)
+        _say(trained, facts)
+    if args.report:
+        from rosenblatt.data.output import write_whole
+
+        write_whole(args.report, _page(facts["model"], trained, reader).encode())
+    if args.json:
+        print(json.dumps(facts, ensure_ascii=False))
+
+
+def verdict_of(trained: Trained) -> str:
+    """How learning went and why it stopped, in a sentence or two."""
+    facts = trained.facts()
+    last = facts["mistakes"][-1] / facts["rows"]
+    first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
+    if facts["stop_reason"] == "converged":
+        return f"converged: an epoch without a mistake, so {_separator(trained)} separates the training rows. {first}."
+    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
+    then = "" if facts["epochs"] == 1 else "; none in the last" if last == 0 else f"; {last:.2%} in the last"
+    return f"{first}{then}. Stopped because: {why}."
+
+
+def _separator(trained: Trained) -> str:
+    recipe: Any = trained.recipe
+    if hasattr(recipe, "kernel"):
+        if recipe.kernel == "linear":
+            return "a hyperplane"
+        support = trained.model.support_rows
+        return f"a curve of the {recipe.kernel} kernel over {support:,} support rows (not a hyperplane)"
+    return "a hyperplane over products of columns" if trained.products else "a hyperplane"
+
+
+def _say(trained: Trained, facts: dict[str, Any]) -> None:
+    speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
+    epochs = f"{facts['epochs']} epoch{'s' if facts['epochs'] > 1 else ''}"
+    lines = [
+        f"{facts['rows']:,} rows, {len(facts['classes'])} classes, {epochs} in {facts['seconds']:.2f} s "
+        f"({speed:,.0f} rows/s)",
+        facts["verdict"],
+    ]
+    if trained.held is not None and trained.held.found is not None:
+        lines.append(trained.held.sentence())
+    lines.append(f"wrote {facts['model']}")
+    if facts["command"] is not None:
+        lines.append(f"the same model again: {facts['command']}")
+    print("\n".join(f"rosenblatt: {line}" for line in lines), file=sys.stderr)
+
+
+def command_of(args: argparse.Namespace, trained: Trained) -> str | None:
+    """The command that learns the same without looking for it; None if nothing was looked for."""
+    from rosenblatt.cli.pasted import command_to_paste, recipe_words
+
+    searched = trained.choice is not None and args.start is None
+    if args.resume or not (searched or args.folds or args.valid):
+        return None
+    aside = ("quiet", "json", "report", "checkpoint", "every")
+    if not searched or trained.products or trained.scaled:  # no option says how columns were scaled or multiplied
+        return command_to_paste(args, [], without=(*aside, *(["learner"] if searched else [])))
+    return command_to_paste(args, recipe_words(trained.recipe), without=(*aside, "learner", "max_iter", "products"))
+
+
+def _page(title: str, trained: Trained, reader: Any) -> str:
+    """Held-out rows and the first pass come first; the training rows are a footnote."""
+    from rosenblatt.interval import interval_of
+    from rosenblatt.report import evaluate_batches, render_html
+
+    right = 1 - trained.facts()["progressive_error"]
+    low, high = interval_of(right, trained.rows)
+    first = (
+        f"{right:.2%} of {trained.rows:,} rows right in the first pass, each predicted before it was learned "
+        f"(95 % interval {low:.2%} to {high:.2%})."
+    )
+    held = trained.held
+    headline = [first] if held is None else [f"{held.sentence()}.", first]
+    on_training = evaluate_batches(trained.model, reader)
+    footnote = (
+        f"On the training rows themselves {on_training.accuracy:.2%} are right. That says how well they were learned, "
+        "not how the model will do on new rows."
+    )
+    if held is not None and held.found is not None:
+        return render_html(title, held.found, trained.model, headline=headline, footnote=footnote)
+    return render_html(title, on_training, trained.model, headline=headline, footnote=footnote, on="training rows")
