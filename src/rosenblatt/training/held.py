@@ -92,7 +92,7 @@ def judge_by_folds(
     fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, seed_of(recipe.random_state))
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     tasks = [
-        partial(_answer_fold, recipe, table, labels, np.where(fold_of == fold, 0.0, weights), fold_of == fold)
+        partial(answer_fold, recipe, table, labels, np.where(fold_of == fold, 0.0, weights), fold_of == fold)
         for fold in range(folds)
     ]
     parts = run_threads(tasks, -1)
@@ -105,7 +105,7 @@ def judge_by_folds(
     return Held.of(found, f"{len(rows):,} rows", how), calibrator
 
 
-def _answer_fold(
+def answer_fold(
     recipe: Recipe,
     table: Table,
     labels: Labels,
@@ -113,6 +113,7 @@ def _answer_fold(
     held: NDArray[np.bool_],
     cancel: NDArray[np.uint8],
 ) -> Floats:
+    """The scores of the rows that are held out, by what is learned from the others."""
     fitting = prepare_recipe(recipe, space_of(recipe), table, labels, row_weights(weights, None, labels))
     outcomes = [] if cancel[0] else fitting.run()
     answers = fitting.space.make_answers([outcome.state for outcome in outcomes])
