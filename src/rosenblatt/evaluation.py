@@ -6,13 +6,14 @@ Invariant: a row counts with its weight in every figure. Memory does not grow wi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.several import settle_labels
 from rosenblatt.errors import DataError
 from rosenblatt.interval import interval_of
 from rosenblatt.models.model import Model
@@ -122,13 +123,8 @@ class Evaluation:
     def verdict(self) -> str:
         """One sentence."""
         low, high = self.interval()
-        gain = (
-            "well above"
-            if low > self.majority
-            else "below"
-            if high < self.majority
-            else "not told apart, on so few rows, from"
-        )
+        unsure = "below" if high < self.majority else "not told apart, on so few rows, from"
+        gain = "well above" if low > self.majority else unsure
         weight = f" of weight {self.rows:,.6g}" if self.weighted else ""
         return (
             f"{self.accuracy:.2%} of {self.count:,} rows{weight} right (95 % interval {low:.2%} to {high:.2%}), {gain} "
@@ -168,8 +164,14 @@ def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
     """Predict every row of the batches and count."""
     tally = _Tally(model)
     for batch in batches:
-        tally.add(batch)
+        tally.add(batch if batch.of_line is None else _settled(model, batch))
     return tally.result()
+
+
+def _settled(model: Model, batch: Batch) -> Batch:
+    """A row for each line with several labels: an answer is right if it is one of them."""
+    answers = model.answer(model.batch_scores(batch))
+    return replace(batch.take(settle_labels(batch, answers, Classes(model.classes).codes(batch))), weights=None)
 
 
 class _Tally:
@@ -255,10 +257,8 @@ class _Tally:
             weight, sure, right = self.bins[:, used]
             reliability = Reliability(weight, sure / weight, right / weight)
         if self.confusion is not None:
-            matrix = self.confusion.reshape(self.K, self.K)
-            wrong = {
-                int(k): float(self.confusion[k]) for k in np.flatnonzero(self.confusion) if k // self.K != k % self.K
-            }
+            matrix, there = self.confusion.reshape(self.K, self.K), np.flatnonzero(self.confusion)
+            wrong = {int(k): float(self.confusion[k]) for k in there if k // self.K != k % self.K}
         pairs = sorted((wrong if self.confusion is not None else self.pairs).items(), key=lambda pair: -pair[1])
         return Evaluation(
             self.model.classes,

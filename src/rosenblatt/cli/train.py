@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 HELP = "learn a model from files, of any size"
 SLOW_KERNEL = 20 << 20  # bytes of data
+MANY_WEIGHTS = 1 << 26  # of all classes together: half a gigabyte
 # What may be said of a run that goes on from a file.
 _MORE = (
     "output", "start", "max_iter", "shuffle", "json", "report", "quiet", "block", "cache", "checkpoint", "every",
@@ -144,7 +145,8 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.training.trained import learns_as_read
 
     with waiting("reading the labels", visible=not args.quiet):
-        check_classes(reader.scan_classes())
+        classes = check_classes(reader.scan_classes())
+    _warn_of_classes(args, len(classes), reader.encoder.features or 0)
     told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
     on_run = _runner(args, args.output, args.checkpoint, args.every)
     if args.learner == "auto":
@@ -224,6 +226,15 @@ def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
         run.set_epochs(args.max_iter)
     trained = finish(run, on_run=_runner(args, args.output, args.checkpoint or args.resume, every))
     return trained, run.reader
+
+
+def _warn_of_classes(args: argparse.Namespace, classes: int, features: int) -> None:
+    if classes * features > MANY_WEIGHTS and not args.quiet:
+        print(
+            f"rosenblatt: {classes:,} classes and {features:,} columns make {8 * classes * features / 1e9:,.1f} GB of "
+            "weights: this may take long; is the label the right column (--label)? --bits 14 takes fewer",
+            file=sys.stderr,
+        )
 
 
 def _warn_of_kernel(args: argparse.Namespace, reader: Any) -> None:

@@ -33,6 +33,7 @@ class Batch:
     weights: NDArray[np.float64] | None = None
     gaps: tuple[int, ...] = ()  # for each line of the data that gave no row, the rows of this batch before it
     passed: dict[str, list[Any]] | None = None  # cells of columns that were asked for as they are
+    of_line: NDArray[np.int64] | None = None  # the line of each row, where lines have several labels
 
     def __len__(self) -> int:
         return len(self.codes)

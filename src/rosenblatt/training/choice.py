@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
 UNTRIED_EPOCHS = 5  # where learners could not be compared
+MANY_WEIGHTS = 1 << 26  # of all classes, over all columns: half a gigabyte
 CAUTION = 0.5  # r beside the median ‖x‖² + 1, where AROW is taken untried: it comes first on such rows
 MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
 
@@ -145,8 +146,10 @@ def choose(
         n_jobs=-1,
         sample_weights=row_weights(rows.weights, None, labels),
     )
-    best = found.best
-    recipe = type(best.recipe)(**best.parameters, max_iter=found.epochs, tol=None, random_state=random_state)
+    best, epochs = found.best, found.epochs
+    if found.contest is None and max_iter is None and len(classes) * compact.features > MANY_WEIGHTS:
+        epochs = UNTRIED_EPOCHS  # each of them would go over all weights
+    recipe = type(best.recipe)(**best.parameters, max_iter=epochs, tol=None, random_state=random_state)
     scale = None
     if found.scaling is not None:
         scale = np.ones(compact.features)
