@@ -1,33 +1,91 @@
-# demo · test · lint · sanitize · fuzz · bench. Each makes its own environment, in .venv or .venv-bench; nothing else is touched.
+# `make help` lists the targets. Each makes its own environment, in .venv or .venv-*; nothing else is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 # What pip would put into an environment of its own for every build: kept here, so that only what changed is compiled again.
-BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" $(foreach tool,cmake ninja,$(shell command -v $(tool) > /dev/null || echo $(tool)))
+BUILD := "scikit-build-core>=0.10" "nanobind>=3,<4" "cmake>=3.26" $(shell command -v ninja > /dev/null || echo ninja)
+# Every version and the hash of every file, written by `make lock`: what is fetched is what was tested, or nothing.
+LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint sanitize fuzz fuzz-long bench bench-quick bench-guard clean
+.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks kills torture lost-workers bench bench-quick bench-guard clean
 
-demo: $(VENV)/.base
+# Two workers; what one file makes for its tests is made once.
+PYTEST := -m pytest -q -n 2 --dist loadscope
+ALL := --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs --ignore=docs/site --ignore=tests/site
+# Minutes of browsers, published data and long searches: not for every change.
+SLOW := tests/playground tests/golden tests/corners tests/benchmarks tests/nasty tests/cuts tests/docs tests/select \
+	tests/learners/test_kernel_mnist.py tests/learners/test_sklearn.py tests/theory/test_published.py
+
+help: # this list
+	@sed -n "s/^\([a-z-]*\):.*# /\1:/p" $(MAKEFILE_LIST) | sort | column -t -s:
+
+demo: $(VENV)/.base # train and evaluate the family on real data, with the verdict
 	$(BIN)/rosenblatt demo
 
-test: $(VENV)/.installed
-	tests/playground/browser.sh
-	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs
+check: $(VENV)/.installed # lint and the quick half of the tests
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/python $(PYTEST) tests $(SLOW:%=--ignore=%) --ignore=tests/site
 
-lint: $(VENV)/.installed
+test: $(VENV)/.installed # all tests; says what it fetches
+	tests/playground/browser.sh
+	$(BIN)/python $(PYTEST) $(ALL)
+
+# The oldest versions that pyproject.toml allows, on Python 3.11, and the newest that there are, pre-releases too.
+test-oldest: # all tests with the oldest versions that are allowed
+	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --no-compile -C build-dir=build/oldest -c requirements/oldest.txt ".[test]"
+	.venv-oldest/bin/python $(PYTEST) $(ALL)
+
+test-newest: # all tests with the newest versions, pre-releases too
+	test -d .venv-newest || $(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/pip install --quiet --no-compile --upgrade --pre -C build-dir=build/newest ".[test]"
+	.venv-newest/bin/python $(PYTEST) $(ALL)
+
+bits: # the same bits on aarch64 and s390x, under an emulator
+	tests/bits/bits.sh
+
+compilers: $(VENV)/.base # the engine by clang, and without vector extensions; warnings are errors
+	CXX=clang++ $(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w build/clang -C build-dir=build/clang -C cmake.define.ROSENBLATT_STRICT=ON .
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --force-reinstall -C build-dir=build/plain \
+		-C cmake.define.ROSENBLATT_STRICT=ON -C cmake.define.ROSENBLATT_PLAIN=ON --target build/plain-engine .
+	PYTHONPATH=build/plain-engine ROSENBLATT_ISA=plain $(BIN)/python packaging/smoke.py
+
+lint: $(VENV)/.installed # ruff, mypy, pyright, import-linter, clang-format, biome, zizmor
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
 	npx --yes @biomejs/biome@2.6.6 ci
+	$(BIN)/mypy --strict tests/typing/user.py
+	$(BIN)/pyright
+	$(BIN)/zizmor --offline --quiet .github/workflows
 
-sanitize: $(VENV)/.installed
+# The site, in build/site: open build/site/index.html. Warnings are errors, and every link is checked.
+docs: $(VENV)/.installed # the site, in build/site
+	tests/playground/browser.sh
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -j auto -c docs/site . build/site
+	$(BIN)/python -m pytest -q tests/site
+
+# The source distribution and the wheels, in dist/, tried in empty environments.
+dist: # the source distribution and the wheels
+	PYTHON=$(PYTHON) packaging/dist.sh
+
+# What a newcomer does, without a compiler, timed: the wheel of dist/, the quickstart word for word, the demo.
+clean-room: # what a newcomer does with a wheel, timed
+	test -n "$$(ls dist/*.whl 2> /dev/null)" || $(MAKE) dist
+	PYTHON=$(PYTHON) packaging/clean.sh
+
+torture: $(VENV)/.installed # a server killed 200 times while clients learn; the tests do it 20 times
+	ROSENBLATT_KILLS=200 $(BIN)/python -m pytest -q tests/service/test_torture.py
+
+sanitize: $(VENV)/.installed # the engine under AddressSanitizer and UBSan
 	tests/sanitize.sh $(BIN)/python
 
-bench: $(BENCH)/.installed
+bench: $(BENCH)/.installed # all benchmarks
 	$(BENCH)/bin/python benchmarks/run.py
 
 bench-quick: $(BENCH)/.installed
@@ -36,31 +94,49 @@ bench-quick: $(BENCH)/.installed
 bench-guard:
 	$(PYTHON) benchmarks/instructions.py --guard
 
+# So many seconds for each of the doors; the counts are printed.
 FUZZ_SECONDS ?= 60
-fuzz: $(VENV)/.installed
-	mkdir -p build
-	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz tests/fuzz/parse.cpp
-	for target in svmlight "svmlight labels" vw "vw labels" fasttext tabbed; do build/fuzz "$$target" $(FUZZ_SECONDS) || exit 1; done
-	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Iengine -o build/fuzz-records tests/fuzz/records.cpp
-	build/fuzz-records $(FUZZ_SECONDS)
+fuzz: $(VENV)/.installed # changed files at every door
+	tests/fuzz/parsers.sh $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
 
-# Half an hour for each of the doors.
+# Thirty workers killed at random moments, with the state held now and then, and after every mix.
+lost-workers: $(VENV)/.installed
+	ROSENBLATT_KILLS=30 $(BIN)/python -m pytest -q tests/cluster/test_losses.py -k killed
+
+# Half an hour for each.
 fuzz-long:
 	$(MAKE) fuzz FUZZ_SECONDS=1800
+
+# What once did harm, with the numbers of then.
+attacks: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/attacks.py
+
+# Runs killed by `kill -9` in their middle, resumed, and compared with undisturbed ones.
+KILLS ?= 1000
+kills: $(VENV)/.installed
+	$(BIN)/python tests/kills/kills.py $(KILLS)
 
 # What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
 $(VENV)/.base: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --no-compile $(BUILD)
 	@echo "Fetching the dependencies and compiling the engine: about a minute"
-	$(BIN)/pip install --quiet --no-compile --no-build-isolation .
+	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
+	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation .
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.base
 	@echo "Fetching what the tests and linters need, into $(VENV)"
-	$(BIN)/pip install --quiet --no-compile "rosenblatt[test,lint]"
+	$(BIN)/$(LOCKED) -r requirements/test.txt
 	touch $@
+
+# New versions, for all platforms; it needs uv.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	--no-emit-find-links --custom-compile-command "make lock"
+lock:
+	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt
+	$(LOCK) requirements/tools.in -o requirements/tools.txt
+	$(LOCK) pyproject.toml requirements/build.in --extra test --extra lint --extra docs -c requirements/run.txt -o requirements/test.txt
 
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
@@ -69,4 +145,4 @@ $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) build dist
+	rm -rf $(VENV) $(BENCH) .venv-* build dist

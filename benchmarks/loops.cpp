@@ -10,7 +10,7 @@
 
 #include "generator.hpp"
 #include "large.hpp"
-#include "linear.hpp"
+#include "linear.hpp"  // with the bodies of the loops
 #include "separate.hpp"
 
 namespace {
@@ -81,8 +81,8 @@ struct Work {
   template <class Keep, class Rows, class Task, class Rule>
   [[gnu::noinline, gnu::noclone]] void run(const Rows& rows, const Task& task, Order pass, const Rule& rule) {
     const State<T> learner = state(task.weight_rows(), rows.features);
-    Keep keep = Keep::of(learner);
-    learn(rows, task, pass, {0, pass.count}, learner, rule, keep, poll);
+    KeepOf<T> keep = Keep::of(learner);
+    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, rule, keep, poll);
   }
 };
 
@@ -134,6 +134,11 @@ const Loop loops[] = {
 };
 
 }  // namespace
+
+template struct rosenblatt::Loops<rosenblatt::DenseRows<float>>;
+template struct rosenblatt::Loops<rosenblatt::DenseRows<double>>;
+template struct rosenblatt::Loops<rosenblatt::SparseRows<float, std::int32_t>>;
+template struct rosenblatt::Loops<rosenblatt::SparseRows<double, std::int32_t>>;
 
 extern "C" __attribute__((noinline)) void counted(const std::function<void()>& run) { run(); }
 

@@ -62,7 +62,7 @@ def draw_speed(found: dict[str, Any]) -> Figure | None:
     for at, (row, peer) in enumerate(reversed(rows)):
         ax.barh(at + 0.2, 1, 0.34, color=THEIRS)
         ax.barh(at - 0.2, 1 / row["ratio"], 0.34, color=OURS)
-        ax.text(0.985, at + 0.2, peer, ha="right", va="center", color="#1b1f24", fontsize=7.5)
+        ax.text(0.985, at + 0.2, peer, ha="right", va="center", color="#1c2230", fontsize=7.5)
         ax.text(
             1 / row["ratio"] + 0.01, at - 0.2, f"rosenblatt, {row['ratio']:.1f} times quicker", va="center", fontsize=8
         )

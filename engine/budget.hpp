@@ -44,11 +44,11 @@ class BudgetRun {
       : rows_(rows), before_(before), task_(task), K_(weight_rows(task)), bias_(bias), policy_(policy), pool_(pool),
         kernel_(pool.budget * panel_rows) {}
 
-  template <class Rule>
-  void learn(Order order, const Rule& rule, Counters& c, double& mistake_weight, Poll& poll) {
+  void learn(Order order, const AnyRule& rule, Counters& c, double& mistake_weight, Poll& poll) {
+    const double reach = visit_first_order(rule, [](const auto& chosen) { return chosen.reach(); });
     std::visit(
         [&](const auto& task) {
-          Working<std::decay_t<decltype(task)>> working{{}, *this};
+          Working<std::decay_t<decltype(task)>> working{*this};
           std::vector<double> scores(K_);
           for_each_panel(order, poll, [&](const std::uint32_t* index, int count) {
             rows_.load(index, count);
@@ -57,8 +57,13 @@ class BudgetRun {
             for (working.r = 0; working.r < count; ++working.r) {
               const std::int64_t i = index[working.r];
               score(working.r, scores.data());
-              learn_example(task, rule, rule.reach(), i, task.of(scores.data(), i), working, working, c, mistake_weight,
-                            nullptr);
+              learn_example(
+                  task, reach, i, task.of(scores.data(), i), false, c, mistake_weight,
+                  [&](std::int64_t at, const Verdict& judged, double weight, const Counters& now) {
+                    return visit_first_order(
+                        rule, [&](const auto& chosen) { return take_step(chosen, at, judged, weight, working, now); });
+                  },
+                  [](Counters&, bool, bool) {});
             }
           });
         },
@@ -68,7 +73,7 @@ class BudgetRun {
  private:
   // Row r of the panel, which is learned from. The answer is what the slots hold.
   template <class Task>
-  struct Working : Last {
+  struct Working {
     BudgetRun& run;
     int r = 0;
     double norm = 0;

@@ -15,10 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "dispatch.hpp"
 #include "generator.hpp"
 #include "large.hpp"
+#include "loops.hpp"
 #include "pass.hpp"
+#include "strips.hpp"
 
 namespace rosenblatt {
 
@@ -85,8 +86,9 @@ class Contest {
   // The order of the next epoch, the same for all contestants of a fold.
   void shuffle() {
     for (auto& fold : folds) {
-      fold->order = fold->training;
-      rosenblatt::shuffle(fold->order.data(), static_cast<std::int64_t>(fold->order.size()), fold->generator);
+      fold->order.resize(fold->training.size());
+      Strips(static_cast<std::int64_t>(fold->order.size()))
+          .draw_order(fold->training.data(), fold->order.data(), fold->generator);
     }
   }
 
@@ -123,10 +125,8 @@ class Contest {
 
   // The scores of the held-out rows by the answer so far, K per row.
   void held_scores(Contestant& one, double* out, Poll& poll) const {
-    const std::int64_t K = weight_rows(task);
-    with_answer(one, [&](const auto& view, const auto& model) {
-      for_each_score(view, Fold::all_of(one.fold.held), model, poll,
-                     [&](std::int64_t, const double* scores) { out = std::copy_n(scores, K, out); });
+    with_answer(one, [&]<class View>(const View& view, const Linear<View>& model) {
+      Loops<View>::scores(view, Fold::all_of(one.fold.held), model, out, poll);
     });
   }
 
@@ -150,39 +150,38 @@ class Contest {
   void with_answer(Contestant& one, F&& f) const {
     std::visit(
         [&](const auto& view) {
-          using Rows = std::decay_t<decltype(view)>;
-          using T = typename Rows::Value;
+          using View = std::decay_t<decltype(view)>;
+          using T = typename View::Value;
           const State<T> state(one.view(*this));
-          visit_keep<T>(one.keep, [&]<class Keep>(std::type_identity<Keep>) {
-            if constexpr (!Keep::is_weights || Keep::is_raw) return f(view, Linear<Rows>(state));
-            const Keep keep = Keep::of(state);
-            Large<T> weights(state.K * state.features);
-            std::vector<double> intercept(state.K);
-            for (std::size_t at = 0; at < weights.size(); ++at)
-              weights[at] = static_cast<T>(keep.kept(state.weights, at, *state.counters));
-            for (std::int64_t k = 0; k < state.K; ++k)
-              intercept[k] = keep.kept_intercept(state.intercept, k, *state.counters);
-            f(view, Linear<Rows>(weights.data(), intercept.data(), state.K));
-          });
+          Large<T> weights;
+          std::vector<double> intercept(state.K);
+          if (!keep_answer(state, weights, intercept)) return f(view, Linear<View>(state));
+          f(view, Linear<View>(weights.data(), intercept.data(), state.K));
         },
         rows);
   }
 
-  double accuracy(Contestant& one, Poll& poll) const {
-    const Order order = Fold::all_of(one.fold.held);
-    if (order.count == 0) return 0.0;
-    double right = 0, all = 0;
-    with_answer(one, [&](const auto& view, const auto& model) {
-      std::visit(
-          [&](const auto& targets) {
-            for_each_score(view, order, model, poll, [&](std::int64_t i, const double* scores) {
-              all += targets.weight(i);
-              if (targets.is_right(scores, i)) right += targets.weight(i);
-            });
-          },
-          task);
+  // The weights that the keep says are the answer, unless the raw ones are: then nothing is written, and it is false.
+  template <class T>
+  static bool keep_answer(const State<T>& state, Large<T>& weights, std::vector<double>& intercept) {
+    return visit_keep<T>(state.keep, [&]<class Keep>(std::type_identity<Keep>) {
+      if constexpr (!Keep::is_weights || Keep::is_raw) return false;
+      const Keep keep = Keep::of(state);
+      weights.resize(state.K * state.features);
+      for (std::size_t at = 0; at < weights.size(); ++at)
+        weights[at] = static_cast<T>(keep.kept(state.weights, at, *state.counters));
+      for (std::int64_t k = 0; k < state.K; ++k)
+        intercept[k] = keep.kept_intercept(state.intercept, k, *state.counters);
+      return true;
     });
-    return right / all;
+  }
+
+  double accuracy(Contestant& one, Poll& poll) const {
+    double found = 0;
+    with_answer(one, [&]<class View>(const View& view, const Linear<View>& model) {
+      found = Loops<View>::accuracy(view, task, Fold::all_of(one.fold.held), model, poll);
+    });
+    return found;
   }
 };
 

@@ -5,17 +5,24 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 
 #include "keep.hpp"
-#include "linear.hpp"
 #include "penalty.hpp"
 #include "rules.hpp"
+#include "second_order.hpp"
 
 namespace rosenblatt {
 
+// A rule or a keep, bound to the arrays of a state of T.
+template <class T>
+using RuleOf = std::variant<Perceptron, Normalised, PassiveAggressive, Confident<T>>;
+template <class T>
+using KeepOf = std::variant<Last, Average, Tail, Vote, Pocket<T>, Shrunk<T>>;
+
 // Calls f(std::type_identity<Keep>) for the keep of this name. A new keep is one line here.
 template <class T, class F>
-void visit_keep(std::string_view keep, F&& f) {
+auto visit_keep(std::string_view keep, F&& f) {
   if (keep == Last::name) return f(std::type_identity<Last>{});
   if (keep == Average::name) return f(std::type_identity<Average>{});
   if (keep == Tail::name) return f(std::type_identity<Tail>{});
@@ -26,38 +33,37 @@ void visit_keep(std::string_view keep, F&& f) {
 
 // Calls f(rule) for a rule that needs no variances.
 template <class F>
-void visit_first_order(const AnyRule& rule, F&& f) {
-  std::visit(
-      [&](const auto& chosen) {
+auto visit_first_order(const AnyRule& rule, F&& f) {
+  return std::visit(
+      [&](const auto& chosen) -> decltype(f(std::get<0>(rule))) {
         if constexpr (std::decay_t<decltype(chosen)>::second_order)
           throw std::invalid_argument("rule='AROW': it needs weights with variances, which this learner has not");
         else
-          f(chosen);
+          return f(chosen);
       },
       rule);
 }
 
-// Calls f(rule, keep), both bound to the arrays of the state. penalty: null if there is none.
-template <class T, class F>
-void visit(const AnyRule& rule, const Shrinking* penalty, const State<T>& state, F&& f) {
-  if (penalty) {
-    if (state.keep != Last::name && state.keep != Average::name)
-      throw std::invalid_argument("keep='" + std::string(state.keep) + "': with a penalty it must be last or average");
-    if (std::holds_alternative<Arow>(rule)) throw std::invalid_argument("rule='AROW': it takes no penalty");
-    return visit_first_order(rule, [&](const auto& chosen) { f(chosen, Shrunk<T>::of(state, *penalty)); });
-  }
-  visit_keep<T>(state.keep, [&]<class Keep>(std::type_identity<Keep>) {
-    std::visit(
-        [&](const auto& chosen) {
-          if constexpr (!std::decay_t<decltype(chosen)>::second_order)
-            f(chosen, Keep::of(state));
-          else if constexpr (Keep::second_order)
-            f(Confident<T>(chosen, state), Keep::of(state));
-          else
-            throw std::invalid_argument("keep='" + std::string(state.keep) + "': with AROW it must be last or average");
-        },
-        rule);
-  });
+// The keep of a state. penalty: null if there is none.
+template <class T>
+KeepOf<T> bind_keep(const State<T>& state, const Shrinking* penalty) {
+  if (!penalty)
+    return visit_keep<T>(state.keep,
+                         [&]<class Keep>(std::type_identity<Keep>) -> KeepOf<T> { return Keep::of(state); });
+  if (state.keep != Last::name && state.keep != Average::name)
+    throw std::invalid_argument("keep='" + std::string(state.keep) + "': with a penalty it must be last or average");
+  return Shrunk<T>::of(state, *penalty);
+}
+
+// A rule for such a state.
+template <class T>
+RuleOf<T> bind_rule(const AnyRule& rule, const State<T>& state, const Shrinking* penalty) {
+  const Arow* arow = std::get_if<Arow>(&rule);
+  if (!arow) return visit_first_order(rule, [](const auto& chosen) -> RuleOf<T> { return chosen; });
+  if (penalty) throw std::invalid_argument("rule='AROW': it takes no penalty");
+  if (state.keep != Last::name && state.keep != Average::name)
+    throw std::invalid_argument("keep='" + std::string(state.keep) + "': with AROW it must be last or average");
+  return Confident<T>(*arow, state);
 }
 
 }  // namespace rosenblatt

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "dispatch.hpp"
 #include "example.hpp"
-#include "keep.hpp"
 #include "order.hpp"
 #include "source.hpp"
 
@@ -73,10 +73,11 @@ class DualRun {
 
   // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
   // every mistake.
-  template <class Rule>
-  void learn(Order order, const Rule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight, Poll& poll) {
+  void learn(Order order, const AnyRule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight,
+             Poll& poll) {
     if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
     remember(order);
+    const double reach = visit_first_order(rule, [](const auto& chosen) { return chosen.reach(); });
     std::visit(
         [&](const auto& task) {
           Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, poll, PanelScores(K_)};
@@ -88,7 +89,13 @@ class DualRun {
             for (int r = 0; r < count; ++r) {
               for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
               const Verdict verdict = task.of(scores.data(), index[r]);
-              learn_example(task, rule, rule.reach(), index[r], verdict, panel, panel, c, mistake_weight, nullptr);
+              learn_example(
+                  task, reach, index[r], verdict, false, c, mistake_weight,
+                  [&](std::int64_t i, const Verdict& judged, double weight, const Counters& now) {
+                    return visit_first_order(
+                        rule, [&](const auto& chosen) { return take_step(chosen, i, judged, weight, panel, now); });
+                  },
+                  [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
             }
             keep(index, count, panel.scores);
           });
@@ -110,7 +117,6 @@ class DualRun {
   // The panel that is learned from: where a step is taken, and who is told of it.
   template <class Task>
   struct Working {
-    static constexpr bool shrinks = false;
     DualRun& run;
     Order order;
     const Ratchet* ratchet;
@@ -135,7 +141,7 @@ class DualRun {
       scores.add(kernel, run.bias_, step, verdict.gain, verdict.lose);
     }
 
-    void after(Counters& c, bool mistake, bool update, std::nullptr_t) {
+    void after(Counters& c, bool mistake, bool update) {
       const bool share_now = update && run.source_.by_column();
       if (share_now) run.settle(index, count, scores, poll);
       if (!ratchet) return;

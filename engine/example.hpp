@@ -18,26 +18,33 @@ struct Basis {
   double q, weight;
 };
 
-template <class Task, class Rule, class Space, class Keep, class Check>
-ALWAYS_INLINE void learn_example(const Task& task, const Rule& rule, double reach, std::int64_t i,
-                                 const Verdict& verdict, Space& space, Keep& keep, Counters& c, double& mistake_weight,
-                                 Check&& check) {
+// One step of a rule in a space; was there one?
+template <class Rule, class Space>
+ALWAYS_INLINE bool take_step(const Rule& rule, std::int64_t i, const Verdict& verdict, double weight, Space& space,
+                             const Counters& c) {
+  if (!rule.wants(verdict.margin, verdict.mistake)) return false;
+  const double q = space.q(rule, i, verdict);
+  const double tau = q > 0 ? rule.step(verdict.loss, q, weight) : 0.0;
+  if (tau == 0) return false;
+  space.move(rule, i, tau * verdict.direction, Basis{q, weight}, verdict, c);
+  return true;
+}
+
+// step(i, verdict, weight, c) says whether the weights changed; after(c, mistake, update) is told of the example's end.
+template <class Task, class Step, class After>
+ALWAYS_INLINE void learn_example(const Task& task, double reach, std::int64_t i, const Verdict& verdict, bool shrinks,
+                                 Counters& c, double& mistake_weight, Step&& step, After&& after) {
   bool update = false;
   if (!(verdict.margin > reach)) {
     const double weight = task.weight(i);
-    if (rule.wants(verdict.margin, verdict.mistake)) {
-      const double q = space.q(rule, i, verdict);
-      const double tau = q > 0 ? rule.step(verdict.loss, q, weight) : 0.0;
-      update = tau != 0;
-      if (update) space.move(rule, i, tau * verdict.direction, Basis{q, weight}, verdict, c);
-      c.updates += update;
-    }
+    update = step(i, verdict, weight, c);
+    c.updates += update;
     c.mistakes += verdict.mistake;
     if (verdict.mistake) mistake_weight += weight;
   }
-  c.survived = update || Keep::shrinks ? 1 : c.survived + 1;  // a penalty changes the weights with every row
+  c.survived = update || shrinks ? 1 : c.survived + 1;  // a penalty changes the weights with every row
   ++c.seen;
-  keep.after(c, verdict.mistake, update, check);
+  after(c, verdict.mistake, update);
 }
 
 }  // namespace rosenblatt

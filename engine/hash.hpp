@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "bytes.hpp"
+
 namespace rosenblatt {
 
 inline std::uint32_t rotate_left(std::uint32_t x, int by) { return (x << by) | (x >> (32 - by)); }
@@ -23,9 +25,7 @@ inline std::uint32_t hash_bytes(const char* data, std::size_t length, std::uint3
   std::uint32_t h = seed;
   std::size_t at = 0;
   for (; at + 4 <= length; at += 4) {
-    std::uint32_t k;
-    std::memcpy(&k, data + at, 4);
-    h ^= rotate_left(k * c1, 15) * c2;
+    h ^= rotate_left(load_little<std::uint32_t>(data + at) * c1, 15) * c2;
     h = rotate_left(h, 13) * 5 + 0xe6546b64;
   }
   std::uint32_t k = 0;

@@ -2,7 +2,7 @@
 //   before_update(...)   the weights are about to change by `step` times row i (and `-step` for the losing class)
 //   after(...)           an example is over: was it a mistake, was there an update?
 //   kept(...)            the answer's weight at a place, and kept_intercept(...) its intercept
-// is_weights: is the answer one weight vector? is_raw: is it the current one? second_order: can AROW's changes be kept?
+// is_weights: is the answer one weight vector? is_raw: is it the current one? watches: does `after` do anything?
 //
 // Invariant: a keep never changes the raw weights, so learning can always go on.
 #pragma once
@@ -20,8 +20,7 @@ namespace rosenblatt {
 // What most keeps do: nothing. The raw weights are the answer.
 struct Last {
   static constexpr std::string_view name = "last";
-  static constexpr bool is_weights = true, is_raw = true, second_order = true, shrinks = false;
-  static constexpr double *sums = nullptr, *intercept_sums = nullptr;
+  static constexpr bool is_weights = true, is_raw = true, watches = false;
 
   template <class T>
   static Last of(const State<T>&) {
@@ -83,7 +82,7 @@ struct Average : Last {
 // count from the last power of two, where `from` will be next.
 struct Tail : Last {
   static constexpr std::string_view name = "tail";
-  static constexpr bool is_raw = false, second_order = false;
+  static constexpr bool is_raw = false, watches = true;
   double *recent, *intercept_recent, *later, *intercept_later;
   std::int64_t K, size;
   bool fit_intercept;
@@ -148,7 +147,7 @@ struct Tail : Last {
 // The list of updates: every weight vector that lived.
 struct Vote : Last {
   static constexpr std::string_view name = "vote";
-  static constexpr bool is_weights = false, is_raw = false, second_order = false;
+  static constexpr bool is_weights = false, is_raw = false;
   Log* log;
 
   template <class T>
@@ -204,7 +203,7 @@ struct Ratchet {
 template <class T>
 struct Pocket : Last {
   static constexpr std::string_view name = "pocket";
-  static constexpr bool is_raw = false, second_order = false;
+  static constexpr bool is_raw = false, watches = true;
   T* weights;
   double* intercept;
   Ratchet ratchet;

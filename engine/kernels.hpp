@@ -150,8 +150,8 @@ class Panel {
 
  private:
   static constexpr std::int64_t most_unmapped = 4096;
-  // To be named wherever it is used: `auto` would forget that it need not be aligned.
-  typedef double Lane __attribute__((vector_size(32), aligned(8), may_alias));
+  using Four = Pack<double, 32>;
+  typedef Four::type Lane;
 
   void clear() {
     if (!mapped_) {
@@ -206,19 +206,19 @@ class Panel {
         if (lines_of_[line] == 0) continue;
         line = lines_of_[line] - 1;
       }
-      const Lane* at = reinterpret_cast<const Lane*>(values_.data() + line * panel_rows);
+      const double* at = values_.data() + line * panel_rows;
       const Lane value = {values[p], values[p], values[p], values[p]};
-      s0 += value * at[0];
-      s1 += value * at[1];
-      s2 += value * at[2];
-      s3 += value * at[3];
-      s4 += value * at[4];
-      s5 += value * at[5];
-      s6 += value * at[6];
-      s7 += value * at[7];
+      s0 += value * Four::load(at + 0);
+      s1 += value * Four::load(at + 4);
+      s2 += value * Four::load(at + 8);
+      s3 += value * Four::load(at + 12);
+      s4 += value * Four::load(at + 16);
+      s5 += value * Four::load(at + 20);
+      s6 += value * Four::load(at + 24);
+      s7 += value * Four::load(at + 28);
     }
-    Lane* to = reinterpret_cast<Lane*>(out);
-    to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3, to[4] = s4, to[5] = s5, to[6] = s6, to[7] = s7;
+    Four::store(out, s0), Four::store(out + 4, s1), Four::store(out + 8, s2), Four::store(out + 12, s3);
+    Four::store(out + 16, s4), Four::store(out + 20, s5), Four::store(out + 24, s6), Four::store(out + 28, s7);
   }
 
   bool mapped_;

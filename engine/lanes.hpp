@@ -3,7 +3,7 @@
 // Invariant: a dot product of n values is four running sums of 32-byte lanes (lane l of sum s takes the
 // products at 4*L*block + L*s + l), then a fixed tree, then 16 bytes if as many are left over, then the rest from
 // left to right.
-// Vectors are GCC/Clang vector extensions, so a CPU without AVX2 does the same additions in halves; the
+// A CPU without AVX2 does the same additions in halves, and the plain version of vectors.hpp one after another; the
 // build switches contraction off, so that no CPU fuses a multiply-add that another one lacks.
 #pragma once
 
@@ -12,6 +12,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "vectors.hpp"
+
 namespace rosenblatt {
 
 template <class T>
@@ -19,8 +21,10 @@ struct Lanes;
 
 template <>
 struct Lanes<float> {
-  typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
-  typedef float half __attribute__((vector_size(16), aligned(4), may_alias));
+  using Full = Pack<float, 32>;
+  using Half = Pack<float, 16>;
+  typedef Full::type vector;
+  typedef Half::type half;
   static constexpr std::size_t count = 8;
   static float sum(half v) { return (v[0] + v[2]) + (v[1] + v[3]); }
   static half fold(vector v) { return half{v[0], v[1], v[2], v[3]} + half{v[4], v[5], v[6], v[7]}; }
@@ -28,8 +32,10 @@ struct Lanes<float> {
 
 template <>
 struct Lanes<double> {
-  typedef double vector __attribute__((vector_size(32), aligned(8), may_alias));
-  typedef double half __attribute__((vector_size(16), aligned(8), may_alias));
+  using Full = Pack<double, 32>;
+  using Half = Pack<double, 16>;
+  typedef Full::type vector;
+  typedef Half::type half;
   static constexpr std::size_t count = 4;
   static double sum(half v) { return v[0] + v[1]; }
   static half fold(vector v) { return half{v[0], v[1]} + half{v[2], v[3]}; }
@@ -37,12 +43,12 @@ struct Lanes<double> {
 
 // With `fetch`, the same stretch of another row is asked for while this one is read.
 template <bool fetch = false, class T>
-inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
+[[gnu::always_inline]] inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
   using L = Lanes<T>;
   using V = typename L::vector;
   using H = typename L::half;
   constexpr std::size_t lanes = L::count;
-  const auto at = [](const T* p) { return *reinterpret_cast<const V*>(p); };
+  const auto at = [](const T* p) { return L::Full::load(p); };
   V s0{}, s1{}, s2{}, s3{};
   std::size_t j = 0;
   for (; j + 4 * lanes <= n; j += 4 * lanes) {
@@ -69,7 +75,7 @@ inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
   }
   H sum = L::fold((s0 + s1) + (s2 + s3));
   if (j + lanes / 2 <= n) {
-    sum += *reinterpret_cast<const H*>(a + j) * *reinterpret_cast<const H*>(b + j);
+    sum += L::Half::load(a + j) * L::Half::load(b + j);
     j += lanes / 2;
   }
   T rest = 0;

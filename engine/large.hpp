@@ -11,7 +11,9 @@
 #include <variant>
 #include <vector>
 
+#if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
+#endif
 
 #include "state.hpp"
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <limits>
 
+#include "bytes.hpp"
+
 namespace rosenblatt {
 
 inline constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -59,13 +61,8 @@ inline double with_sign(double size, bool negative) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) | static_cast<std::uint64_t>(negative) << 63);
 }
 
-// Eight bytes of text as they lie in memory, each less '0': digits become 0 to 9, and the first is the lowest byte.
-inline std::uint64_t load_digits(const char* at) {
-  static_assert(std::endian::native == std::endian::little);
-  std::uint64_t x;
-  std::memcpy(&x, at, 8);
-  return x ^ 0x3030303030303030;
-}
+// Eight bytes of text, each less '0': digits become 0 to 9, and the first is the lowest byte.
+inline std::uint64_t load_digits(const char* at) { return load_little<std::uint64_t>(at) ^ 0x3030303030303030; }
 
 // The high bit of the first byte that is no digit, and perhaps of later ones; 0 if all are digits.
 inline std::uint64_t not_digits(std::uint64_t x) { return ((x + 0x7676767676767676) | x) & 0x8080808080808080; }
@@ -110,8 +107,7 @@ inline bool parse_short(const char* at, const char* stop, double& value) {
 // How many of the next 24 bytes come before the first blank or control character; 24 if there is none.
 inline int word_length(const char* at) {
   const auto blanks = [at](int from) {  // the high bit of the first byte below 0x21, and perhaps of later ones
-    std::uint64_t x;
-    std::memcpy(&x, at + from, 8);
+    const auto x = load_little<std::uint64_t>(at + from);
     return (x - 0x2121212121212121) & ~x & 0x8080808080808080;
   };
   const std::uint64_t first = blanks(0), second = blanks(8), third = blanks(16);

@@ -2,28 +2,27 @@
 
 #include <algorithm>
 
-#include "dispatch.hpp"
+#include "loops.hpp"
 
 namespace rosenblatt {
 
-Pass make_pass(const AnyRows& any_rows, const AnyTask& any_task, Order order, const StateView& view,
-               const AnyRule& rule, const Shrinking* penalty) {
+Pass make_pass(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view, const AnyRule& rule,
+               const Shrinking* penalty) {
   Pass made;
   std::visit(
-      [&](const auto& rows, const auto& task) {
+      [&](const auto& rows) {
         using T = typename std::decay_t<decltype(rows)>::Value;
         const State<T> state(view);
         made = {order,
                 rows.values_a_row() * static_cast<std::int64_t>(sizeof(T)),
                 state.K * state.features * static_cast<std::int64_t>(sizeof(T)),
                 {}};
-        visit(rule, penalty, state, [&](const auto& chosen, const auto& keep) {
-          made.run = [=, kept = keep](Order whole, Part part, Poll& poll) mutable {
-            learn(rows, task, whole, part, state, chosen, kept, poll);
-          };
-        });
+        made.run = [=, chosen = bind_rule(rule, state, penalty), kept = bind_keep(state, penalty)](
+                       Order whole, Part part, Poll& poll) mutable {
+          Loops<std::decay_t<decltype(rows)>>::learn(rows, task, whole, part, state, chosen, kept, poll);
+        };
       },
-      any_rows, any_task);
+      any_rows);
   return made;
 }
 
@@ -43,15 +42,15 @@ void run_together(const std::vector<const Pass*>& passes, Poll& poll) {
   }
 }
 
-double count_mistakes(const AnyRows& any_rows, const AnyTask& any_task, Order order, const StateView& view,
-                      double limit, Poll& poll) {
+double count_mistakes(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view, double limit,
+                      Poll& poll) {
   return std::visit(
-      [&](const auto& rows, const auto& task) {
+      [&](const auto& rows) {
         using Rows = std::decay_t<decltype(rows)>;
         const Linear<Rows> model(State<typename Rows::Value>{view});
-        return count_mistakes(rows, task, order, model, limit, poll);
+        return Loops<Rows>::count_mistakes(rows, task, order, model, limit, poll);
       },
-      any_rows, any_task);
+      any_rows);
 }
 
 }  // namespace rosenblatt

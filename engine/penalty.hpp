@@ -87,7 +87,7 @@ class Shrinking {
 // weights are kept.
 template <class T>
 struct Shrunk : Last {
-  static constexpr bool shrinks = true, second_order = false;
+  static constexpr bool watches = true;
   const Shrinking* shrinking;
   std::int64_t* as_of;  // one per feature
   double* sums;

@@ -11,6 +11,7 @@
 // the weights of all classes for one feature then lie in one cache line.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,7 +22,11 @@ namespace rosenblatt {
 // GCC takes a function that only prefetches for one without effect, and drops calls that it has not inlined by then.
 #define ALWAYS_INLINE [[gnu::always_inline]] inline
 // A visit of a row: called in two places, and a call would cost a short row a third of its time.
+#if defined(__GNUC__)
 #define INLINE_LAMBDA __attribute__((always_inline))
+#else
+#define INLINE_LAMBDA
+#endif
 
 inline constexpr std::int64_t prefetch_distance = 16;
 inline constexpr std::size_t prefetch_bytes = 1024;
@@ -38,8 +43,8 @@ struct DenseRows {
   const T* squared_norms = nullptr;  // where many learners share the rows
 
   const T* row(std::int64_t i) const { return values + i * stride; }
-  T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
-  T dot(std::int64_t i, const T* w, std::int64_t next) const {
+  ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
+  ALWAYS_INLINE T dot(std::int64_t i, const T* w, std::int64_t next) const {
     return next >= 0 && is_long() ? rosenblatt::dot<true>(row(i), w, features, row(next)) : dot(i, w);
   }
   T squared_norm(std::int64_t i) const {
@@ -81,6 +86,7 @@ struct DenseRows {
 
   ALWAYS_INLINE void prefetch_bounds(std::int64_t) const {}
 
+  void look_for_ones() {}
   std::int64_t values_a_row() const { return features; }
 };
 
@@ -94,49 +100,37 @@ struct SparseRows {
   const Index* starts;  // count + 1 of them
   std::int64_t count;
   std::int64_t features;
+  bool ones = false;  // is every value 1, so that it need not be read? Products with 1 are exact: the bits are the same
 
-  // Four running sums, then a fixed tree: the order of a sparse dot product.
-  T dot(std::int64_t i, const T* w) const {
-    using H = typename Lanes<T>::half;
-    const T* x = values + starts[i];
-    const Index* at = indices + starts[i];
-    const Index* const end = indices + starts[i + 1];
-    T sum;
-    if constexpr (sizeof(T) == 4) {
-      H s{};
-      for (; at + 4 <= end; at += 4, x += 4)
-        s += *reinterpret_cast<const H*>(x) * H{w[at[0]], w[at[1]], w[at[2]], w[at[3]]};
-      sum = (s[0] + s[1]) + (s[2] + s[3]);
-    } else {
-      H s{}, t{};
-      for (; at + 4 <= end; at += 4, x += 4) {
-        s += *reinterpret_cast<const H*>(x) * H{w[at[0]], w[at[1]]};
-        t += *reinterpret_cast<const H*>(x + 2) * H{w[at[2]], w[at[3]]};
-      }
-      sum = (s[0] + s[1]) + (t[0] + t[1]);
-    }
-    T rest = 0;
-    for (; at < end; ++at, ++x) rest += *x * w[*at];
-    return sum + rest;
+  void look_for_ones() {
+    ones = std::all_of(values + starts[0], values + starts[count], [](T value) { return value == 1; });
   }
 
-  T dot(std::int64_t i, const T* w, std::int64_t) const { return dot(i, w); }
+  // Four running sums, then a fixed tree: the order of a sparse dot product.
+  ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return ones ? sum<true>(i, w) : sum<false>(i, w); }
+
+  ALWAYS_INLINE T dot(std::int64_t i, const T* w, std::int64_t) const { return dot(i, w); }
 
   T squared_norm(std::int64_t i) const {
+    if (ones && starts[i + 1] - starts[i] < (1 << 24)) return static_cast<T>(starts[i + 1] - starts[i]);
     return rosenblatt::dot(values + starts[i], values + starts[i], starts[i + 1] - starts[i]);
   }
 
   void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t = -1) const {
-    for (std::int64_t k = 0; k < K; ++k) out[k] = 0;
-    for (Index p = starts[i]; p < starts[i + 1]; ++p) {
-      const T value = values[p];
-      const T* w = W + static_cast<std::int64_t>(indices[p]) * K;
-      for (std::int64_t k = 0; k < K; ++k) out[k] += value * w[k];
-    }
+    constexpr int wide = static_cast<int>(Lanes<T>::count);
+    std::int64_t k = 0;
+    for (; k + 2 * wide <= K; k += 2 * wide) some_scores<2 * wide>(i, W + k, K, out + k);
+    if (k + wide <= K) some_scores<wide>(i, W + k, K, out + k), k += wide;
+    if (k + wide / 2 <= K) some_scores<wide / 2>(i, W + k, K, out + k), k += wide / 2;
+    for (; k < K; ++k) some_scores<1>(i, W + k, K, out + k);
   }
 
   template <class W>
   void add_to(std::int64_t i, W step, W* weights, std::int64_t k, std::int64_t K) const {
+    if (ones) {
+      for (Index p = starts[i]; p < starts[i + 1]; ++p) weights[static_cast<std::int64_t>(indices[p]) * K + k] += step;
+      return;
+    }
     for (Index p = starts[i]; p < starts[i + 1]; ++p)
       weights[static_cast<std::int64_t>(indices[p]) * K + k] += step * static_cast<W>(values[p]);
   }
@@ -152,13 +146,58 @@ struct SparseRows {
   ALWAYS_INLINE void prefetch(std::int64_t i) const {
     const Index begin = starts[i];
     const std::size_t length = starts[i + 1] - begin;
-    prefetch_span(values + begin, length * sizeof(T));
+    if (!ones) prefetch_span(values + begin, length * sizeof(T));
     prefetch_span(indices + begin, length * sizeof(Index));
   }
 
   std::int64_t values_a_row() const { return count ? (starts[count] - starts[0]) / count + 1 : 1; }
 
  private:
+  template <bool of_ones>
+  ALWAYS_INLINE T sum(std::int64_t i, const T* w) const {
+    using H = typename Lanes<T>::half;
+    const auto times = [](const T* x, H weights) INLINE_LAMBDA {
+      if constexpr (of_ones)
+        return weights;
+      else
+        return Lanes<T>::Half::load(x) * weights;
+    };
+    const T* x = values + starts[i];
+    const Index* at = indices + starts[i];
+    const Index* const end = indices + starts[i + 1];
+    T total;
+    if constexpr (sizeof(T) == 4) {
+      H s{};
+      for (; at + 4 <= end; at += 4, x += 4) s += times(x, H{w[at[0]], w[at[1]], w[at[2]], w[at[3]]});
+      total = (s[0] + s[1]) + (s[2] + s[3]);
+    } else {
+      H s{}, t{};
+      for (; at + 4 <= end; at += 4, x += 4) {
+        s += times(x, H{w[at[0]], w[at[1]]});
+        t += times(x + 2, H{w[at[2]], w[at[3]]});
+      }
+      total = (s[0] + s[1]) + (t[0] + t[1]);
+    }
+    T rest = 0;
+    for (; at < end; ++at, ++x) {
+      if constexpr (of_ones)
+        rest += w[*at];
+      else
+        rest += *x * w[*at];
+    }
+    return total + rest;
+  }
+
+  // The scores of a few classes side by side, each one sum over the values from left to right.
+  template <int few>
+  ALWAYS_INLINE void some_scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
+    using Few = Pack<T, few * sizeof(T)>;
+    typename Few::type sums{};
+    for (Index p = starts[i]; p < starts[i + 1]; ++p)
+      sums += Few::load(W + static_cast<std::int64_t>(indices[p]) * K) * values[p];
+    Few::store(out, sums);
+  }
+
   ALWAYS_INLINE static void prefetch_span(const void* first, std::size_t bytes) {
     const char* at = static_cast<const char*>(first);
     const std::size_t most = bytes < prefetch_bytes ? bytes : prefetch_bytes;

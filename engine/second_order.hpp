@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "example.hpp"
+#include "keep.hpp"
 #include "rows.hpp"
 #include "rules.hpp"
 
@@ -24,7 +25,7 @@ inline T weighted_squares(const T* x, const T* v, std::size_t n) {
   using L = Lanes<T>;
   using V = typename L::vector;
   constexpr std::size_t lanes = L::count;
-  const auto at = [](const T* p) { return *reinterpret_cast<const V*>(p); };
+  const auto at = [](const T* p) { return Lanes<T>::Full::load(p); };
   V s0{}, s1{};
   std::size_t j = 0;
   for (; j + 2 * lanes <= n; j += 2 * lanes) {
@@ -104,38 +105,39 @@ struct Confident : Arow {
 };
 
 // Weights that move the further the less is known of them. The sums of an average move with them.
-template <class Rows, class Keep>
+template <class Rows>
 struct SecondOrder {
   using T = typename Rows::Value;
   const Rows& rows;
   const State<T>& state;
-  Keep& keep;
+  const Confident<T>& rule;
+  const Average* average;  // null: the last weights are kept
 
   // v, over both rows of weights if two would move.
-  double q(const Confident<T>& rule, std::int64_t i, const Verdict& verdict) const {
-    const double v = variance(rule, i, verdict.gain);
-    return verdict.lose < 0 ? v : v + variance(rule, i, verdict.lose);
+  [[gnu::noinline]] double q(std::int64_t i, std::int64_t gain, std::int64_t lose) const {
+    const double v = variance(i, gain);
+    return lose < 0 ? v : v + variance(i, lose);
   }
 
-  void move(const Confident<T>& rule, std::int64_t i, double step, Basis basis, const Verdict& verdict,
-            const Counters& c) {
-    const double beta = rule.confidence(basis.q, basis.weight), seen = static_cast<double>(c.seen);
-    move_row(rule, i, verdict.gain, step, beta, seen);
-    if (verdict.lose >= 0) move_row(rule, i, verdict.lose, -step, beta, seen);
+  [[gnu::noinline]] void move(std::int64_t i, double step, double v, double weight, std::int64_t gain,
+                              std::int64_t lose, std::int64_t before) const {
+    const double beta = rule.confidence(v, weight), seen = static_cast<double>(before);
+    move_row(i, gain, step, beta, seen);
+    if (lose >= 0) move_row(i, lose, -step, beta, seen);
   }
 
  private:
-  double variance(const Confident<T>& rule, std::int64_t i, std::int64_t k) const {
+  double variance(std::int64_t i, std::int64_t k) const {
     const double v = static_cast<double>(variance_of(rows, i, rule.variances, k, state.K));
     return state.fit_intercept ? v + rule.intercept_variances[k] : v;
   }
 
-  void move_row(const Confident<T>& rule, std::int64_t i, std::int64_t k, double alpha, double beta, double seen) {
-    move_along(rows, i, state.weights, rule.variances, keep.sums, seen, k, state.K, static_cast<T>(alpha),
-               static_cast<T>(beta));
+  void move_row(std::int64_t i, std::int64_t k, double alpha, double beta, double seen) const {
+    move_along(rows, i, state.weights, rule.variances, average ? average->sums : nullptr, seen, k, state.K,
+               static_cast<T>(alpha), static_cast<T>(beta));
     if (!state.fit_intercept) return;
     const double change = rosenblatt::move(state.intercept[k], rule.intercept_variances[k], 1.0, alpha, beta);
-    if (keep.sums) keep.intercept_sums[k] += seen * change;
+    if (average) average->intercept_sums[k] += seen * change;
   }
 };
 

@@ -16,13 +16,14 @@ inline constexpr std::int32_t counted_columns = 512;
 // Where each of some columns goes, by the number of smaller ones; false if two are equal. Comparing all with all needs
 // no branches, and so is quicker than a sort for rows that are not long. There must be room for 7 columns more.
 inline bool count_places(std::int32_t* columns, std::int32_t count, std::int32_t* places) {
-  typedef std::int32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
+  using Eights = Pack<std::int32_t, 32>;
+  typedef Eights::type Eight;
   for (std::int32_t p = count; p % 8; ++p) columns[p] = std::numeric_limits<std::int32_t>::max();
   std::int64_t all = 0;
   for (std::int32_t j = 0; j < count; ++j) {
     const Eight column = Eight{} + columns[j];
     Eight smaller{};
-    for (std::int32_t p = 0; p < count; p += 8) smaller -= *reinterpret_cast<const Eight*>(columns + p) < column;
+    for (std::int32_t p = 0; p < count; p += 8) smaller -= Eights::load(columns + p) < column;
     places[j] = ((smaller[0] + smaller[4]) + (smaller[1] + smaller[5])) +
                 ((smaller[2] + smaller[6]) + (smaller[3] + smaller[7]));
     all += places[j];

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "linear.hpp"
+#include "loops.hpp"
 
 namespace rosenblatt {
 
@@ -62,17 +62,14 @@ void votes_of_rows(const Rows& rows, const Support& support, const Updates& upda
   using T = typename Rows::Value;
   const std::int64_t K = start.K;
   std::vector<double> products(support.count), scores(K);
-  std::vector<T> row(rows.features);
-  const auto nothing = [](std::int64_t) {};
-  for_each_score<false>(rows, {nullptr, rows.count}, {0, rows.count}, start, poll, nothing,
-                        [&](std::int64_t i, const double* first) {
-                          if (poll()) return;
-                          std::copy_n(first, K, scores.data());
-                          spread(rows, i, row.data());
-                          for (std::int64_t s = 0; s < support.count; ++s)
-                            products[s] = static_cast<double>(support.dot(s, row.data()));
-                          count_votes(updates, products.data(), fit_intercept, K, scores.data(), out + i * K);
-                        });
+  std::vector<T> row(rows.features), raw(K);
+  for (std::int64_t i = 0; i < rows.count && !poll(); ++i) {
+    rows.scores(i, start.weights, K, raw.data());
+    for (std::int64_t k = 0; k < K; ++k) scores[k] = static_cast<double>(raw[k]) + start.intercept[k];
+    spread(rows, i, row.data());
+    for (std::int64_t s = 0; s < support.count; ++s) products[s] = static_cast<double>(support.dot(s, row.data()));
+    count_votes(updates, products.data(), fit_intercept, K, scores.data(), out + i * K);
+  }
 }
 
 }  // namespace rosenblatt

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sklearn.base import ClassifierMixin
+
+import family
 import rosenblatt
 from rosenblatt import errors
 
@@ -68,3 +71,10 @@ def test_small_commands_load_neither_scikit_learn_nor_scipy(tmp_path: Path) -> N
             [sys.executable, "-c", code, *words.split()], cwd=tmp_path, capture_output=True, text=True, check=True
         )
         assert done.stderr.splitlines()[-1] == str(loaded), words
+
+
+def test_every_class_that_learns_is_in_the_list_that_laws_are_tried_on() -> None:
+    exported = (getattr(rosenblatt, name) for name in rosenblatt.__all__ if name[0].isupper() and name != "History")
+    classifiers = {kind for kind in exported if issubclass(kind, ClassifierMixin)}
+    assert len(classifiers) > 10
+    assert classifiers - {type(make()) for make in family.LEARNERS.values()} == set()

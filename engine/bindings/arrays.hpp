@@ -7,11 +7,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -37,21 +39,58 @@ using Vector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
 using Floats = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using FloatsIn = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
+// How many there are of a times b, as long as that is a number of things that could be in memory.
+inline std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t found;
+  if (__builtin_mul_overflow(a, b, &found) || found > (std::int64_t{1} << 48))
+    throw nb::value_error("sizes: they multiply to more than there can be");
+  return found;
+}
+
+// Do all starts lie within the values, and all columns within the features?
+template <class View>
+bool lies_within(const View& rows, std::int64_t stored) {
+  if constexpr (View::sparse) {
+    using Index = std::decay_t<decltype(rows.starts[0])>;
+    using Unsigned = std::make_unsigned_t<Index>;
+    if (rows.starts[0] < 0 || rows.starts[rows.count] > stored) return false;
+    bool falls = false;
+    for (std::int64_t i = 0; i < rows.count; ++i) falls |= rows.starts[i + 1] < rows.starts[i];
+    if (falls) return false;
+    Unsigned largest = 0;  // a column below 0 is a very large one
+    for (Index p = rows.starts[0]; p < rows.starts[rows.count]; ++p)
+      largest = std::max(largest, static_cast<Unsigned>(rows.indices[p]));
+    return rows.starts[0] == rows.starts[rows.count] || largest < static_cast<std::uint64_t>(rows.features);
+  }
+  return true;
+}
+
 // Rows as Python holds them: a view, and the arrays that it looks into, kept alive.
 class Rows {
  public:
-  Rows(AnyRows view, std::vector<nb::object> owners, bool bounded = true)
-      : view_(std::move(view)), owners_(std::move(owners)), bounded_(bounded) {}
+  enum class Bounds { unknown, sound, broken };
 
-  // To be read, which starts that point outside of the values would not allow.
+  Rows(AnyRows view, std::vector<nb::object> owners, std::int64_t stored = 0, Bounds bounds = Bounds::sound)
+      : view_(std::move(view)), owners_(std::move(owners)), stored_(stored), bounds_(bounds) {}
+
+  // To be read, which starts that point outside of the values would not allow. They are looked at once.
   const AnyRows& view() const {
-    if (!bounded_)
+    if (bounds_ == Bounds::unknown) {
+      const bool sound = std::visit([&](const auto& r) { return lies_within(r, stored_); }, view_);
+      found(sound);
+    }
+    if (bounds_ == Bounds::broken)
       throw nb::value_error("rows: their starts point outside of the values, or their columns outside of the features");
     return view_;
   }
+  const AnyRows& unchecked() const { return view_; }
   const std::vector<nb::object>& owners() const { return owners_; }
-  bool is_bounded() const { return bounded_; }
-  void refuse() { bounded_ = false; }  // they were found to be broken
+  std::int64_t stored() const { return stored_; }
+  // Do starts and columns lie where they should? If so it is seen whether the values need be read at all.
+  void found(bool sound) const {
+    bounds_ = sound ? Bounds::sound : Bounds::broken;
+    if (sound) std::visit([](auto& r) { r.look_for_ones(); }, view_);
+  }
 
   std::int64_t count() const {
     return std::visit([](const auto& r) { return r.count; }, view_);
@@ -64,9 +103,10 @@ class Rows {
   }
 
  private:
-  AnyRows view_;
+  mutable AnyRows view_;
   std::vector<nb::object> owners_;
-  bool bounded_;  // do the first and the last start lie within the values?
+  std::int64_t stored_;  // values of sparse rows
+  mutable Bounds bounds_;
 };
 
 template <class A>
@@ -93,7 +133,7 @@ Vector<T> to_vector(std::vector<T, Allocator>&& values) {
 }
 
 inline Matrix<double> new_matrix(std::int64_t rows, std::int64_t columns) {
-  auto* held = new double[rows * columns];
+  auto* held = new double[product(rows, columns)];
   nb::capsule owner(held, [](void* p) noexcept { delete[] static_cast<double*>(p); });
   return Matrix<double>(held, {static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)}, owner);
 }

@@ -11,7 +11,9 @@ class PyContest {
  public:
   PyContest(const PyContest&) = delete;
   PyContest(const Rows& rows, const PyTargets& targets, bool fit_intercept)
-      : contest_{rows.view(), targets.of(rows.count()), rows.features(), fit_intercept, {}, {}}, count_(rows.count()) {}
+      : contest_{rows.view(), targets.of(rows.count()), rows.features(), fit_intercept, {}, {}}, count_(rows.count()) {
+    product(weight_rows(contest_.task), rows.features());
+  }
 
   void add_fold(Input<std::uint32_t> training, Input<std::uint32_t> held, Input<std::uint64_t> generator) {
     const OneAtATime one_call(busy_, in_use);

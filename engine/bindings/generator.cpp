@@ -1,14 +1,27 @@
 #include "generator.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "arrays.hpp"
+#include "strips.hpp"
 
 namespace rosenblatt {
 namespace {
 
 void store(const Generator& g, Array<std::uint64_t>& state) { std::copy_n(g.state.begin(), 4, state.data()); }
+
+Strips to_strips(std::int64_t count, std::int64_t window) {
+  if (count < 0 || count > std::numeric_limits<std::uint32_t>::max())
+    throw nb::value_error("count: must be from 0 to 2^32 - 1");
+  if (window < 1) throw nb::value_error("window: must be at least 1");
+  return Strips(count, window);
+}
+
+std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> strips_of(std::int64_t count, std::int64_t window) {
+  const Strips strips = to_strips(count, window);
+  return {strips.length, strips.together, strips.strips(), strips.windows()};
+}
 
 }  // namespace
 
@@ -22,17 +35,61 @@ void bind_generator(nb::module_& m) {
       "seed"_a, "stream"_a = 0, "The state of a new generator: four integers.");
   m.def(
       "shuffle",
-      [](Array<std::uint32_t> items, Array<std::uint64_t> state, bool number) {
+      [](Array<std::uint32_t> items, Array<std::uint64_t> state) {
         Generator g = to_generator(state);
         {
           nb::gil_scoped_release release;
-          if (number) std::iota(items.data(), items.data() + items.size(), 0u);
           shuffle(items.data(), static_cast<std::int64_t>(items.size()), g);
         }
         store(g, state);
       },
-      "items"_a.noconvert(), "state"_a.noconvert(), nb::kw_only(), "number"_a = false,
-      "Shuffle the items in place; with `number`, the numbers from 0 on in their place.");
+      "items"_a.noconvert(), "state"_a.noconvert(), "Shuffle the items in place.");
+  m.attr("WINDOW") = window_rows;
+  m.def("strips_of", &strips_of, "count"_a, "window"_a,
+        "How so many rows are cut: rows of a strip, strips of a window, strips, windows.");
+  m.def(
+      "draw_strips",
+      [](std::int64_t count, Array<std::uint64_t> state, std::int64_t window) {
+        const Strips strips = to_strips(count, window);
+        Generator g = to_generator(state);
+        std::vector<std::uint32_t> turns = strips.draw(g);
+        store(g, state);
+        return to_vector(std::move(turns));
+      },
+      "count"_a, "state"_a.noconvert(), "window"_a, "The strips of so many rows in random order.");
+  m.def(
+      "draw_windows",
+      [](Input<std::uint32_t> turns, Array<std::uint64_t> state, std::int64_t count, std::int64_t window,
+         std::int64_t first, std::int64_t end) {
+        const Strips strips = to_strips(count, window);
+        check_size(turns, strips.strips(), "turns");
+        if (first < 0 || end < first || end > strips.windows()) throw nb::value_error("first, end: no such windows");
+        for (std::size_t s = 0; s < turns.size(); ++s)
+          if (turns.data()[s] >= turns.size()) throw nb::value_error("turns: names a strip that is not there");
+        Generator g = to_generator(state);
+        std::vector<std::uint32_t> rows((end - first) * strips.together * strips.length);
+        rows.resize(strips.draw_windows(turns.data(), first, end, nullptr, rows.data(), g) - rows.data());
+        store(g, state);
+        return to_vector(std::move(rows));
+      },
+      "turns"_a.noconvert(), "state"_a.noconvert(), "count"_a, "window"_a, "first"_a, "end"_a,
+      "The rows of the windows from first to end, strips in the order of turns.");
+  m.def(
+      "draw_order",
+      [](Array<std::uint32_t> out, Array<std::uint64_t> state, std::optional<Input<std::uint32_t>> rows,
+         std::int64_t window) {
+        const Strips strips = to_strips(static_cast<std::int64_t>(out.size()), window);
+        if (rows) check_size(*rows, strips.count, "rows");
+        Generator g = to_generator(state);
+        {
+          nb::gil_scoped_release release;
+          strips.draw_order(rows ? rows->data() : nullptr, out.data(), g);
+        }
+        store(g, state);
+      },
+      "out"_a.noconvert(), "state"_a.noconvert(), "rows"_a.noconvert().none() = nb::none(), "window"_a = window_rows,
+      "Write an order of the rows, or of the numbers from 0 on: strips of consecutive rows in random order, and the "
+      "rows of a window of strips shuffled again.");
   m.def(
       "symmetric_uniform",
       [](std::int64_t count, Array<std::uint64_t> state) {

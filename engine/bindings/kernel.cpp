@@ -28,9 +28,7 @@ class PyDualRun {
     const AnyRule& chosen = rule.without_penalty("a kernel");
     const OneAtATime use = held_.use();
     Interrupt(cancel).run([&](Poll& poll) {
-      visit_first_order(chosen, [&](const auto& r) {
-        run_.learn(order, r, tally.pocket_mistakes ? &held : nullptr, *tally.counters, *tally.mistake_weight, poll);
-      });
+      run_.learn(order, chosen, tally.pocket_mistakes ? &held : nullptr, *tally.counters, *tally.mistake_weight, poll);
     });
   }
 
@@ -86,8 +84,8 @@ Pool to_pool(NamedArrays& arrays, Policy policy, std::int64_t K) {
     throw nb::value_error("ring: names a slot that is not there");
   return {budget,
           arrays.get<std::int64_t>("members", budget),
-          arrays.get<double>("coefficients", budget * K),
-          arrays.get<double>("matrix", policy == Policy::forget_oldest ? 0 : budget * budget),
+          arrays.get<double>("coefficients", product(budget, K)),
+          arrays.get<double>("matrix", policy == Policy::forget_oldest ? 0 : product(budget, budget)),
           ring,
           ring + 1,
           arrays.get<double>("numbers", 4)};
@@ -113,10 +111,7 @@ void learn_on_budget(KernelSource& held, KernelSource* kept, const PyTargets& ta
   const OneAtATime use = held.use();
   std::optional<OneAtATime> use_before;
   if (kept) use_before.emplace(kept->busy, "before: another call is using it");
-  Interrupt(cancel).run([&](Poll& poll) {
-    visit_first_order(chosen,
-                      [&](const auto& r) { run.learn(order, r, *tally.counters, *tally.mistake_weight, poll); });
-  });
+  Interrupt(cancel).run([&](Poll& poll) { run.learn(order, chosen, *tally.counters, *tally.mistake_weight, poll); });
 }
 
 }  // namespace

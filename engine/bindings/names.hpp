@@ -8,6 +8,11 @@
 
 #include "arrays.hpp"
 
+#ifdef Py_LIMITED_API  // one module for all versions of Python: what they keep to themselves is asked for by a call
+#define PyFloat_AS_DOUBLE PyFloat_AsDouble
+#define PyDict_GET_SIZE PyDict_Size
+#endif
+
 namespace rosenblatt {
 
 // The items of a dict, borrowed. `hold` makes them owned, before anything runs that could take them away: a key or a
@@ -107,8 +112,10 @@ class Names {
 
   // A string knows its hash once it has been a key.
   static Py_hash_t hash_of(PyObject* name) {
+#ifndef Py_LIMITED_API
     if (PyUnicode_CheckExact(name) && reinterpret_cast<PyASCIIObject*>(name)->hash != -1)
       return reinterpret_cast<PyASCIIObject*>(name)->hash;
+#endif
     const Py_hash_t hash = PyObject_Hash(name);
     if (hash == -1) throw nb::python_error();
     return hash;
@@ -149,9 +156,13 @@ class Names {
   static bool same(PyObject* a, PyObject* b, Items& items) {
     if (a == b) return true;
     if (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b)) {
+#ifdef Py_LIMITED_API
+      return PyUnicode_Compare(a, b) == 0;
+#else
       const Py_ssize_t length = PyUnicode_GET_LENGTH(a);
       return length == PyUnicode_GET_LENGTH(b) && PyUnicode_KIND(a) == PyUnicode_KIND(b) &&
              std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), length * PyUnicode_KIND(a)) == 0;
+#endif
     }
     items.hold();
     const int equal = PyObject_RichCompareBool(a, b, Py_EQ);

@@ -16,13 +16,9 @@ Matrix<double> scores(const Rows& rows, const FloatsIn& weights, Input<double> i
   std::visit(
       [&](const auto& view) {
         using View = std::decay_t<decltype(view)>;
-        const Linear<View> model(floats<typename View::Value>(weights, K * view.features, "weights"), intercept.data(),
-                                 K);
-        Interrupt().run([&](Poll& poll) {
-          for_each_score(view, order, model, poll, [&, at = out.data()](std::int64_t, const double* found) mutable {
-            at = std::copy_n(found, K, at);
-          });
-        });
+        const Linear<View> model(floats<typename View::Value>(weights, product(K, view.features), "weights"),
+                                 intercept.data(), K);
+        Interrupt().run([&](Poll& poll) { Loops<View>::scores(view, order, model, out.data(), poll); });
       },
       rows.view());
   return out;
@@ -43,7 +39,7 @@ Matrix<double> votes(const Rows& rows, const Rows& support, const UpdateArrays& 
         using View = std::decay_t<decltype(view)>;
         using T = typename View::Value;
         if constexpr (std::is_same_v<T, typename std::decay_t<decltype(stored)>::Value>) {
-          const Linear<View> model(floats<T>(weights, K * view.features, "start"), intercept.data(), K);
+          const Linear<View> model(floats<T>(weights, product(K, view.features), "start"), intercept.data(), K);
           Interrupt().run(
               [&](Poll& poll) { votes_of_rows(view, stored, log, model, fit_intercept, out.data(), poll); });
         } else {

@@ -25,19 +25,17 @@ Rows sparse_rows(const Input<T>& values, const Input<Index>& indices, const Inpu
   if (starts.size() == 0) throw nb::value_error("starts: must hold one entry more than there are rows");
   if (values.size() != indices.size()) throw nb::value_error("indices: there must be one for each value");
   if (features < 0) throw nb::value_error("features: must be at least 0");
-  const std::int64_t stored = static_cast<std::int64_t>(values.size()),
-                     count = static_cast<std::int64_t>(starts.size()) - 1;
-  const Index first = starts.data()[0], last = starts.data()[count];
+  const std::int64_t count = static_cast<std::int64_t>(starts.size()) - 1;
   return {SparseRows<T, Index>{values.data(), indices.data(), starts.data(), count, features},
           {nb::cast(values), nb::cast(indices), nb::cast(starts)},
-          first >= 0 && last >= first && last <= stored};
+          static_cast<std::int64_t>(values.size()),
+          Rows::Bounds::unknown};
 }
 
 template <class T, class Index>
 void bind_sparse(nb::module_& m) {
   m.def("sparse_rows", &sparse_rows<T, Index>, "values"_a.noconvert(), "indices"_a.noconvert(), "starts"_a.noconvert(),
-        "features"_a,
-        "CSR rows. Only their first and last start are looked at: call `structure` before anything else.");
+        "features"_a, "CSR rows. Their starts and columns are looked at when they are first used.");
 }
 
 // What f says of the rows, found without the GIL.
@@ -50,13 +48,16 @@ auto ask(const Rows& rows, F&& f) {
 
 // "sound", "unsorted" or "broken".
 std::string structure(Rows& rows, std::int64_t stored) {
-  Structure found = Structure::broken;
-  if (rows.is_bounded())
-    found = ask(rows, [&](const auto& r) {
-      if constexpr (std::decay_t<decltype(r)>::sparse) return structure_of(r, stored);
-      return Structure::sound;
-    });
-  if (found == Structure::broken) rows.refuse();
+  Structure found = Structure::sound;
+  {
+    nb::gil_scoped_release release;
+    std::visit(
+        [&](const auto& r) {
+          if constexpr (std::decay_t<decltype(r)>::sparse) found = structure_of(r, std::min(stored, rows.stored()));
+        },
+        rows.unchecked());
+  }
+  rows.found(found != Structure::broken);
   return found == Structure::sound ? "sound" : found == Structure::unsorted ? "unsorted" : "broken";
 }
 

@@ -47,7 +47,8 @@ KernelSource matrix_source(InputMatrix matrix) {
 
 // compute(i) gives K(all rows, row i) as an array; called with the GIL, from whatever thread learns.
 KernelSource column_source(std::int64_t count, nb::callable compute, std::int64_t cache_bytes) {
-  if (count < 0) throw nb::value_error("count: must be at least 0");
+  if (count < 0 || count > std::numeric_limits<std::uint32_t>::max())
+    throw nb::value_error("count: must be at least 0 and at most 2^32");
   KernelSource made;
   const nb::handle function = compute;
   made.source = std::make_unique<ColumnSource>(

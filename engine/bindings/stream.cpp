@@ -5,84 +5,49 @@
 //
 // A number or a name of a type of its own may run any code, even this learner's or another thread's. So each call reads
 // into a place of its own, and only `learn`, of which there is one at a time, changes anything.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <functional>
 #include <stdexcept>
 
-#include "names.hpp"
+#include "examples.hpp"
+#include "loops.hpp"
 #include "views.hpp"
 
 namespace rosenblatt {
 namespace {
 
-using OneRow = SparseRows<double, std::int64_t>;
-
-bool usable(double number) { return std::fabs(number) <= largest_value<double>; }
-
-std::string show(PyObject* object) { return nb::repr(nb::handle(object)).c_str(); }
-
-double to_number(PyObject* key, PyObject* value) {
-  double number;
-  if (PyFloat_Check(value)) {
-    number = PyFloat_AS_DOUBLE(value);
-  } else {
-    number = PyUnicode_Check(value) ? -1.0 : PyFloat_AsDouble(value);
-    if (number == -1.0 && (PyUnicode_Check(value) || PyErr_Occurred())) {
-      const bool is_no_number = !PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError) ||
-                                PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_OverflowError);
-      if (!is_no_number) throw nb::python_error();
-      PyErr_Clear();
-      throw nb::type_error(
-          ("feature " + show(key) + " has the value " + show(value) + ", which is not a number").c_str());
-    }
-  }
-  if (!usable(number))
-    throw nb::value_error(("feature " + show(key) + " has the value " + show(value) +
-                           (std::isfinite(number) ? ", too large to learn from" : ", which is not finite"))
-                              .c_str());
-  return number;
-}
-
-void require_dict(nb::handle features) {
-  if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
-}
-
-// Raises if a value is not a number that can be learned from.
-void check(nb::handle features) {
-  require_dict(features);
-  Items items;
-  items.read(features.ptr());
-  items.hold();
-  for (const Items::Item& item : items) to_number(item.key, item.value);
-}
-
-// What one call reads: the columns and values of an example.
-struct Example {
-  Items items;
-  std::vector<double> values;
-  std::vector<std::int64_t> columns;
-  std::vector<const Items::Item*> news;  // those without a column
-  std::int64_t starts[2] = {0, 0};
-
-  OneRow row(std::int64_t features) const { return {values.data(), columns.data(), starts, 1, features}; }
+// What an example asks for: the place of its class, or its number.
+struct Asked {
+  std::int64_t code = -1;
+  double number = 0, weight = 1;
 };
 
 struct Problem {
   std::int64_t K;
-  std::function<void(const OneRow&, std::int64_t code, double weight)> learn;
+  std::function<void(const OneRow&, const Asked&)> learn;
   std::function<void(const OneRow&, double* out)> score;  // by the kept weights
 };
 
 class Stream {
  public:
-  // `codes` holds the place of each label among the sorted classes, and the labels are its keys in that order.
+  // `codes` holds the place of each label among the sorted classes, and the labels are its keys in that order. With
+  // `epsilon` labels are numbers, and codes two places that nobody asks for. With `hash_bits` a name's column is its
+  // hash, and the vocabulary stays empty.
   Stream(nb::dict vocabulary, nb::dict codes, const std::vector<PyState*>& states, const PyRule& rule,
-         std::int64_t capacity, bool one_vs_rest, bool tie_positive)
+         std::int64_t capacity, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits)
       : vocabulary_(std::move(vocabulary)), codes_(std::move(codes)), labels_(codes_.keys()), capacity_(capacity),
-        names_(vocabulary_.ptr(), capacity) {
+        epsilon_(epsilon), hash_bits_(hash_bits), names_(vocabulary_.ptr(), capacity) {
     const AnyRule& chosen = rule.without_penalty("a stream");
+    if (epsilon_ && (!(*epsilon_ >= 0) || one_vs_rest || states.size() != 1))
+      throw nb::value_error("epsilon: must be at least 0, for one state");
+    if (hash_bits_ != 0) {
+      require_bits(hash_bits_);
+      if (capacity_ != std::int64_t{1} << hash_bits_ || PyDict_GET_SIZE(vocabulary_.ptr()) != 0)
+        throw nb::value_error("hash_bits: the capacity must be so many bits, and the vocabulary empty");
+    }
     for (PyState* state : states) {
       if (!state) throw nb::type_error("states: None is not a state");
       if (state->is_float32()) throw nb::type_error("weights: a stream's must be float64");
@@ -103,16 +68,14 @@ class Stream {
   // Learns one example; false, and nothing done, if the label is new or the new features do not fit into the capacity.
   bool learn(nb::handle features, nb::handle label, double weight) {
     if (!(weight >= 0 && std::isfinite(weight))) throw nb::value_error("weight: must be finite and at least 0");
-    PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
-    if (!place && PyErr_Occurred()) throw nb::python_error();
-    const std::int64_t code = place ? PyLong_AsSsize_t(place) : -1;
-    if (PyErr_Occurred()) throw nb::python_error();
-    if (code < 0 || code >= static_cast<std::int64_t>(labels_.size())) return false;
+    Asked asked = epsilon_ ? Asked{0, to_target(label.ptr())} : Asked{place_of(label)};
+    if (asked.code < 0) return false;
+    asked.weight = weight;
     const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
     if (!read(*example, features, weight > 0)) return false;
     if (weight > 0)
-      for (Problem& problem : problems_) problem.learn(example->row(capacity_), code, weight);
+      for (Problem& problem : problems_) problem.learn(example->row(capacity_), asked);
     return true;
   }
 
@@ -145,24 +108,22 @@ class Stream {
 
   void add(PyState& held, const AnyRule& chosen, std::int64_t positive, bool tie_positive) {
     const State<double> state(held.view());
-    visit(chosen, nullptr, state, [&](const auto& rule, const auto& keep) {
-      using Keep = std::decay_t<decltype(keep)>;
+    const RuleOf<double> rule = bind_rule(chosen, state, nullptr);
+    const KeepOf<double> bound = bind_keep(state, nullptr);
+    const auto learn = [=, kept = bound, epsilon = epsilon_](const OneRow& row, const Asked& asked) mutable {
+      const std::int8_t sign = asked.code == positive ? 1 : -1;
+      const auto label = static_cast<std::int32_t>(asked.code);
+      const AnyTask task = epsilon        ? AnyTask(Number{{&asked.weight}, &asked.number, *epsilon})
+                           : state.K == 1 ? AnyTask(TwoClasses{{&asked.weight}, &sign, tie_positive})
+                                          : AnyTask(Joint{{&asked.weight}, &label, state.K});
+      Poll poll;
+      Loops<OneRow>::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
+    };
+    visit_keep<double>(state.keep, [&]<class Keep>(std::type_identity<Keep>) {
       if constexpr (!Keep::is_weights) {
         throw std::invalid_argument("keep='vote': a stream's answer must be a weight vector");
       } else {
-        auto step = [=, kept = keep](const OneRow& row, const auto& task) mutable {
-          Poll poll;
-          rosenblatt::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
-        };
-        const auto learn = [=](const OneRow& row, std::int64_t code, double weight) mutable {
-          const std::int8_t sign = code == positive ? 1 : -1;
-          const auto label = static_cast<std::int32_t>(code);
-          if (state.K == 1)
-            step(row, TwoClasses{{&weight}, &sign, tie_positive});
-          else
-            step(row, Joint{{&weight}, &label, state.K});
-        };
-        const auto score = [=](const OneRow& row, double* out) {
+        const auto score = [=, keep = Keep::of(state)](const OneRow& row, double* out) {
           for (std::int64_t k = 0; k < state.K; ++k) {
             double total = 0;
             for (std::int64_t p = 0; p < row.starts[1]; ++p)
@@ -176,10 +137,23 @@ class Stream {
     });
   }
 
+  // The place of a label among the classes, -1 for a new one.
+  std::int64_t place_of(nb::handle label) const {
+    PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
+    if (!place && PyErr_Occurred()) throw nb::python_error();
+    const std::int64_t code = place ? PyLong_AsSsize_t(place) : -1;
+    if (PyErr_Occurred()) throw nb::python_error();
+    return code < static_cast<std::int64_t>(labels_.size()) ? code : -1;
+  }
+
   // Looks up the columns. With `grow`, new features get the next columns, unless they do not fit; without, they are
   // left out, since their weights are 0. Nothing is added before every value has been read.
   bool read(Example& example, nb::handle features, bool grow) {
     require_dict(features);
+    if (hash_bits_ != 0) {
+      read_hashed(example, features.ptr(), hash_bits_);
+      return true;
+    }
     Items& items = example.items;
     items.read(features.ptr());
     example.values.resize(items.size());
@@ -213,7 +187,7 @@ class Stream {
       ++column;
       ++kept;
     }
-    if (next > capacity_) return !grow;
+    if (grow && next > capacity_) return false;
     for (std::size_t at = 0; at < example.news.size(); ++at) {
       const Items::Item& item = *example.news[at];
       nb::object place = nb::steal(PyLong_FromSsize_t(before + at));
@@ -240,6 +214,8 @@ class Stream {
   nb::dict vocabulary_, codes_;
   nb::list labels_;
   std::int64_t capacity_, count_ = 0;  // features at the most; scores
+  std::optional<double> epsilon_;
+  int hash_bits_;
   Names names_;
   std::vector<Problem> problems_;
   std::vector<nb::object> owners_;
@@ -251,13 +227,16 @@ class Stream {
 
 void bind_stream(nb::module_& m) {
   nb::class_<Stream>(m, "Stream", "A stream of examples, each a dict of feature names and numbers.")
-      .def(nb::init<nb::dict, nb::dict, const std::vector<PyState*>&, const PyRule&, std::int64_t, bool, bool>(),
+      .def(nb::init<nb::dict, nb::dict, const std::vector<PyState*>&, const PyRule&, std::int64_t, bool, bool,
+                    std::optional<double>, int>(),
            "vocabulary"_a, "codes"_a, "states"_a, "rule"_a, nb::kw_only(), "capacity"_a, "one_vs_rest"_a,
-           "tie_positive"_a)
+           "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
       .def("learn", &Stream::learn, "features"_a, "label"_a, "weight"_a = 1.0,
            "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
       .def("predict", &Stream::predict, "features"_a, "The predicted label.")
       .def("scores", &Stream::scores, "features"_a, "The scores, one per weight row, by the kept weights.")
+      .def_static("hashed", &hashed, "features"_a, "hash_bits"_a,
+                  "The columns of an example by the hash of each name, rising, and their values; equal columns add up.")
       .def_static("check", &check, "features"_a, "Raise if a value is not a finite number.");
 }
 

@@ -59,7 +59,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("data", "engine", "models", "plot", "recipe", "select", "textbook", "theory", "training"):
+    if name in ("cluster", "data", "engine", "models", "plot", "recipe", "select", "textbook", "theory", "training"):
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rosenblatt.errors import ParameterError
@@ -15,6 +16,7 @@ from rosenblatt.errors import ParameterError
 if TYPE_CHECKING:
     from rosenblatt._engine_baseline import (
         COUNTERS,
+        WINDOW,
         Contest,
         DualRun,
         KernelSource,
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
         count_mistakes,
         dense_rows,
         describe_columns,
+        draw_order,
+        draw_strips,
+        draw_windows,
         find_names,
         find_text_names,
         find_unusable,
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
         sparse_rows,
         split_records,
         squared_norms,
+        strips_of,
         structure,
         symmetric_uniform,
         votes,
@@ -64,6 +70,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COUNTERS",
     "ISA",
+    "WINDOW",
     "Contest",
     "DualRun",
     "KernelSource",
@@ -78,6 +85,9 @@ __all__ = [
     "count_mistakes",
     "dense_rows",
     "describe_columns",
+    "draw_order",
+    "draw_strips",
+    "draw_windows",
     "find_names",
     "find_text_names",
     "find_unusable",
@@ -104,6 +114,7 @@ __all__ = [
     "sparse_rows",
     "split_records",
     "squared_norms",
+    "strips_of",
     "structure",
     "symmetric_uniform",
     "votes",
@@ -113,9 +124,11 @@ __all__ = [
 
 def _choose_isa() -> str:
     asked = os.environ.get("ROSENBLATT_ISA", "")
-    if asked not in ("", "baseline", "avx2"):
+    if asked not in ("", "baseline", "avx2", "plain"):
         raise ParameterError(f"ROSENBLATT_ISA={asked!r}: must be baseline or avx2")
-    if asked == "baseline":
+    if asked == "plain" and find_spec("rosenblatt._engine_plain") is None:
+        raise ParameterError("ROSENBLATT_ISA=plain: the engine must be built with -DROSENBLATT_PLAIN=ON")
+    if asked in ("baseline", "plain"):
         return asked
     has_avx2: bool = import_module("rosenblatt._engine_baseline").cpu_has_avx2()
     if asked == "avx2" and not has_avx2:

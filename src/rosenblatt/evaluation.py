@@ -6,6 +6,7 @@ Invariant: a row counts with its weight in every figure. Memory does not grow wi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -162,10 +163,10 @@ class Evaluation:
 
 def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
     """Predict every row of the batches and count."""
-    tally = _Tally(model)
+    sums = Sums(model)
     for batch in batches:
-        tally.add(batch if batch.of_line is None else _settled(model, batch))
-    return tally.result()
+        sums.add(model, batch)
+    return sums.result(model)
 
 
 def _settled(model: Model, batch: Batch) -> Batch:
@@ -174,12 +175,12 @@ def _settled(model: Model, batch: Batch) -> Batch:
     return replace(batch.take(settle_labels(batch, answers, Classes(model.classes).codes(batch))), weights=None)
 
 
-class _Tally:
-    """The sums behind an evaluation."""
+class Sums:
+    """The sums behind an evaluation; those of several parts of the rows can be joined."""
 
     def __init__(self, model: Model) -> None:
         K = len(model.classes)
-        self.model, self.classes, self.K = model, Classes(model.classes), K
+        self.classes, self.K = Classes(model.classes), K
         self.there, self.named, self.right = np.zeros(K), np.zeros(K), np.zeros(K)
         self.confusion = np.zeros(K * K) if K <= MOST_CONFUSED else None
         self.pairs: dict[int, float] = {}
@@ -189,11 +190,13 @@ class _Tally:
         self.loss = self.brier = self.known = 0.0
         self.bins = np.zeros((3, BINS))  # weight, confidence, right
 
-    def add(self, batch: Batch) -> None:
+    def add(self, model: Model, batch: Batch) -> None:
+        if batch.of_line is not None:
+            batch = _settled(model, batch)
         true = self.classes.codes(batch)
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-        scores = self.model.batch_scores(batch)
-        answers = self.model.answer(scores)
+        scores = model.batch_scores(batch)
+        answers = model.answer(scores)
         known = true >= 0
         self.count += int((weights > 0).sum())
         self.weight += float(weights.sum())
@@ -211,8 +214,36 @@ class _Tally:
             self._add_pairs(keys[true != answers], w[true != answers])
         if self.K == 2 and self.count <= MOST_SCORES:
             self.scores.append((scores[known, 0], true == 1, w))
-        if self.model.calibrator is not None:
-            self._add_probabilities(self.model.probabilities(scores)[known], true, answers, w)
+        if model.calibrator is not None:
+            self._add_probabilities(model.probabilities(scores)[known], true, answers, w)
+
+    def joined(self, later: Sums) -> Sums:
+        """With those of later rows; these stay as they are."""
+        both = copy(self)
+        for name in (
+            "there",
+            "named",
+            "right",
+            "count",
+            "weight",
+            "squares",
+            "unknown",
+            "loss",
+            "brier",
+            "known",
+            "bins",
+        ):
+            setattr(both, name, getattr(self, name) + getattr(later, name))
+        if self.confusion is not None and later.confusion is not None:
+            both.confusion = self.confusion + later.confusion
+        both.pairs, both.strangers = dict(self.pairs), dict(self.strangers)
+        for key, weight in later.pairs.items():
+            both.pairs[key] = both.pairs.get(key, 0.0) + weight
+        for label, count in later.strangers.items():
+            if label in both.strangers or len(both.strangers) < MOST_UNKNOWN:
+                both.strangers[label] = both.strangers.get(label, 0) + count
+        both.scores = self.scores + later.scores if both.count <= MOST_SCORES else []
+        return both
 
     def _add_strangers(self, batch: Batch, known: NDArray[np.bool_]) -> None:
         if known.all():
@@ -244,7 +275,7 @@ class _Tally:
         for k, values in enumerate((w, w * sure, w * (answers == true))):
             self.bins[k] += np.bincount(place, values, BINS)
 
-    def result(self) -> Evaluation:
+    def result(self, model: Model) -> Evaluation:
         if not self.count:
             raise DataError("the data has no rows")
         whole = self.squares == self.count == self.weight  # no weights: everything is a count
@@ -261,7 +292,7 @@ class _Tally:
             wrong = {int(k): float(self.confusion[k]) for k in there if k // self.K != k % self.K}
         pairs = sorted((wrong if self.confusion is not None else self.pairs).items(), key=lambda pair: -pair[1])
         return Evaluation(
-            self.model.classes,
+            model.classes,
             None if self.confusion is None else matrix.astype(kind),
             _plain(self.unknown),
             reliability,

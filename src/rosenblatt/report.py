@@ -53,7 +53,14 @@ def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
 
 
 def render_text(result: Evaluation) -> str:
-    """For a terminal."""
+    """For a terminal.
+
+    >>> from rosenblatt import Perceptron
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> text = render_text(evaluate(Perceptron().fit(rows, labels), rows, labels))
+    >>> text.startswith("100.00% of 40 rows right")
+    True
+    """
     lines = [result.verdict()]
     if result.unknown:
         shown = ", ".join(repr(label) for label in list(result.strangers)[:5])
@@ -99,6 +106,12 @@ def render_html(
     """A page: the verdict, the confusion matrix, the probabilities; of a model also its epochs and top features.
 
     A `headline` stands for the verdict; `on` says which rows the tables are about, where that is not clear from it.
+
+    >>> from rosenblatt import Perceptron
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> page = render_html("my rows", evaluate(Perceptron().fit(rows, labels), rows, labels))
+    >>> "<title>" in page
+    True
     """
     which = f", on the {on}" if on else ""
     parts = [
@@ -122,7 +135,14 @@ def render_html(
 
 
 def render_comparison(title: str, found: Comparison) -> str:
-    """A page with a comparison as a table, the most accurate first."""
+    """A page with a comparison as a table, the most accurate first.
+
+    >>> from rosenblatt import AveragedPerceptron, compare
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> page = render_comparison("my rows", compare(rows, labels, classifiers={"averaged": AveragedPerceptron()}))
+    >>> "averaged" in page
+    True
+    """
     head = "".join(f"<th scope=col>{escape(name)}</th>" for name in found.COLUMNS)
     rows = "".join(
         f"<tr><th scope=row>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
@@ -147,17 +167,18 @@ def _page(title: str, parts: list[str]) -> str:
     )
 
 
+# The colours are those of the pictures and of the playground; none of them means a class.
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff; margin: 0 }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1c2230; background: #fff; margin: 0 }
 main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem } h3 { font-size: 1rem; margin: .5rem 0 }
-.verdict { font-size: 1.1rem; border-left: 4px solid #2f6f4f; padding: .3rem 1rem; background: #f2f7f4 }
+.verdict { font-size: 1.1rem; border-left: 4px solid #1a6b3c; padding: .3rem 1rem; background: #f2f7f4 }
 .footnote { font-size: .85rem; color: #555; margin-top: 2rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem }
 td, th { padding: .2rem .6rem; text-align: right; border: 1px solid #e3e6e8 }
 th { font-weight: 600; background: #f6f7f8 } th[scope=row], td.name { text-align: left }
 .scroll { overflow-x: auto } .columns { display: flex; flex-wrap: wrap; gap: 1.5rem }
-svg text { font: 12px system-ui, sans-serif; fill: #1b1f24 }
+svg text { font: 12px system-ui, sans-serif; fill: #1c2230 }
 """
 
 
@@ -180,8 +201,8 @@ def _reliability_html(found: Reliability, brier: float | None) -> str:
         x, y = at(float(confidence), float(accuracy))
         words = f"{n:,.10g} rows, {confidence:.1%} sure, {accuracy:.1%} right"
         marks.append(
-            f"<line x1='{x:.1f}' y1='{y:.1f}' x2='{x:.1f}' y2='{at(0.0, float(confidence))[1]:.1f}' stroke='#b23a2e'/>"
-            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{3 + 7 * math.sqrt(n / most):.1f}' fill='#3b6ea5'>"
+            f"<line x1='{x:.1f}' y1='{y:.1f}' x2='{x:.1f}' y2='{at(0.0, float(confidence))[1]:.1f}' stroke='#a61b2b'/>"
+            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{3 + 7 * math.sqrt(n / most):.1f}' fill='#545d6c'>"
             f"<title>{words}</title></circle>"
         )
     ticks = "".join(
@@ -212,8 +233,8 @@ def _confusion_html(result: Evaluation) -> str:
         total = max(sum(row), 1)
         cells = []
         for j, n in enumerate(row):
-            colour = "47,111,79" if j == k else "178,58,46"
-            cells.append(f"<td style='background:rgba({colour},{0.75 * n / total:.3f})'>{n:,.10g}</td>")
+            colour = "26,107,60" if j == k else "166,27,43"
+            cells.append(f"<td style='background:rgba({colour},{0.6 * n / total:.3f})'>{n:,.10g}</td>")
         rows.append(f"<tr><th scope=row>{label}</th>{''.join(cells)}</tr>")
     return f"<div class=scroll><table><tr><th>true \\ predicted</th>{head}</tr>{''.join(rows)}</table></div>"
 
@@ -236,7 +257,7 @@ def _mistakes_html(history: dict[str, Any]) -> str:
     step = width / len(mistakes)
     bars = "".join(
         f"<rect x='{k * step + 0.1 * step:.1f}' y='{20 + (height - 20) * (1 - m / most):.1f}' width='{0.8 * step:.1f}' "
-        f"height='{(height - 20) * m / most:.1f}' fill='#3b6ea5'><title>epoch {k + 1}: {m:,}</title></rect>"
+        f"height='{(height - 20) * m / most:.1f}' fill='#a61b2b'><title>epoch {k + 1}: {m:,}</title></rect>"
         + (
             f"<text x='{(k + 0.5) * step:.1f}' y='{15 + (height - 20) * (1 - m / most):.1f}' "
             f"text-anchor='middle'>{m:,}</text>"

@@ -25,6 +25,7 @@ Contents::
     arow                       a variance beside every weight            Crammer et al. 2009
     kernel_perceptron          a weight a row instead of a weight a feature
     learn                      all of the linear ones, step by step
+    strip_order                the order of a shuffled epoch
 
 >>> w = perceptron([[2.0, 1.0], [-1.0, -1.0]], [+1, -1], T=10)
 >>> w
@@ -41,7 +42,11 @@ Vector = list[float]
 
 
 def dot(w: Sequence[float], x: Sequence[float]) -> float:
-    """The sum of the products, from left to right."""
+    """The sum of the products, from left to right.
+
+    >>> dot([1.0, 2.0], [3.0, 4.0])
+    11.0
+    """
     total = 0.0
     for w_j, x_j in zip(w, x, strict=True):
         total += w_j * x_j
@@ -49,12 +54,20 @@ def dot(w: Sequence[float], x: Sequence[float]) -> float:
 
 
 def plus(w: Sequence[float], tau: float, x: Sequence[float]) -> Vector:
-    """The vector ``w + tau * x``."""
+    """The vector ``w + tau * x``.
+
+    >>> plus([1.0, 1.0], 2.0, [0.0, 1.0])
+    [1.0, 3.0]
+    """
     return [w_j + tau * x_j for w_j, x_j in zip(w, x, strict=True)]
 
 
 def extended(x: Sequence[float]) -> Vector:
-    """The row with a constant 1 behind it: an offset is then one more weight."""
+    """The row with a constant 1 behind it: an offset is then one more weight.
+
+    >>> extended([3.0, 4.0])
+    [3.0, 4.0, 1.0]
+    """
     return [*x, 1.0]
 
 
@@ -114,7 +127,11 @@ def perceptron_train(D: Sequence[tuple[Sequence[float], int]], max_iter: int) ->
 
 
 def step(z: float) -> int:
-    """The step function: 1 if ``z >= 0``, else 0."""
+    """The step function: 1 if ``z >= 0``, else 0.
+
+    >>> step(0.0), step(-0.5)
+    (1, 0)
+    """
     return 1 if z >= 0 else 0
 
 
@@ -159,6 +176,9 @@ def averaged_perceptron_train(X: Sequence[Sequence[float]], y: Sequence[int], ma
 
     With ``c`` starting at 1 this is the mean of ``w_0, …, w_N``: the direction of
     :func:`averaged_perceptron`, since ``w_0 = 0``, times ``N / (N + 1)``.
+
+    >>> averaged_perceptron_train([[1.0], [2.0], [2.0]], [+1, -1, -1], max_iter=1)
+    [-0.25]
     """
     w, u, c = [0.0] * len(X[0]), [0.0] * len(X[0]), 1
     for _ in range(max_iter):
@@ -174,6 +194,9 @@ def voted_perceptron(X: Sequence[Sequence[float]], y: Sequence[int], T: int) -> 
     """Every weight vector that lived, with the number of examples it survived.
 
     A vector made by a mistake starts with a count of 1.
+
+    >>> voted_perceptron([[1.0], [2.0]], [+1, -1], T=1)
+    [([0.0], 0), ([1.0], 1), ([-1.0], 1)]
     """
     w, c = [0.0] * len(X[0]), 0
     lived: list[tuple[Vector, int]] = []
@@ -188,12 +211,20 @@ def voted_perceptron(X: Sequence[Sequence[float]], y: Sequence[int], T: int) -> 
 
 
 def vote(lived: Sequence[tuple[Sequence[float], int]], x: Sequence[float]) -> int:
-    """The votes for +1 less the votes for -1; a score of 0 votes for +1."""
+    """The votes for +1 less the votes for -1; a score of 0 votes for +1.
+
+    >>> vote([([1.0], 2), ([-1.0], 3)], [1.0])
+    -1
+    """
     return sum(c if dot(w, x) >= 0 else -c for w, c in lived)
 
 
 def mistaken_rows(w: Sequence[float], X: Sequence[Sequence[float]], y: Sequence[int]) -> int:
-    """How many rows the weights get wrong; a score of 0 is wrong."""
+    """How many rows the weights get wrong; a score of 0 is wrong.
+
+    >>> mistaken_rows([1.0], [[1.0], [0.0], [-1.0]], [+1, +1, +1])
+    2
+    """
     return sum(y_i * dot(w, x_i) <= 0 for x_i, y_i in zip(X, y, strict=True))
 
 
@@ -235,6 +266,9 @@ def multiclass_perceptron(X: Sequence[Sequence[float]], y: Sequence[int], K: int
     """One weight row a class; the right row gains ``x``, the highest wrong row loses it.
 
     A wrong class that ties with the right one is a mistake. Predict the class with the highest score.
+
+    >>> multiclass_perceptron([[1.0, 0.0], [0.0, 1.0]], [0, 1], K=3, T=1)
+    [[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]]
     """
     W = [[0.0] * len(X[0]) for _ in range(K)]
     for _ in range(T):
@@ -248,7 +282,11 @@ def multiclass_perceptron(X: Sequence[Sequence[float]], y: Sequence[int], K: int
 
 
 def highest_wrong(scores: Sequence[float], right: int) -> int:
-    """The class other than `right` with the highest score; the first one if several tie."""
+    """The class other than `right` with the highest score; the first one if several tie.
+
+    >>> highest_wrong([0.5, 2.0, 1.0], right=1)
+    2
+    """
     return max((k for k in range(len(scores)) if k != right), key=lambda k: scores[k])
 
 
@@ -270,6 +308,32 @@ def passive_aggressive(
             if loss > 0 and q > 0:
                 tau = {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
                 w = plus(w, tau * y_i, x_i)
+    return w
+
+
+def passive_aggressive_regression(
+    X: Sequence[Sequence[float]],
+    y: Sequence[float],
+    T: int,
+    variant: str = "PA",
+    C: float = 1.0,
+    epsilon: float = 0.1,
+) -> Vector:
+    """PA for numbers: the smallest change of ``w`` that brings the prediction within epsilon of the target.
+
+    With the loss ``l = max(0, |y - w·x| - epsilon)`` the steps are those of `passive_aggressive`, towards ``y``.
+
+    >>> passive_aggressive_regression([[2.0, 0.0]], [1.1], T=1, epsilon=0.1)
+    [0.5, 0.0]
+    """
+    w = [0.0] * len(X[0])
+    for _ in range(T):
+        for x_i, y_i in zip(X, y, strict=True):
+            away, q = y_i - dot(w, x_i), dot(x_i, x_i)
+            loss = max(0.0, abs(away) - epsilon)
+            if loss > 0 and q > 0:
+                tau = {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
+                w = plus(w, math.copysign(tau, away), x_i)
     return w
 
 
@@ -353,6 +417,9 @@ def arow_step(
     """Weights and variances after one example, and ``α = (1 - m) β``: 0 if nothing moved.
 
     `moved` are the weight rows that may move, each with its sign.
+
+    >>> arow_step([[0.0]], [[1.0]], [(0, +1)], [1.0], margin=0.0, r=1.0)
+    ([[0.5]], [[0.5]], 0.5)
     """
     v = sum(V[k][j] * x[j] ** 2 for k, _ in moved for j in range(len(x)))
     if margin >= 1 or v == 0:
@@ -367,7 +434,11 @@ def arow_step(
 
 @dataclass
 class Arow:
-    """What :func:`arow` found: weight rows and variances, extended by the offset, and the sum of all weights."""
+    """What :func:`arow` found: weight rows and variances, extended by the offset, and the sum of all weights.
+
+    >>> arow([[1.0], [2.0]], [+1, -1], order=[0, 1], fit_intercept=False).mistakes
+    2
+    """
 
     W: list[Vector]
     V: list[Vector]
@@ -381,12 +452,20 @@ Kernel = Callable[[Sequence[float], Sequence[float]], float]
 
 
 def polynomial(degree: int, coef0: float = 1.0, gamma: float = 1.0) -> Kernel:
-    """The kernel ``(coef0 + gamma x·z)^degree``."""
+    """The kernel ``(coef0 + gamma x·z)^degree``.
+
+    >>> polynomial(2)([1.0, 0.0], [2.0, 5.0])
+    9.0
+    """
     return lambda x, z: (coef0 + gamma * dot(x, z)) ** degree
 
 
 def rbf(gamma: float) -> Kernel:
-    """The kernel ``exp(-gamma ‖x - z‖²)``."""
+    """The kernel ``exp(-gamma ‖x - z‖²)``.
+
+    >>> rbf(1.0)([1.0], [1.0])
+    1.0
+    """
     return lambda x, z: math.exp(-gamma * sum((x_j - z_j) ** 2 for x_j, z_j in zip(x, z, strict=True)))
 
 
@@ -415,7 +494,11 @@ def kernel_score(
     x: Sequence[float],
     kernel: Kernel,
 ) -> float:
-    """The score ``sum_i alpha_i y_i K(x_i, x)``, over the rows that were ever mistaken."""
+    """The score ``sum_i alpha_i y_i K(x_i, x)``, over the rows that were ever mistaken.
+
+    >>> kernel_score([1, 2], [[1.0], [2.0]], [+1, -1], [1.0], dot)
+    -3.0
+    """
     total = 0.0
     for alpha_i, x_i, y_i in zip(alpha, X, y, strict=True):
         if alpha_i:
@@ -451,6 +534,9 @@ class Rule:
     mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
     `shrink` and `cut` are a penalty: what :func:`shrunk` does to all weights after each row. ``AROW`` with its `r` has
     a step of its own, :func:`arow_step`.
+
+    >>> Rule("PA-I", C=0.5).tau(margin=0.0, q=1.0, mistake=True)
+    0.5
     """
 
     name: str = "perceptron"
@@ -485,6 +571,10 @@ class Step:
     Weight rows are extended by the offset as their last entry. With two classes there is one row and
     ``score`` is its score; with more, ``score`` is that of the right class and ``wrong`` the highest
     wrong one. AROW has a variance beside every weight, and its ``tau`` is ``α``.
+
+    >>> first = next(steps([[2.0]], [+1], orders=[[0]]))
+    >>> first.mistake, first.tau, first.after
+    (True, 1.0, [[2.0, 1.0]])
     """
 
     epoch: int
@@ -508,7 +598,11 @@ class Step:
 
 @dataclass
 class Run:
-    """What :func:`learn` found: the weights by every keep, and the counters."""
+    """What :func:`learn` found: the weights by every keep, and the counters.
+
+    >>> learn([[1.0], [-1.0]], [+1, -1], orders=[[0, 1]]).mistakes
+    2
+    """
 
     last: list[Vector]
     average: list[Vector]
@@ -524,12 +618,20 @@ class Run:
 
 
 def scores_of(W: Sequence[Sequence[float]], x: Sequence[float]) -> Vector:
-    """A score a weight row, of a row without its constant 1."""
+    """A score a weight row, of a row without its constant 1.
+
+    >>> scores_of([[1.0, 0.5]], [2.0])
+    [2.5]
+    """
     return [dot(w[:-1], x) + w[-1] for w in W]
 
 
 def is_mistake(scores: Sequence[float], label: int, tie: str = "mistake") -> bool:
-    """Is the answer wrong? A tie is wrong, but ``tie="positive"`` reads a score of 0 as +1."""
+    """Is the answer wrong? A tie is wrong, but ``tie="positive"`` reads a score of 0 as +1.
+
+    >>> is_mistake([0.0], +1), is_mistake([0.0], +1, tie="positive")
+    (True, False)
+    """
     if len(scores) > 1:
         return scores[label] - scores[highest_wrong(scores, label)] <= 0
     if tie == "positive":
@@ -554,6 +656,9 @@ def steps(
 
     Labels are -1/+1 with two classes and 0..K-1 with more. `weights` are sample weights; a row of
     weight 0 is as if absent. `start` and `variances` (1 by default, and AROW's alone) are what to go on from.
+
+    >>> [step.mistake for step in steps([[1.0], [-1.0]], [+1, -1], orders=[[0, 1, 0]])]
+    [True, True, False]
     """
     d = len(X[0])
     W = [list(w) for w in start] if start is not None else [[0.0] * (d + 1)] * (1 if classes == 2 else classes)
@@ -675,3 +780,73 @@ def learn(
     run.average = [[t / seen for t in row] for row in total] if seen else W
     run.lived = [*lived, (W, survived)]
     return run
+
+
+# The order of a shuffled epoch.
+
+
+@dataclass
+class Draws:
+    """Random numbers: xoshiro256++ (Blackman and Vigna 2019), seeded by splitmix64.
+
+    >>> Draws.seeded(0).below(6)
+    1
+    """
+
+    state: list[int]
+
+    @classmethod
+    def seeded(cls, seed: int) -> Draws:
+        """The numbers of a seed."""
+        words, z = [], seed
+        for _ in range(4):
+            z = (z + 0x9E3779B97F4A7C15) % 2**64
+            x = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+            x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+            words.append(x ^ (x >> 31))
+        return cls(words)
+
+    def next(self) -> int:
+        """The next 64 bits."""
+        a, b, c, d = self.state
+        result = (_rotated((a + d) % 2**64, 23) + a) % 2**64
+        c, d = c ^ a, d ^ b
+        self.state = [a ^ d, b ^ c, c ^ (b << 17) % 2**64, _rotated(d, 45)]
+        return result
+
+    def below(self, bound: int) -> int:
+        """A whole number from 0 to bound - 1, each as likely as any other (Lemire 2019)."""
+        while True:
+            product = (self.next() >> 32) * bound
+            if product % 2**32 >= 2**32 % bound:
+                return product >> 32
+
+    def shuffle(self, items: list[int]) -> list[int]:
+        """The items in random order (Fisher and Yates)."""
+        items = list(items)
+        for i in range(len(items) - 1):
+            j = i + self.below(len(items) - i)
+            items[i], items[j] = items[j], items[i]
+        return items
+
+
+def _rotated(x: int, k: int) -> int:
+    return (x << k | x >> (64 - k)) % 2**64
+
+
+def strip_order(n: int, draws: Draws, window: int = 8192) -> list[int]:
+    """Strips of consecutive rows in random order, and the rows of a window of strips shuffled again.
+
+    A window has 64 strips. Rows that fit into one window are one strip: they are simply shuffled.
+
+    >>> sorted(strip_order(10, Draws.seeded(0), window=4)) == list(range(10))
+    True
+    """
+    length = n if n <= window else max(1, window // 64)
+    strips = [list(range(at, min(at + length, n))) for at in range(0, n, max(length, 1))]
+    turns = draws.shuffle(list(range(len(strips))))
+    together = max(1, window // max(length, 1))
+    order = []
+    for at in range(0, len(turns), together):
+        order += draws.shuffle([row for strip in turns[at : at + together] for row in strips[strip]])
+    return order

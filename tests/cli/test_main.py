@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
+from command import run
 
 from rosenblatt import __version__
 from rosenblatt.cli import demo
-from rosenblatt.cli.main import VERBS, main
+from rosenblatt.cli.main import VERBS, build_parser, main
+from rosenblatt.cli.manual import render_manual
 
 
 def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,6 +28,51 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
     assert capsys.readouterr().out.strip() == f"rosenblatt {__version__}"
+
+
+def test_a_bug_report_has_the_versions_the_engine_and_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--version", "--verbose"], ["--verbose", "--version"]):
+        with pytest.raises(SystemExit) as stop:
+            main(words)
+        assert stop.value.code == 0
+        shown = capsys.readouterr().out
+        named = [line.split()[0] for line in shown.splitlines()]
+        assert named[:4] == ["rosenblatt", "engine", "python", "system"]
+        assert {"numpy", "scipy", "scikit-learn", "pyarrow"} <= set(named)
+        assert str(Path.home()) not in shown
+
+
+def test_a_shell_completes_verbs_and_options(tmp_path: Path) -> None:
+    pytest.importorskip("shtab")
+    script = tmp_path / "completion"
+    script.write_text(run("completion", "bash").stdout)
+    ask = f"""source {script}; COMP_WORDS=(rosenblatt "$@"); COMP_CWORD=$#; COMP_LINE="rosenblatt $*"
+    $(complete -p rosenblatt | grep -oP '(?<=-F )\\S+'); echo "${{COMPREPLY[@]}}" """
+    for words, expected in (
+        (["cert"], "certify"),
+        (["train", "--max"], "--max-iter"),
+        (["train", "--penalty", "l"], "l1"),
+    ):
+        done = subprocess.run(["bash", "-c", ask, "bash", *words], capture_output=True, text=True, check=False)
+        assert expected in done.stdout.split(), done.stderr
+
+
+def test_the_manual_has_every_verb_and_option() -> None:
+    page = render_manual()
+    assert page.isascii()
+    plain = page.replace("\\-", "-")
+    actions = build_parser()._actions
+    verbs = next(each for each in actions if isinstance(each, argparse._SubParsersAction)).choices
+    for verb, parser in verbs.items():
+        part = plain.partition(f"\n.SS {verb}\n")[2].partition("\n.SS ")[0]
+        for action in parser._actions:
+            if action.option_strings and action.dest != "help" and action.help != argparse.SUPPRESS:
+                assert action.option_strings[-1] in part, f"{verb}: {action.option_strings}"
+    if shutil.which("groff"):
+        done = subprocess.run(
+            ["groff", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True, check=True
+        )
+        assert done.stderr == ""
 
 
 def test_a_wrong_option_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,6 @@
-// Fuzzes a parser with mutated lines: `parse TARGET SECONDS [SEED]`. Built with sanitizers by `make fuzz`.
+// Fuzzes the parsers of lines. Built with sanitizers by `make fuzz`: with clang, libFuzzer follows the branches that
+// an input takes, and its first byte says which parser reads the rest; else `parse TARGET SECONDS [SEED]` changes lines
+// at random.
 //
 // Held, for any bytes: nothing is read outside of them (they lie in memory of exactly their size), every row is sound, and a text
 // read whole gives the rows and the bad lines of the same text read line by line.
@@ -82,6 +84,28 @@ void check(const std::string& text, const Parse& parse, Rows& rows, std::int64_t
   for (const BadLine& bad : out.bad) rows.bad.push_back(std::to_string(line + bad.line) + bad.why);
 }
 
+// The whole text, and the same text line by line.
+void try_text(const std::string& text, const Parse& parse) {
+  Rows whole, apart;
+  check(text, parse, whole, 0);
+  std::int64_t line = 0;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    check(text.substr(at, end - at), parse, apart, line);
+    at = end;
+  }
+  require(whole.starts == apart.starts && whole.indices == apart.indices && whole.values == apart.values, "same rows");
+  require(whole.labels == apart.labels && whole.weights == apart.weights && whole.bad == apart.bad, "same labels");
+}
+
+#ifdef COVERAGE_GUIDED
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const auto& [parse, start] = std::next(targets.begin(), data[0] % targets.size())->second;
+  try_text(std::string(reinterpret_cast<const char*>(data + 1), size - 1), parse);
+  return 0;
+}
+#else
 int main(int count, char** words) {
   if (count < 3 || !targets.count(words[1])) {
     for (const auto& [name, _] : targets) std::puts(name.c_str());
@@ -104,16 +128,8 @@ int main(int count, char** words) {
       if (kind == 2 && at < text.size()) text[at] = static_cast<char>(below(256));
       if (kind == 3) text.insert(at, text.substr(below(text.size() + 1), below(40)));
     }
-    Rows whole, apart;
-    check(text, parse, whole, 0);
-    std::int64_t line = 0;
-    for (std::size_t at = 0; at < text.size(); ++line) {
-      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-      check(text.substr(at, end - at), parse, apart, line);
-      at = end;
-    }
-    require(whole.starts == apart.starts && whole.indices == apart.indices && whole.values == apart.values, "same rows");
-    require(whole.labels == apart.labels && whole.weights == apart.weights && whole.bad == apart.bad, "same labels");
+    try_text(text, parse);
   }
   std::printf("%s: %lld texts\n", words[1], static_cast<long long>(turns));
 }
+#endif

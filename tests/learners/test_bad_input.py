@@ -11,12 +11,11 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from family import LINEAR
 from rosenblatt import (
-    AveragedPerceptron,
     PassiveAggressive,
     PassiveAggressiveClassifier,
     Perceptron,
-    PocketPerceptron,
     VotedPerceptron,
 )
 from rosenblatt.errors import DataError, LabelError, ParameterError
@@ -59,8 +58,7 @@ BAD_WEIGHTS: list[tuple[Any, str]] = [
     ([1.0, 1.0], "expected \\(4,\\)"),
     (["heavy"] * 4, "sample_weight must be numbers"),
 ]
-FAMILY = [Perceptron(), AveragedPerceptron(), VotedPerceptron(), PocketPerceptron(), PassiveAggressive()]
-every_learner = pytest.mark.parametrize("learner", FAMILY, ids=lambda e: type(e).__name__)
+every_learner = pytest.mark.parametrize("learner", [make() for make in LINEAR.values()], ids=LINEAR)
 
 
 def snapshot(learner: Any) -> Any:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import engine
+from rosenblatt import textbook
 from rosenblatt.data import read, scan
 from rosenblatt.data.batches import join_batches
-from rosenblatt.data.blocks import BlockStore, iter_blocks
+from rosenblatt.data.blocks import MEMORY, BlockStore, iter_blocks
 from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
 from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoint
 from rosenblatt.learners.files.run import BLOCK, FileRun
@@ -91,25 +91,37 @@ def test_where_the_data_is_cut_does_not_matter(tmp_path, learner):
         assert bytes_of(run_of(path, learner, block=37, chunk=chunk, jobs=jobs), tmp_path / "b") == expected
 
 
-def test_groups_are_shuffled_as_documented(tmp_path):
-    """Several groups of 32 blocks, against `partial_fit` of the same order in memory."""
+def test_strips_are_shuffled_as_in_the_textbook(tmp_path):
+    """Several windows of strips, against `partial_fit` of the same order in memory."""
     path = write_rows(tmp_path / "x")
     rows = read(path)
-    blocks = [range(at, min(at + 2, 300)) for at in range(0, 300, 2)]
-    generator = engine.seed_generator(0)
-    order = []
-    for epoch in range(3):
-        turns = np.arange(len(blocks), dtype=np.uint32)
-        if epoch:
-            engine.shuffle(turns, generator)
-        for at in range(0, len(turns), 32):
-            inside = [row for k in turns[at : at + 32] for row in blocks[k]]
-            drawn = np.arange(len(inside), dtype=np.uint32)
-            engine.shuffle(drawn, generator)
-            order += [inside[i] for i in drawn]
+    draws = textbook.Draws.seeded(0)
+    order = [row for _ in range(3) for row in textbook.strip_order(300, draws, window=130)]
     expected = rosenblatt.AveragedPerceptron().partial_fit(rows.X[order], rows.y[order])
-    run = run_of(path, block=64, max_iter=3, tol=None)
+    run = run_of(path, block=130, max_iter=3, tol=None)
     np.testing.assert_array_equal(run.model().linear().weights, expected.coef_)
+
+
+@pytest.mark.parametrize("memory", [MEMORY, 0])
+@pytest.mark.parametrize("shuffle", [True, "rows", False])
+@pytest.mark.parametrize("learner", ["averaged", "voted", "pocket", "arow"])
+def test_data_of_many_windows_gives_the_bits_of_fit(tmp_path, monkeypatch, learner, shuffle, memory):
+    """In memory, and from strips that were written to a file."""
+    monkeypatch.setattr("rosenblatt.learners.files.run.MEMORY", memory)
+    count = 20_000
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(count, 3)), 3)
+    y = (X @ [1.0, -2.0, 0.5] + rng.normal(size=count) > 0).astype(int)
+    path = tmp_path / "x"
+    path.write_text("".join(f"{label} 1:{a} 2:{b} 3:{c}\n" for label, (a, b, c) in zip(y, X.tolist(), strict=True)))
+    given = {"max_iter": 2, "tol": None, "shuffle": shuffle}
+    run, rows = run_of(path, learner, **given), read(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = CLASSES[learner](**given).fit(rows.X, rows.y)
+    assert run.judge.history.mistakes == fitted.history_.mistakes
+    few = rows.X[:200]
+    np.testing.assert_array_equal(run.model().decision_function(few), fitted.decision_function(few))
 
 
 def test_without_shuffling_the_order_is_that_of_the_file(tmp_path):

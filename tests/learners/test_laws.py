@@ -16,25 +16,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 
-from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, PocketPerceptron, VotedPerceptron
+from family import LINEAR
+from rosenblatt import PassiveAggressive, Perceptron, PocketPerceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-FAMILY = [
-    Perceptron(),
-    Perceptron(beta=2.0, eta0=0.5),
-    Perceptron(tie="positive", fit_intercept=False),
-    AveragedPerceptron(),
-    VotedPerceptron(),
-    PocketPerceptron(),
-    PassiveAggressive(variant="PA"),
-    PassiveAggressive(variant="PA-I", C=0.1, keep="average"),
-    PassiveAggressive(variant="PA-II", keep="vote"),
-    Perceptron(penalty="l2", alpha=0.125),
-    AveragedPerceptron(penalty="l1", alpha=0.125),
-    PassiveAggressive(penalty="elasticnet", alpha=0.01, keep="average"),
-]
-every_learner = pytest.mark.parametrize("learner", FAMILY, ids=repr)
+every_learner = pytest.mark.parametrize("learner", [make() for make in LINEAR.values()], ids=LINEAR)
 every_multiclass = pytest.mark.parametrize("multiclass", ["joint", "ovr"])
 
 

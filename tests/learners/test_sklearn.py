@@ -19,6 +19,8 @@ from rosenblatt import (
     AveragedPerceptron,
     PassiveAggressive,
     PassiveAggressiveClassifier,
+    PassiveAggressiveRegression,
+    PassiveAggressiveRegressor,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
@@ -36,6 +38,9 @@ FAMILY = [
 ]
 
 
+REGRESSION = [PassiveAggressiveRegression(), PassiveAggressiveRegressor()]
+
+
 def expected_failures(estimator: Any) -> dict[str, str]:
     # One step of weight 2 is not two visits of the row: the second visit comes later, to other weights.
     reason = "a sample weight scales the step; a row that comes twice is met twice"
@@ -47,7 +52,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(FAMILY, expected_failed_checks=expected_failures)
+@parametrize_with_checks([*FAMILY, *REGRESSION], expected_failed_checks=expected_failures)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -12,20 +12,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, PocketPerceptron, VotedPerceptron, textbook
+from family import LINEAR
+from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, textbook
 
-FAMILY = [
-    Perceptron(),
-    AveragedPerceptron(),
-    VotedPerceptron(),
-    PocketPerceptron(),
-    PassiveAggressive(variant="PA-II"),
-    PassiveAggressive(keep="average", multiclass="ovr"),
-    Perceptron(multiclass="ovr", keep="vote"),
-]
 # A stream knows its features by name; the tests compare it with arrays, which have none.
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-every_learner = pytest.mark.parametrize("learner", FAMILY, ids=repr)
+every_learner = pytest.mark.parametrize("learner", [make() for make in LINEAR.values()], ids=LINEAR)
 
 examples = st.lists(
     st.tuples(

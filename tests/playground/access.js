@@ -142,7 +142,7 @@ export function overlaps() {
 	})
 	for (const panel of nodes) {
 		const inner = [...panel.querySelectorAll("button, select, label, p, h2, input[type=number]")].filter(
-			(n) => seen(n) && !n.closest(".sheet, .offscreen"),
+			(n) => seen(n) && !n.closest("#sheet, .offscreen"),
 		)
 		inner.forEach((a, i) =>
 			inner.slice(i + 1).forEach((b) => {
@@ -170,7 +170,7 @@ export function collisions() {
 	const range = document.createRange()
 	for (let text = walker.nextNode(); text; text = walker.nextNode()) {
 		const node = text.parentElement
-		if (!text.data.trim() || !seen(node) || node.closest(".offscreen, option, script, noscript, .skip, .sheet, dialog"))
+		if (!text.data.trim() || !seen(node) || node.closest(".offscreen, option, script, noscript, .skip, #sheet, dialog"))
 			continue
 		if (getComputedStyle(node).visibility === "hidden") continue
 		range.selectNodeContents(text)

@@ -131,6 +131,7 @@ def screen(shared: Any) -> Any:
         shared.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
         shared.evaluate(
             """() => { document.activeElement.blur(); document.querySelector('#message').hidden = true;
+            document.querySelector('#options').open = false;
             document.querySelector('#tools input[value="1"]')?.click(); location.hash = '#scene=1'; }"""
         )
         shared.wait_for_selector("#screen-learn", state="visible")

@@ -15,7 +15,7 @@ async function run(base, data, learner, epochs) {
 
 // Learn a case again and say where the engine differs from the textbook: a list of sentences, empty if nowhere.
 export async function replay(base, cases) {
-	const { weightsAt, livedAt, predict } = await load(base, "keep")
+	const { predict } = await load(base, "keep")
 	const { makeField } = await load(base, "field")
 	const { bestMargin } = await load(base, "margin")
 	const { mistakeBound, ledger, holds } = await load(base, "ledger")
@@ -37,17 +37,17 @@ export async function replay(base, cases) {
 				trace.mistakes[s],
 				trace.taus[s],
 				trace.wrongs[s],
-				zero(weightsAt(trace, s + 1, "last")),
+				zero(trace.weightsAt(s + 1)),
 			]
 			return differ(`step ${s + 1}`, mine, [row, score || 0, margin || 0, mistake, tau, rival, zero(after)])
 		})
 		const end = trace.length
-		differ("average", zero(weightsAt(trace, end, "average")), zero(expected.average))
-		differ("pocket", zero(weightsAt(trace, end, "pocket")), zero(expected.pocket))
+		differ("average", zero(trace.weightsAt(end, "average")), zero(expected.average))
+		differ("pocket", zero(trace.weightsAt(end, "pocket")), zero(expected.pocket))
 		differ("pocket mistakes", trace.pocketMistakes.at(-1), expected.pocketMistakes)
 		differ(
 			"lived",
-			livedAt(trace, end).map((v) => v.count),
+			trace.livedAt(end).map((v) => v.count),
 			expected.lived,
 		)
 		differ("mistakes an epoch", trace.epochMistakes, expected.epochMistakes)
@@ -163,14 +163,13 @@ export async function sentences(base, data, learner, epochs, step) {
 
 export async function script(base, data, learners, epochs) {
 	const { writeScript } = await load(base, "script")
-	const { weightsAt } = await load(base, "keep")
 	const traces = await Promise.all(learners.map((learner) => run(base, data, learner, epochs)))
 	return {
 		text: writeScript(traces),
 		runs: traces.map((t) => ({
 			mistakes: t.mistakeCounts.at(-1),
 			converged: t.converged,
-			weights: t.learner.kernel === "linear" ? weightsAt(t, t.length, t.learner.keep) : null,
+			weights: t.learner.kernel === "linear" ? t.weightsAt(t.length, t.learner.keep) : null,
 		})),
 	}
 }

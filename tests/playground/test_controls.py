@@ -5,32 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hands import caption, spot, state, where
 
 AND = "#data=and&learner=perceptron&epochs=100&step=0&speed=5"
-
-
-def state(page: Any) -> dict[str, str]:
-    """What the address says, once it has caught up."""
-    page.wait_for_timeout(280)
-    parts = [part.split("=", 1) for part in page.evaluate("location.hash.slice(1)").split("&")]
-    return {key: value for key, value in parts if key != "learner"} | {
-        "learners": " ".join(value for key, value in parts if key == "learner")
-    }
-
-
-def caption(page: Any, plane: int = 0) -> str:
-    return str(page.locator("#board figcaption").nth(plane).inner_text()).replace("\n", " ")
-
-
-def spot(page: Any, x: float, y: float) -> tuple[float, float]:
-    """A place of the first plane, as shares of its width and height, on the screen."""
-    box = page.locator("#board .plane").first.bounding_box()
-    return box["x"] + x * box["width"], box["y"] + y * box["height"]
-
-
-def where(page: Any, row: int) -> tuple[float, float]:
-    box = page.locator(f'#board .plane >> nth=0 >> [data-row="{row}"]').bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def test_time_goes_by_hand(screen: Any) -> None:
@@ -158,7 +135,7 @@ def test_points_are_added_moved_deleted_and_undone(screen: Any) -> None:
     assert points.count() == 0
     assert "No points yet." in page.inner_text("#verdict")
     for name, sentence in [("Trace (CSV)", "so there is no trace."), ("Python lines", "Class 0 has no points yet")]:
-        page.locator("#save summary").click()
+        page.locator("#save").click()
         page.get_by_role("button", name=name).click()
         assert sentence in page.inner_text("[role=alert]")
     page.get_by_role("button", name="Play").click()

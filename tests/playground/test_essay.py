@@ -114,6 +114,13 @@ def test_arrow_by_dragging_the_ringed_point_far_out(open_screen: Any) -> None:
     assert page.inner_text("#status") == screen.locator(".said").inner_text(), "what is told is read out"
 
 
+def test_on_a_phone_too_w_has_the_scale_of_the_grid(screen: Any) -> None:
+    for name in ("guess", "arrow", "score"):
+        page = screen(f"#scene={name}", width=390, height=844)
+        page.locator(f"#screen-{name} .shaft.weight").wait_for(state="attached")
+        assert page.locator(f"#screen-{name} .inset").count() == 0
+
+
 def test_the_update_is_told_as_a_story(visit: Any) -> None:
     """The ring flashes, the vector travels from the point to the tip of w, then w swings and the score counts."""
     page = visit("#scene=arrow", still=False)
@@ -130,7 +137,7 @@ def test_the_update_is_told_as_a_story(visit: Any) -> None:
           const look = (now) => {
             const d = (name) => screen.querySelector(name)?.getAttribute('d') ?? '';
             seen.push([d('.shaft.push'), d('.shaft.weight'), d('.boundary'), screen.querySelector('.score').textContent,
-              screen.querySelector('.halo').getAttribute('transform')]);
+              screen.querySelector('.halo circle').getAttribute('r')]);
             now - start > 1400 ? done() : requestAnimationFrame(look);
           };
           requestAnimationFrame(look);
@@ -327,9 +334,23 @@ def test_keys_alone_go_through_the_story(visit: Any) -> None:
 def test_what_belongs_together_lights_up_in_a_figure(open_screen: Any) -> None:
     page, screen = open_screen("arrow")
     choose(screen, "Tell it again")
+    lit = lambda *names: [screen.locator(f"{name}.lit").count() for name in names]  # noqa: E731
     page.mouse.move(*point(screen, 0))
-    assert screen.locator(".point.lit").count() == 1
-    assert screen.locator(".shaft.push.lit").count() == 1
+    assert lit(".point", ".shaft.push") == [1, 1]
+    # The numbers of the sentence, by keys: the point, w before, x, w after.
+    for word, lights in enumerate([[1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 1]]):
+        screen.locator(".said .word").nth(word).focus()
+        assert lit(".point", ".shaft.push", ".shaft.weight") == lights, word
+    assert lit(".boundary") == [1], "w and its line are one thing"
+    page, screen = open_screen("score")
+    screen.locator(".scoreline .word").nth(1).hover()
+    assert lit(".point", ".shaft.push", ".scoreline .was") == [1, 1, 1]
+    page, screen = open_screen("race")
+    screen.locator(".swatch.along:not(.limit)").hover()
+    assert lit("path.along") == [1]
+    page, screen = open_screen("noise")
+    screen.locator(".swatch.exam-average").hover()
+    assert lit("path.exam-average", "path.exam-last") == [1, 0]
 
 
 @pytest.mark.parametrize("embed", ["race", ""])

@@ -7,41 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-
-def state(page: Any) -> dict[str, str]:
-    """What the address says, once it has caught up."""
-    page.wait_for_timeout(280)
-    parts = [part.split("=", 1) for part in page.evaluate("location.hash.slice(1)").split("&")]
-    return {key: value for key, value in parts if key != "learner"} | {
-        "learners": " ".join(value for key, value in parts if key == "learner")
-    }
-
-
-def caption(page: Any, plane: int = 0) -> str:
-    return str(page.locator("#board figcaption").nth(plane).inner_text()).replace("\n", " ")
-
-
-def spot(page: Any, x: float, y: float) -> tuple[float, float]:
-    """A place of the first plane, as shares of its width and height, on the screen."""
-    box = page.locator("#board .plane").first.bounding_box()
-    return box["x"] + x * box["width"], box["y"] + y * box["height"]
-
-
-def where(page: Any, row: int) -> tuple[float, float]:
-    box = page.locator(f'#board .plane >> nth=0 >> [data-row="{row}"]').bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def load(page: Any, path: Path) -> None:
-    page.get_by_label("A CSV file").set_input_files(path)
+from hands import caption, load, spot, state, where
 
 
 def test_a_csv_of_one_s_own(screen: Any, tmp_path: Path) -> None:
     page = screen("#data=blobs")
     good = tmp_path / "flowers.csv"
-    good.write_text('width;length;height;"kind of flower"\n1;10;0.5;rose\n2;12;0.25;tulip\n3;9;0.125;rose\n')
-    load(page, good)
+    load(page, good, 'width;length;height;"kind of flower"\n1;10;0.5;rose\n2;12;0.25;tulip\n3;9;0.125;rose\n')
     page.get_by_text("flowers.csv: 3 points, of 2 classes.").wait_for()
     names = page.locator("#board .grid .name")
     assert page.locator("#board .points path").count() == 3
@@ -61,8 +33,7 @@ def test_a_csv_of_one_s_own(screen: Any, tmp_path: Path) -> None:
         ("1,2,x\n3,4,x\n", 'bad.csv: Column "column 3" has one label only, "x": two to 6 are needed.'),
     ]:
         bad = tmp_path / "bad.csv"
-        bad.write_text(text)
-        load(page, bad)
+        load(page, bad, text)
         page.get_by_text(sentence).wait_for()
         assert page.locator("#board .points path").count() == 3
     page.get_by_role("button", name="Close the message").click()
@@ -84,8 +55,7 @@ def test_a_long_table_is_sampled_by_class_and_the_verdict_says_so(screen: Any, t
         f"{i % 37 + (100 if i % 400 == 7 else 0)},{i % 41},{'rare' if i % 400 == 7 else 'common'}\n"
         for i in range(2000)
     ]
-    many.write_text("".join(rows))
-    load(page, many)
+    load(page, many, "".join(rows))
     page.get_by_text("many.csv: 500 of 2000 rows, evenly taken from each class, of 2 classes.").wait_for()
     assert page.locator("#board .points path").count() == 500
     assert page.locator("#board .points .class1").count() == 5
@@ -96,8 +66,7 @@ def test_a_long_table_is_sampled_by_class_and_the_verdict_says_so(screen: Any, t
 def test_numbers_too_large_to_draw_are_scaled_or_refused(screen: Any, tmp_path: Path) -> None:
     page = screen("#data=blobs")
     huge = tmp_path / "huge.csv"
-    huge.write_text("1e300,1,a\n2e300,2,a\n-1e300,1,b\n-2e300,3,b\n")
-    load(page, huge)
+    load(page, huge, "1e300,1,a\n2e300,2,a\n-1e300,1,b\n-2e300,3,b\n")
     page.get_by_text("huge.csv: 4 points, of 2 classes.").wait_for()
     assert "Separable. Checked exactly." in page.inner_text("#verdict")
     assert "of at most" in page.inner_text("#tally")
@@ -146,10 +115,14 @@ def test_what_belongs_together_lights_up(screen: Any) -> None:
     page.locator("#said .word").first.focus()
     assert (lit("#board .point"), lit("#timeline .tick")) == (1, 1)
     assert lit("#ledger tr") > 1
+    colour = page.locator("#board .point.lit").evaluate("(n) => getComputedStyle(n).stroke")
+    assert colour == "rgb(179, 38, 30)", "it can be seen"
     assert lit("#board .shaft.push") == 1
     page.locator("#said .sum .word").first.hover()
     assert lit("#board .shaft.weight") == 1
     assert lit("#board .point") == 0
+    page.locator("#said .sum .word").last.hover()
+    assert lit("#board .point") == lit("#board .score") == 1
     page.locator("#ledger tbody tr").first.hover()
     assert lit("#board .point") == 1
     page.locator("#ledger tbody tr").nth(3).focus()
@@ -164,6 +137,19 @@ def test_what_belongs_together_lights_up(screen: Any) -> None:
     page.keyboard.press("n")
     assert lit("#board .point") == 1
     page.keyboard.press("Escape")
+
+
+def test_other_rows_in_a_sentence_light_up_too(screen: Any) -> None:
+    page = screen("#data=xor&learner=perceptron,kernel:rbf&epochs=100&step=6")
+    words = page.locator("#said .sum .word")
+    assert words.all_text_contents() == ["x1", "x2", "x2", "x2", "x3", "x2", "x4", "x2", "0.4"]
+    for word, row in ((0, 0), (1, 1), (4, 2)):
+        words.nth(word).focus()
+        assert page.locator("#board .point.lit").get_attribute("data-row") == str(row)
+    page = screen("#data=xor&step=6")
+    for word, row in ((0, 0), (1, 3)):
+        page.locator("#verdict .word").nth(word).hover()
+        assert page.locator("#board .point.lit").get_attribute("data-row") == str(row)
 
 
 def test_after_a_click_the_arrow_keys_step(screen: Any) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
-import warnings
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hands import run_lines
 from PIL import Image
 
 FULL = (
@@ -100,7 +101,7 @@ def test_the_copied_link_opens_the_same_page(visit: Any) -> None:
 
 
 def download(page: Any, name: str, tmp_path: Path) -> Path:
-    page.locator("#save summary").click()
+    page.locator("#save").click()
     with page.expect_download() as caught:
         page.get_by_role("button", name=name).click()
     path = tmp_path / caught.value.suggested_filename
@@ -142,7 +143,7 @@ def test_pictures_and_traces_are_downloaded(visit: Any, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(download(page, "Trace (CSV)", tmp_path).read_text())))
     assert len(rows) == 9 * 80
     assert {row["mistake"] for row in rows} == {"0", "1"}
-    page.locator("#save summary").click()
+    page.locator("#save").click()
     page.get_by_role("button", name="Python lines").click()
     assert "from rosenblatt import KernelPerceptron, Perceptron" in page.inner_text("#script pre")
     with page.expect_download() as caught:
@@ -172,10 +173,7 @@ def test_the_python_lines_reproduce_the_run(node: Any, preset: str) -> None:
     data = node("replay.js", "presets", {})[preset]
     learners = [o for o in LEARNERS if preset != "three" or not {"tie", "start"} & set(o)]
     found = node("replay.js", "script", data, learners, 30)
-    names: dict[str, Any] = {}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*max_iter.*")
-        exec(found["text"], names)
+    names = run_lines(found["text"])
     for j, run in enumerate(found["runs"], start=1):
         model = names[f"model_{j}"]
         assert model.mistakes_ == run["mistakes"], learners[j - 1]
@@ -196,10 +194,7 @@ def test_the_python_lines_of_a_kernel_reproduce_the_run(node: Any) -> None:
         {"kernel": "rbf", "rule": "PA-II", "C": 0.5},
     ]
     found = node("replay.js", "script", data, learners, 30)
-    names: dict[str, Any] = {}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*max_iter.*")
-        exec(found["text"], names)
+    names = run_lines(found["text"])
     for j, run in enumerate(found["runs"], start=1):
         assert names[f"model_{j}"].mistakes_ == run["mistakes"], learners[j - 1]
         assert names[f"model_{j}"].converged_ == run["converged"], learners[j - 1]
@@ -222,8 +217,7 @@ def test_the_python_lines_take_any_names_of_classes(node: Any, classes: list[str
     data = node("replay.js", "presets", {})["three" if len(classes) == 3 else "blobs"]
     data["names"] = classes
     found = node("replay.js", "script", data, [{}], 30)
-    names: dict[str, Any] = {}
-    exec(found["text"], names)
+    names = run_lines(found["text"])
     model, (run,) = names["model"], found["runs"]
     assert model.mistakes_ == run["mistakes"]
     assert np.allclose(model.coef_, np.array(run["weights"])[:, :2])
@@ -244,3 +238,57 @@ def test_the_film_is_a_gif_with_a_frame_for_every_update(screen: Any, tmp_path: 
     ]
     assert max(near) < 30
     assert "step 5 / 36" in page.inner_text("#transport")
+
+
+SEEN = """async (film) => {
+  const video = document.createElement('video');
+  video.src = film;
+  video.muted = true;
+  const seek = (to) => new Promise((done) => { video.onseeked = done; video.currentTime = to; });
+  await new Promise((done, fail) => { video.onloadeddata = done; video.onerror = () => fail(video.error.message); });
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  const look = () => { context.drawImage(video, 0, 0);
+    return [...context.getImageData(0, 0, canvas.width, canvas.height).data]; };
+  const first = look();
+  await seek(1e9);
+  const end = video.currentTime;
+  return { size: [canvas.width, canvas.height], end, first, last: look() };
+}"""
+
+
+def test_the_film_is_a_webm_that_plays_as_long_as_the_story(screen: Any, browser: Any, tmp_path: Path) -> None:
+    page = screen("#data=and&learner=perceptron&epochs=100&step=5")
+    page.locator("#save").click()
+    with page.expect_download(timeout=60_000) as caught:
+        page.get_by_role("button", name="Film of the run (WebM)").click()
+        page.get_by_text("The film is recorded as it plays").wait_for()
+    path = tmp_path / caught.value.suggested_filename
+    caught.value.save_as(path)
+    assert path.name == "perceptron.webm"
+    content = path.read_bytes()
+    assert content.startswith(b"\x1a\x45\xdf\xa3")
+    assert b"webm" in content[:64]
+    assert "step 5 / 36" in page.inner_text("#transport")
+    # Another page plays it back: first nothing is learned, in the end both sides are coloured.
+    player = browser.new_page()
+    seen = player.evaluate(SEEN, f"data:video/webm;base64,{base64.b64encode(content).decode()}")
+    player.close()
+    width, height = seen["size"]
+    assert 600 < width <= 640
+    # Delays as in the GIF: 1.1 s, each 16 % shorter, 0.12 s at least, and 2.5 s for the end.
+    told = sum(max(0.12, 1.1 * 0.84**j) for j in range(19)) + 2.5
+    assert seen["end"] > told / 2, "it is not cut"
+    first, last = (np.array(seen[name]).reshape(height, width, 4)[..., :3] for name in ("first", "last"))
+    assert np.ptp(first[60:-60, 200:260].mean(axis=(0, 1))) < 12, "a blank plane is grey"
+    assert last[80, -40, 2] > last[80, -40, 0], "blue at the upper right"
+    assert last[-60, 80, 0] > last[-60, 80, 2] + 5, "orange at the lower left"
+
+
+def test_without_a_recorder_the_page_says_so(visit: Any) -> None:
+    page = visit("#data=and&step=5")
+    page.evaluate("delete globalThis.MediaRecorder")
+    page.locator("#save").click()
+    page.get_by_role("button", name="Film of the run (WebM)").click()
+    assert "This browser cannot record WebM. Take the GIF instead." in page.inner_text("[role=alert]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import json
 import re
 import sys
@@ -16,10 +17,10 @@ from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import plot
+from rosenblatt import plot, report
 from rosenblatt.errors import DataError, LabelError, MissingExtraError, ParameterError
 from rosenblatt.learners import Perceptron
-from rosenblatt.plot.figure import INK, MISTAKE, PROOF
+from rosenblatt.plot.figure import INK, MISTAKE, NEGATIVE, POSITIVE, PROOF
 from rosenblatt.theory import ledger, margin, trace
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -56,6 +57,12 @@ def test_classes_have_the_colours_and_shapes_of_the_playground():
     assert [len(marks.get_paths()[0].vertices) <= 5 for marks in (negative, positive)] == [True, False]
     for name, colour in (("ink", INK), ("bad", MISTAKE), ("proof", PROOF)):
         assert f"--{name}: light-dark({colour}," in css
+
+
+def test_reports_have_the_same_ink_and_the_same_red_for_mistakes_and_no_colour_of_a_class():
+    source = inspect.getsource(report)
+    assert {INK, MISTAKE} <= set(re.findall("#[0-9a-f]{6}", source))
+    assert not {NEGATIVE, POSITIVE} & set(re.findall("#[0-9a-f]{6}", source))
 
 
 def test_features_of_different_units_are_not_flattened():

@@ -14,6 +14,7 @@ HELP = "count a model's errors on labelled data"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
@@ -22,19 +23,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
     parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
     add_data_arguments(parser)
+    add_cluster_arguments(parser, training=False)
 
 
 def run(args: argparse.Namespace) -> int:
+    from rosenblatt.cli.cluster import evaluate_on_cluster
     from rosenblatt.cli.predict import encoder_of
     from rosenblatt.cli.reading import open_data, say_bad, say_strange
     from rosenblatt.models.file import load
     from rosenblatt.report import evaluate_batches, render_html, render_text
 
     model = load(args.model)
-    reader = open_data(args, encoder=encoder_of(model, args, args.label))
-    result = evaluate_batches(model, reader)
-    say_bad(reader)
-    say_strange(reader)
+    encoder = encoder_of(model, args, args.label)
+    if args.cluster:
+        result = evaluate_on_cluster(args, model, encoder)
+    else:
+        reader = open_data(args, encoder=encoder)
+        result = evaluate_batches(model, reader)
+        say_bad(reader)
+        say_strange(reader)
     if args.report:
         from rosenblatt.data.output import write_whole
 

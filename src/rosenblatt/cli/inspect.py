@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.errors import ModelError
-    from rosenblatt.models.file import load
+    from rosenblatt.models.file import load, sha256_of
     from rosenblatt.models.quadratic import Quadratic
 
     model = load(args.model)
@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
     except ModelError:
         tops = {}
     facts = {
+        "sha256": sha256_of(args.model),
         "learner": model.learner,
         "parameters": model.parameters,
         "classes": model.classes.tolist(),
@@ -61,6 +62,7 @@ def _text(facts: dict[str, Any]) -> str:
         + (f", {facts['weighted']:,} {products}with a weight" if facts["weighted"] is not None else "")
         + (f"; {facts['support_rows']:,} support rows" if facts["support_rows"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
+        f"SHA-256     {facts['sha256'] or 'of a pipe: unknown'}",
     ]
     if history.get("mistakes"):
         shown = " ".join(f"{m:,}" for m in history["mistakes"][-10:])

@@ -15,7 +15,22 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-VERBS = ("train", "predict", "evaluate", "inspect", "export", "compare", "tune", "certify", "trace", "play", "demo")
+VERBS = (
+    "train",
+    "predict",
+    "evaluate",
+    "inspect",
+    "export",
+    "compare",
+    "tune",
+    "certify",
+    "trace",
+    "serve",
+    "replay",
+    "play",
+    "demo",
+    "completion",
+)
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = "`rosenblatt VERB --help` explains a verb and its options."
@@ -60,6 +75,7 @@ def _build_parsers(only: str | None = None) -> tuple[Parser, dict[str, Parser]]:
 
     parser = Parser("rosenblatt", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"rosenblatt {__version__}")
+    parser.add_argument("--verbose", action="store_true", help="with --version: all that a bug report needs")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     parsers = {}
     for verb in VERBS if only is None else (only,):
@@ -81,7 +97,13 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     if words and words[0] in VERBS:
         _, parsers = _build_parsers(words[0])
         return parsers[words[0]].parse_intermixed_args(words[1:])
-    return _build_parsers()[0].parse_args(words)
+    parser = _build_parsers()[0]
+    if {*words} == {"--version", "--verbose"}:
+        from rosenblatt.cli.version import render_versions
+
+        print(render_versions())
+        parser.exit()
+    return parser.parse_args(words)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

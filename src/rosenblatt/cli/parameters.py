@@ -16,7 +16,7 @@ from rosenblatt.recipe.parameters import About
 from rosenblatt.recipe.recipe import Recipe
 
 # The command has words of its own for these, or no use for them.
-_ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size")
+_ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size", "hash_bits")
 # Who keeps what is a parameter of `perceptron`; the others are named for what they keep.
 _KEPT = ("averaged", "voted", "pocket")
 
@@ -37,6 +37,9 @@ def add_recipe_arguments(group: Any) -> None:
         text = f"{known.sentence}{_default(name, known)}"
         if known.kind == "switch":
             group.add_argument(option(name), action=argparse.BooleanOptionalAction, default=None, help=text)
+            for word in known.options:
+                flag, text = option(f"{name}_{word}"), f"{known.sentence}: {word}"
+                group.add_argument(flag, action="store_const", const=word, dest=name, help=text)
         elif known.options:
             group.add_argument(option(name), choices=known.options, help=text)
         else:

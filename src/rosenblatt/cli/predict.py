@@ -21,6 +21,7 @@ HELP = "predict the label of every row of a file or a pipe"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.answers import KINDS
+    from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="put a column of the data before the answer; * is all of them, or the whole line; may be repeated",
     )
     add_data_arguments(parser)
+    add_cluster_arguments(parser, training=False)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
             )
         if args.threshold is not None and not 0 <= args.threshold <= 1:
             raise ParameterError(f"--threshold {args.threshold:g}: a probability lies between 0 and 1")
+    if args.cluster:
+        return _predict_on_cluster(args, model)
     reader = open_data(args, encoder=encoder_of(model, args), require_label=False, in_order=True)
     reader.gaps, reader.passing = True, tuple(args.passing)
     names = iter(reader.documents or ())
@@ -76,6 +80,20 @@ def run(args: argparse.Namespace) -> int:
         writer.close()
     say_bad(reader)
     say_strange(reader)
+    return 0
+
+
+def _predict_on_cluster(args: argparse.Namespace, model: Any) -> int:
+    from rosenblatt.cli.answers import kind_of, open_writer
+    from rosenblatt.cli.cluster import answers_on_cluster
+    from rosenblatt.data.output import writing
+
+    kind = kind_of(args.output, args.to)
+    with writing(args.output or "-") as out:
+        writer = open_writer(kind, out)
+        for columns in answers_on_cluster(args, model, encoder_of(model, args), kind):
+            writer.write(columns)
+        writer.close()
     return 0
 
 
@@ -105,6 +123,8 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
     import numpy as np
 
     scores = model.batch_scores(batch)
+    if model.measures:
+        return {**({} if not len(batch) else batch.passed or {}), "prediction": scores[:, 0].tolist()}
     classes = model.classes.tolist()
     columns: Columns = dict(batch.passed or {})
     if not len(batch):

@@ -7,6 +7,7 @@ to take.
     rosenblatt train flights.csv.gz --label late -o late.model --report late.html
     rosenblatt train big.svm --learner arow -o big.model --checkpoint big.checkpoint --every 5m
     rosenblatt train --resume big.checkpoint -o big.model
+    rosenblatt train 'data/*.parquet' --cluster tcp://host:8786 -o big.model
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _MORE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
 
     parser.usage = "rosenblatt train DATA [DATA ...] -o MODEL [options]"
@@ -78,27 +80,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_arguments(parser)
     add_column_arguments(parser)
     group = parser.add_argument_group("larger than memory, stop and resume")
-    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 131072)")
+    group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 8192)")
     group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
     group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
     group.add_argument(
         "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
     )
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint, with -o; it knows the data")
+    add_cluster_arguments(parser, training=True)
     group = parser.add_argument_group("the learner's own options, by their Python names")
     add_recipe_arguments(group)
 
 
 def run(args: argparse.Namespace) -> int:
-    from rosenblatt.cli.outcome import conclude
+    from rosenblatt.cli.cluster import check_no_cluster, train_on_cluster
+    from rosenblatt.cli.outcome import conclude, conclude_model
     from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
-    from rosenblatt.models.file import save
+    from rosenblatt.models.file import save, sha256_of
 
     started = time.perf_counter()
+    if args.resume and args.data:
+        raise ParameterError("--resume knows its data: name no other")
+    if args.cluster:
+        if not args.resume:
+            _settle_learner(args)
+        return train_on_cluster(args, conclude_model)
+    check_no_cluster(args)
     if args.resume:
-        if args.data:
-            raise ParameterError("--resume knows its data: name no other")
         trained, reader = _resume(args)
     else:
         if not args.data:
@@ -114,7 +123,12 @@ def run(args: argparse.Namespace) -> int:
     trained = _judge_by_valid(args, trained)
     save(trained.model, args.output)
     facts = trained.facts()
-    facts |= {"model": args.output, "seconds": round(time.perf_counter() - started, 3), "bad_lines": reader.tally.bad}
+    facts |= {
+        "model": args.output,
+        "sha256": sha256_of(args.output),
+        "seconds": round(time.perf_counter() - started, 3),
+        "bad_lines": reader.tally.bad,
+    }
     conclude(args, trained, facts, reader)
     return 0
 
@@ -144,9 +158,10 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.training import train_reader
     from rosenblatt.training.trained import learns_as_read
 
+    measures = args.learner != "auto" and recipe_of(args).measures
     with waiting("reading the labels", visible=not args.quiet):
-        classes = check_classes(reader.scan_classes())
-    _warn_of_classes(args, len(classes), reader.encoder.features or 0)
+        classes = check_classes(reader.scan_classes(measures=measures))
+    _warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
     told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
     on_run = _runner(args, args.output, args.checkpoint, args.every)
     if args.learner == "auto":
@@ -170,7 +185,7 @@ def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
     from rosenblatt.errors import ModelError, ParameterError
     from rosenblatt.learners.files.run import BLOCK
     from rosenblatt.models.file import load
-    from rosenblatt.training.trained import go_on
+    from rosenblatt.training.further import go_on
 
     model = load(args.start)
     if model.encoder is None:

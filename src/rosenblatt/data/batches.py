@@ -23,6 +23,15 @@ class Batch:
     """Rows in CSR arrays, their labels as codes into a list, and their weights.
 
     Code -1 is a row without a label. `weights` is None where every row weighs 1.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> from rosenblatt.data import scan
+    >>> batch = next(iter(scan(path)))
+    >>> len(batch), batch.labels, batch.codes.tolist()
+    (2, [b'+1', b'-1'], [0, 1])
     """
 
     starts: NDArray[np.int32]
@@ -152,7 +161,10 @@ class Classes:
         fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
         if fractions:
             shown = fractions[0].decode("utf-8", "replace")
-            raise LabelError(f"the label {shown} is a measurement: labels are classes, whole numbers or names")
+            raise LabelError(
+                f"the label {shown} is a measurement: labels are classes, whole numbers or names; a regression "
+                "(pa1-regression) learns from measurements"
+            )
         return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
 
     def __len__(self) -> int:
@@ -174,6 +186,37 @@ class Classes:
         """The codes of a batch's rows among these classes; -1 for no label or an unknown one."""
         places = np.array([*(self.code_of(label) for label in batch.labels), -1], np.int32)
         return places[batch.codes]
+
+
+@dataclass(frozen=True)
+class Measures(Classes):
+    """The different numbers among labels that are measurements, sorted: a code names one of them."""
+
+    @classmethod
+    def of(cls, labels: Sequence[bytes]) -> Measures:
+        """The numbers of labels as they stand in a file.
+
+        Examples
+        --------
+        >>> Measures.of([b"+1", b"0.5", b"1.0"]).values.tolist()
+        [0.5, 1.0]
+        """
+        return cls(np.unique(np.array([_measure(label) for label in labels], np.float64)))
+
+    def codes(self, batch: Batch) -> NDArray[np.int32]:
+        """The codes of a batch's rows among these numbers; -1 for no label or an unknown one."""
+        numbers = np.array([_measure(label) for label in batch.labels], np.float64)
+        places = np.minimum(np.searchsorted(self.values, numbers), max(len(self.values) - 1, 0))
+        known = np.where(self.values[places] == numbers, places, -1) if len(self.values) else np.full(len(places), -1)
+        return np.append(known, -1).astype(np.int32)[batch.codes]
+
+
+def _measure(label: bytes) -> float:
+    number = _number(label)
+    if number is None:
+        shown = label.decode("utf-8", "replace")
+        raise LabelError(f"the label {shown!r} is not a number of a usual size: a regression learns from numbers")
+    return number
 
 
 def _number(label: bytes) -> float | None:

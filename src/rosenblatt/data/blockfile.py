@@ -75,6 +75,11 @@ class BlockFile:
             self._part.__exit__(None, None, None)
 
     @property
+    def rows(self) -> list[int]:
+        """The rows of each block."""
+        return [place.rows for place in self._places]
+
+    @property
     def end(self) -> int:
         return self._places[-1].offset + self._places[-1].bytes if self._places else 0
 

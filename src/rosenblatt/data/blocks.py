@@ -1,4 +1,4 @@
-"""Batches as blocks, the units of the cache, and groups of blocks, the units of shuffling and of a checkpoint.
+"""Batches as blocks, the units of the cache, and groups of blocks, the units of learning and of a checkpoint.
 
 Invariant: where a block ends depends on the rows alone, not on how a reader cut them: it holds at most so many rows and
 values, and ends before the row that does not fit.
@@ -20,7 +20,7 @@ from rosenblatt.data.batches import Batch, Classes, join_batches
 from rosenblatt.data.blockfile import BlockFile
 from rosenblatt.errors import LabelError
 
-GROUP = 32  # blocks that are shuffled together
+GROUP = 32  # blocks that are read together
 ROWS = 1 << 12
 VALUES = 1 << 16
 MEMORY = 192 << 20  # bytes of blocks that a store holds before it writes to disk
@@ -68,7 +68,7 @@ def _coded(batch: Batch, classes: Classes) -> Batch:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are shuffled together, and the blocks that they come from."""
+    """Rows that are learned together, and the blocks that they come from."""
 
     rows: Batch
     blocks: list[int]
@@ -146,6 +146,19 @@ class BlockStore:
         self._writer = ThreadPoolExecutor(1)  # so that learning goes on meanwhile
         self._writing: Future[None] | None = None
         self._written = 0
+        self._sizes: list[int] = []  # rows of each block
+        self._bytes = 0
+        self._whole: Group | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows of all blocks."""
+        return sum(self._sizes)
+
+    @property
+    def bytes(self) -> int:
+        """What all blocks would take in memory."""
+        return self._bytes
 
     def __len__(self) -> int:
         return len(self._held) + max(self._written, len(self._file))
@@ -161,6 +174,8 @@ class BlockStore:
         """Store one more block."""
         size = 4 * (len(block) + 1) + 12 * len(block.values) + 4 * len(block)
         size += 0 if block.weights is None else 8 * len(block)
+        self._sizes.append(len(block))
+        self._bytes += size
         if not self._written and size <= self._memory:
             self._memory -= size
             self._held.append(_apart(block))
@@ -182,6 +197,17 @@ class BlockStore:
         if self._writing is not None:
             self._writing.result()
             self._writing = None
+
+    def whole(self) -> Group:
+        """All blocks as one group, which stays good."""
+        if self._whole is None:
+            self.flush()
+            joined = join_batches([self.read(k) for k in range(len(self))])
+            self._whole = Group(joined, list(range(len(self))), self._sizes)
+            if self._held:  # the blocks become views of it, so that the rows are in memory once
+                ends = np.cumsum([0, *self._sizes]).tolist()
+                self._held = [joined.part(ends[k], ends[k + 1]) for k in range(len(self._held))]
+        return self._whole
 
     def iter_groups(self, order: Sequence[int] | NDArray[Any], size: int = GROUP) -> Iterator[Group]:
         """Blocks in an order, as groups; the next is read while one is being used."""
@@ -212,7 +238,7 @@ class BlockStore:
         if found is None:
             return None
         store = cls(folder)
-        store._file = found
+        store._file, store._sizes, store._bytes = found, found.rows, found.end
         return store
 
 

@@ -21,6 +21,11 @@ class Labels:
     classes: NDArray[Any]
     codes: NDArray[np.int32]
 
+    @property
+    def several(self) -> bool:
+        """May a row have several labels, each a problem of its own?"""
+        return False
+
     def signs(self, positive: int = 1) -> NDArray[np.int8]:
         """+1 for the class at place `positive`, -1 for the others."""
         signs: NDArray[np.int8] = (self.codes == positive).view(np.int8) * np.int8(2) - np.int8(1)
@@ -36,6 +41,117 @@ class Labels:
                 f"{name} has the label {_show(self.classes[code])} in row {row}, which is not among the classes learned"
             )
         return places[self.codes].astype(np.int32)
+
+    def take(self, rows: NDArray[Any]) -> Labels:
+        """Those of some rows."""
+        return Labels(self.classes, self.codes[rows])
+
+    def over(self, classes: NDArray[Any]) -> Labels:
+        """The same labels, with codes in another list of sorted classes."""
+        return Labels(classes, self.among(classes))
+
+    def like(self, y: Any, *, name: str) -> Labels:
+        """Other labels of the same classes."""
+        other = encode_labels(y, name=name)
+        return Labels(self.classes, other.among(self.classes, name=name))
+
+
+PAIR = np.array([0, 1])  # a number has one score, as two classes have
+
+
+@dataclass(frozen=True)
+class Numbers(Labels):
+    """Targets that are numbers, to come within epsilon of. They tell no classes apart."""
+
+    numbers: NDArray[np.float64]
+    epsilon: float
+
+    @classmethod
+    def of(cls, y: Any, epsilon: float, *, name: str = "y") -> Numbers:
+        """Numbers that can be learned from, checked."""
+        if y is None:
+            raise LabelError(f"requires {name} to be passed, but the target {name} is None")
+        given = np.asarray(y)
+        if given.ndim == 2 and given.shape[1] == 1:
+            import warnings
+
+            from sklearn.exceptions import DataConversionWarning
+
+            warnings.warn(
+                f"A column-vector {name} was passed when a 1d array was expected", DataConversionWarning, stacklevel=2
+            )
+            given = given[:, 0]
+        if given.ndim != 1:
+            raise LabelError(f"{name} should be a 1d array, one number per row; got an array of shape {given.shape}")
+        if given.dtype.kind == "c":
+            raise LabelError(f"{name}: Complex data not supported")
+        try:
+            numbers = np.ascontiguousarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            row = next((row for row, value in enumerate(given) if not _is_number(value)), 0)
+            raise LabelError(f"{name} has {given[row]!r} in row {row}, which is not a number") from None
+        sizes = np.abs(numbers)
+        if not (sizes <= LARGEST_NUMBER).all():
+            row = int(np.flatnonzero(~(sizes <= LARGEST_NUMBER))[0])
+            found = "NaN" if np.isnan(numbers[row]) else "infinity" if np.isinf(numbers[row]) else f"{numbers[row]:g}"
+            raise LabelError(f"{name} contains {found} in row {row}: it must be a finite number of at most 1e100")
+        return cls(PAIR, np.zeros(len(numbers), np.int32), numbers, float(epsilon))
+
+    def take(self, rows: NDArray[Any]) -> Numbers:
+        return Numbers(self.classes, self.codes[rows], self.numbers[rows], self.epsilon)
+
+    def over(self, classes: NDArray[Any]) -> Numbers:
+        return self
+
+    def like(self, y: Any, *, name: str) -> Numbers:
+        return Numbers.of(y, self.epsilon, name=name)
+
+
+@dataclass(frozen=True)
+class Indicators(Labels):
+    """Several labels per row: a column for each, 1 where the row has it. Each column is a problem of its own."""
+
+    held: NDArray[np.bool_]  # (rows, labels)
+
+    @classmethod
+    def of(cls, y: Any, *, name: str = "y") -> Indicators:
+        """The columns of 0 and 1, checked."""
+        given = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        with np.errstate(invalid="ignore"):
+            fits = given.dtype.kind in "biuf" and bool(np.isin(given, (0, 1)).all())
+        if not fits:
+            raise LabelError(f"{name} has {given.shape[1]} columns: several labels per row are columns of 0 and 1")
+        return cls(np.arange(given.shape[1]), np.zeros(len(given), np.int32), given.astype(bool))
+
+    @property
+    def several(self) -> bool:
+        return True
+
+    def signs(self, positive: int = 1) -> NDArray[np.int8]:
+        signs: NDArray[np.int8] = self.held[:, positive].astype(np.int8) * np.int8(2) - np.int8(1)
+        return signs
+
+    def take(self, rows: NDArray[Any]) -> Indicators:
+        return Indicators(self.classes, self.codes[rows], self.held[rows])
+
+    def over(self, classes: NDArray[Any]) -> Indicators:
+        if len(classes) != len(self.classes):
+            raise LabelError(f"y has {len(self.classes)} columns of labels, but {len(classes)} were learned")
+        return self
+
+    def like(self, y: Any, *, name: str) -> Indicators:
+        return Indicators.of(y, name=name).over(self.classes)
+
+
+LARGEST_NUMBER = 1e100
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def encode_labels(y: Any, *, name: str = "y") -> Labels:
@@ -89,7 +205,14 @@ def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
         sentence = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
         warnings.warn(sentence, DataConversionWarning, stacklevel=stacklevel)
         y = np.asarray(y).ravel()
+    elif (shape if shape is not None else np.shape(y) if _nested(y) else ())[1:]:
+        return Indicators.of(y)
     return encode_labels(y)
+
+
+def _nested(y: Any) -> bool:
+    """Is it a list of lists of numbers?"""
+    return isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
 
 
 def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:

@@ -26,6 +26,11 @@ class Limits:
     documents : files in a folder of documents
     spool : bytes of standard input, or of a download, that are kept on disk
     classes : different labels
+
+    Examples
+    --------
+    >>> Limits(columns=2).columns, Limits().columns
+    (2, 100000)
     """
 
     line: int = 64 << 20

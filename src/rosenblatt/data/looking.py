@@ -6,15 +6,16 @@ Invariant: only rows that can be read count; a column that is not what its first
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Classes
 from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
 from rosenblatt.data.guess import guess_columns
 from rosenblatt.data.moments import Moments
+from rosenblatt.data.reader import Tally
 from rosenblatt.data.vectors import places_from
 from rosenblatt.errors import DataError
 
@@ -24,13 +25,41 @@ if TYPE_CHECKING:
 SAMPLE = 20_000  # rows that a guess is made from
 
 
+@dataclass
+class Look:
+    """What a pass over a table, or over a part of it, has found."""
+
+    moments: Moments
+    labels: dict[bytes, None]
+    rows: int
+    bytes: int
+    strange: dict[str, dict[str, int]]
+
+    def joined(self, later: Look) -> Look:
+        """With what a look at a later part has found."""
+        tally = Tally(strange={name: dict(words) for name, words in self.strange.items()})
+        tally.add_strange(later.strange)
+        return Look(
+            self.moments.joined(later.moments),
+            self.labels | later.labels,
+            self.rows + later.rows,
+            self.bytes + later.bytes,
+            tally.strange,
+        )
+
+
 def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Reader:
     """The reader with an encoder for its columns."""
-    _guess(reader, number, columns)
+    guess(reader, number, columns)
+    return conclude(reader, number, look(reader))
+
+
+def look(reader: Reader) -> Look:
+    """A pass over all pieces of a reader whose columns are guessed."""
     encoder: ColumnEncoder = reader.encoder
-    moments, labels, counts = Moments.of(encoder), dict[bytes, None](), 0
+    found, tally = Look(Moments.of(encoder), {}, 0, 0, {}), Tally()
     for name, size, piece in reader._pieces():
-        reader.total += size
+        found.bytes += size
         try:
             rows = piece.rows(encoder)
             faults = encoder.faults(rows.table, require_label=True)
@@ -44,19 +73,27 @@ def look_through(reader: Reader, *, number: Sequence[str], **columns: Any) -> Re
             table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
         if encoder.weight is not None:  # a row of weight 0 is as if absent
             table = table.take(places_from(np.flatnonzero(encoder.weights_in(table))))
-        reader.tally.add_strange(rows.strange)
-        moments.add(encoder, table)
-        reader._add_labels(labels, labels_of(encoder, table))
-        counts += table.num_rows
-    if not counts:
+        tally.add_strange(rows.strange)
+        found.moments.add(encoder, table)
+        found.labels.update(dict.fromkeys(labels_of(encoder, table)))
+        found.rows += table.num_rows
+    found.strange = tally.strange
+    return found
+
+
+def conclude(reader: Reader, number: Sequence[str], found: Look) -> Reader:
+    """The reader with the means, scales and classes of what was found in all of its data."""
+    if not found.rows:
         raise DataError(f"{reader.sources[0].name if reader.sources else 'the data'} has no rows")
-    _settle(reader, number, counts)
-    reader.encoder = moments.put_into(encoder)
-    reader.classes = Classes.of(list(labels))
+    reader.total += found.bytes
+    reader.tally.add_strange(found.strange)
+    _settle(reader, number, found.rows)
+    reader.encoder = found.moments.put_into(reader.encoder)
+    reader.labels = found.labels
     return reader
 
 
-def _guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> None:
+def guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> None:
     """Put an encoder into the reader, by the look of its first piece."""
     first = next(((name, piece) for name, _, piece in reader._pieces()), None)
     empty = f"{reader.sources[0].name if reader.sources else 'the data'} is empty"

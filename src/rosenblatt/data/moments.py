@@ -37,6 +37,13 @@ class Moments:
         self.mean[j] += apart * len(values) / total
         self.count[j] = total
 
+    def joined(self, later: Moments) -> Moments:
+        """Of both, as if they had been found in one pass."""
+        total = self.count + later.count
+        apart, share = later.mean - self.mean, later.count / np.maximum(total, 1.0)
+        squares = self.squares + later.squares + apart**2 * self.count * share
+        return Moments(total, self.mean + apart * share, squares)
+
     def put_into(self, encoder: ColumnEncoder) -> ColumnEncoder:
         """The encoder with these means and scales, to nine digits: more would only be the noise of summation."""
         numbers = iter(range(len(encoder.numbers)))

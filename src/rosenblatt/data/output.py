@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, cast
 
-from rosenblatt.data.partfile import PartFile, remove_stale
+from rosenblatt.data.partfile import PartFile, part_folder, remove_stale, sync_folder
 from rosenblatt.errors import ModelError, ParameterError
 
 STDOUT = "-"
@@ -28,6 +28,26 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write bytes: all or nothing."""
     with writing(path) as file:
         file.write(content)
+
+
+def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
+    """Write a new folder of files, by their names within it: all or nothing."""
+    name = os.fspath(folder)
+    target = os.path.realpath(name)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with part_folder(target) as part:
+            inside = {os.path.join(part, each): content for each, content in files.items()}
+            for path in sorted({os.path.dirname(path) for path in inside}):
+                os.makedirs(path, exist_ok=True)
+            for path, content in inside.items():
+                write_whole(path, content)
+            for path, _, _ in os.walk(part):
+                sync_folder(path)
+            os.rename(part, target)
+        sync_folder(os.path.dirname(target))
+    except OSError as error:
+        raise ModelError(f"{name} cannot be written: {error.strerror}") from None
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 import secrets
+import shutil
 import signal
 import stat
 import threading
@@ -33,8 +34,7 @@ class PartFile:
 
     def __init__(self, name: str, target: str, *, readable: bool = False) -> None:
         self._name, self._target, self._placed, self.handle = name, target, False, -1
-        folder, own = os.path.split(target)
-        self.path = os.path.join(folder, f".{own}{_MARK}{secrets.token_hex(8)}")
+        self.path = _beside(target)
         self._guard = _unwanted.guard(self.path)
         self._before = os.stat(target) if os.path.exists(target) else None
         # A file that replaces none has the mode that the process gives to new ones.
@@ -75,10 +75,27 @@ class PartFile:
         except OSError as error:
             raise ModelError(f"{self._name} cannot be written: {error.strerror}") from None
         self._placed = True
-        _sync_folder(os.path.dirname(self._target))
+        sync_folder(os.path.dirname(self._target))
 
 
-def _sync_folder(folder: str) -> None:
+def _beside(target: str) -> str:
+    folder, own = os.path.split(target)
+    return os.path.join(folder, f".{own}{_MARK}{secrets.token_hex(8)}")
+
+
+@contextlib.contextmanager
+def part_folder(target: str) -> Iterator[str]:
+    """A new folder beside its target; at the end it is gone, unless it was renamed."""
+    path = _beside(target)
+    with _unwanted.guard(path):
+        os.mkdir(path)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def sync_folder(folder: str) -> None:
     """Put the folder on disk too: without it, a power cut could undo the renaming."""
     with contextlib.suppress(OSError):  # some file systems cannot
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -136,6 +153,8 @@ class _Unwanted:
 
     def _end(self, number: int, _: FrameType | None) -> None:
         for path in list(self._paths):
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):
                 os.unlink(path)
         signal.signal(number, signal.SIG_DFL)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.batches import Batch, Classes, Measures
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect
 from rosenblatt.data.finding import Documents
@@ -63,6 +63,17 @@ class Reader:
         Threads that parse.
     gaps : bool, default=False
         Say in `Batch.gaps` where lines gave no row, so that answers can line up with the lines.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> from rosenblatt.data import scan
+    >>> reader = scan(path)
+    >>> reader.format, [len(batch) for batch in reader]
+    ('svmlight', [2])
     """
 
     data: Any
@@ -75,6 +86,7 @@ class Reader:
     chunk: int = CHUNK
     tally: Tally = field(default_factory=Tally)
     classes: Classes | None = None  # those that a pass over the data has found
+    labels: dict[bytes, None] | None = None  # as they are written, where a look at a whole table has found them
     total: int = 0  # bytes of that pass
     wishes: Wishes = field(default_factory=Wishes)
     limits: Limits = USUAL
@@ -113,35 +125,41 @@ class Reader:
             return None
         return [path for source in self.sources if isinstance(source, Documents) for _, path in source.files]
 
-    def scan_classes(self) -> Classes:
-        """The classes of the labels, by a look at the labels only where that is enough."""
-        if self.classes is not None:
+    def scan_classes(self, *, measures: bool = False) -> Classes:
+        """The classes of the labels, or their numbers if they are measurements.
+
+        A look at the labels is taken only, where that is enough.
+        """
+        if self.classes is not None and isinstance(self.classes, Measures) == measures:
             return self.classes
+        most = None if measures else self.limits.classes
         labels: dict[bytes, None] = {}
-        if isinstance(self.encoder, LineEncoder) and not self.skip_bad:
+        if self.labels is not None:
+            self._add_labels(labels, list(self.labels), most)
+        elif isinstance(self.encoder, LineEncoder) and not self.skip_bad:
             with ThreadPoolExecutor(max(1, self.jobs)) as pool:
                 waiting: deque[Future[list[bytes]]] = deque()
                 for _, size, chunk in self._pieces():
                     self.total += size
                     waiting.append(pool.submit(self.encoder.labels_of, chunk))
                     while len(waiting) > self.jobs + 1:
-                        self._add_labels(labels, waiting.popleft().result())
+                        self._add_labels(labels, waiting.popleft().result(), most)
                 for future in waiting:
-                    self._add_labels(labels, future.result())
+                    self._add_labels(labels, future.result(), most)
             if not labels:  # reading a line says what is wrong with it
                 next(iter(self), None)
         else:
             for batch in self:
-                self._add_labels(labels, batch.labels)
+                self._add_labels(labels, batch.labels, most)
             self.total = self.tally.bytes
-        self.classes = Classes.of(list(labels))
+        self.classes = (Measures if measures else Classes).of(list(labels))
         return self.classes
 
-    def _add_labels(self, labels: dict[bytes, None], found: Sequence[bytes]) -> None:
+    def _add_labels(self, labels: dict[bytes, None], found: Sequence[bytes], most: int | None) -> None:
         labels.update(dict.fromkeys(found))
-        if len(labels) > self.limits.classes:
+        if most is not None and len(labels) > most:
             raise LabelError(
-                f"there are more than {self.limits.classes:,} different labels, such as "
+                f"there are more than {most:,} different labels, such as "
                 f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --limit classes=N allows more"
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rosenblatt.data.batches import Batch, Classes, join_batches
+from rosenblatt.data.batches import Batch, Classes, Measures, join_batches
 from rosenblatt.data.chunks import read_head
 from rosenblatt.data.dialect import Wishes
 from rosenblatt.data.encoding import head_as_utf8
@@ -43,6 +43,7 @@ def scan(
     header: bool | None = None,
     limits: Limits = USUAL,
     in_order: bool = False,
+    look: bool = True,
 ) -> Reader:
     """Find out how data is to be read.
 
@@ -71,6 +72,8 @@ def scan(
         What is refused because it is too large.
     in_order : bool, default=False
         Documents in the order of their names, instead of the classes in turns.
+    look : bool, default=True
+        False leaves the pass over a table to the caller: its columns are guessed, without means and scales.
 
     Returns
     -------
@@ -121,13 +124,24 @@ def scan(
                 raise ParameterError(f"{name} names a column, and {found} lines have none")
         reader.encoder = LineEncoder(found, bits, grams, isinstance(sources[0], Documents))
         return reader
-    from rosenblatt.data.looking import look_through
+    from rosenblatt.data.looking import guess, look_through
 
-    return look_through(reader, bits=bits, grams=grams, **columns)
+    if look:
+        return look_through(reader, bits=bits, grams=grams, **columns)
+    guess(reader, columns.pop("number"), columns | {"bits": bits, "grams": grams})
+    return reader
 
 
 def iter_batches(data: Any, **options: Any) -> Iterator[Batch]:
-    """The batches of any data; the options are those of `scan`."""
+    """The batches of any data; the options are those of `scan`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
+    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
+    >>> [len(batch) for batch in iter_batches(path)]
+    [2]
+    """
     return iter(scan(data, **options))
 
 
@@ -148,8 +162,8 @@ def read(data: Any, **options: Any) -> Batch:
 
 
 def check_classes(classes: Classes) -> Classes:
-    """Raise unless there are two classes or more."""
-    if len(classes) < 2:
+    """Raise unless there are two classes or more, or a number."""
+    if len(classes) < (1 if isinstance(classes, Measures) else 2):
         only = f"one class only, {classes.values.tolist()[0]!r}" if len(classes) else "no labels"
         raise LabelError(f"the data has {only}: a classifier needs at least 2 classes")
     return classes

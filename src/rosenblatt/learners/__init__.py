@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
+    from rosenblatt.learners.regression import PassiveAggressiveRegression, PassiveAggressiveRegressor
 
 _HOMES = {
     "AROW": "arow",
@@ -26,6 +27,8 @@ _HOMES = {
     "NormalisedPerceptron": "perceptron",
     "PassiveAggressive": "passive_aggressive",
     "PassiveAggressiveClassifier": "passive_aggressive",
+    "PassiveAggressiveRegression": "regression",
+    "PassiveAggressiveRegressor": "regression",
     "Perceptron": "perceptron",
     "PocketPerceptron": "perceptron",
     "VotedPerceptron": "perceptron",
@@ -39,6 +42,8 @@ __all__ = [
     "NormalisedPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegression",
+    "PassiveAggressiveRegressor",
     "Perceptron",
     "PocketPerceptron",
     "VotedPerceptron",

@@ -17,21 +17,20 @@ from sklearn.utils.validation import validate_data
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import History
-from rosenblatt.learners.fitting import check_lengths, conclude, prepare, remember_columns
+from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Learned, Reading
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.targets import row_weights, targets_of
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.recipe import Recipe
 
 
-class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A recipe and a space, as a scikit-learn classifier."""
+class Learner(BaseEstimator):  # type: ignore[misc]
+    """A recipe and a space, as a scikit-learn estimator."""
 
     space: ClassVar[Space]
 
@@ -64,21 +63,31 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        return self._go_on(X, y, classes, sample_weight)
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, named: bool = True) -> Self:
+        """Learn from rows once; if they are `named`, they say which columns these are."""
         recipe = self.recipe()
         recipe.check()
         check_online(recipe)
-        table, labels = as_table(X), labels_of(y)
+        table, labels = as_table(X), self.labels_of(y)
         check_lengths(table, labels)
-        known = labels.classes if not self.has_learned else merge_classes(self.classes_, labels.classes)
+        known = labels.classes if not self.has_learned else merge_classes(self.learned.classes, labels.classes)
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))
-        recipe.check_classes(len(known))
-        labels = Labels(known, labels.among(known))
+        if labels.several:
+            check_several(recipe)
+        else:
+            recipe.check_classes(len(known))
+        if self.has_learned and self.learned.several != labels.several:
+            raise LabelError("y: rows with one label and rows with several cannot be learned by turns; call fit")
+        labels = labels.over(known)
         weights = row_weights(sample_weight, recipe.class_weight, labels, more_to_come=True)
         if weights is not None and not weights.any():
             return self  # rows of weight 0 are as if absent
         if self.has_learned:
-            check_columns(self, X)
+            if named:
+                check_columns(self, X)
             self.learned.check_told(recipe.shape())
             with self.learned.lock:
                 self.close_stream()
@@ -87,10 +96,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         before = dict(vars(self))
         try:
             generator = engine.seed_generator(seed_of(recipe.random_state))
-            states = self.space.new_states(recipe, table, known, generator)
-            remember_columns(self, X)
+            states = self.space.new_states(recipe, table, known, generator, apart=labels.several)
+            if named:
+                remember_columns(self, X)
             self.history_ = History()
             self.install(known, states)
+            self.learned.several = labels.several
             self._learn_or_leave(recipe, table, labels, weights)
         except KeyboardInterrupt:
             raise
@@ -99,6 +110,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.update(before)
             raise
         return self
+
+    def labels_of(self, y: Any) -> Labels:
+        """What `y` asks for, checked."""
+        return labels_of(y)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as scikit-learn does; what is learned next is learned by them."""
@@ -117,16 +132,6 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             learned.set_classes(classes)
             self.classes_ = classes
             learned.changed()
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row."""
-        reading = self._reading()
-        return reading.labels(predict_codes(reading.scores(self._table(X))))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        scores = self.scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n_rows, K): one column with two classes, else one per class."""
@@ -180,7 +185,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, init: Any = None) -> Self:
-        fitting = prepare(self, as_table(X), labels_of(y), sample_weight, init=init, X_val=X_val, y_val=y_val)
+        fitting = prepare(self, as_table(X), self.labels_of(y), sample_weight, init=init, X_val=X_val, y_val=y_val)
         conclude(self, X, fitting, fitting.run())
         self.warn_if_unfinished(stacklevel=4)
         return self
@@ -268,6 +273,21 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "history_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
         return self.history_
+
+
+class Classifying(ClassifierMixin):  # type: ignore[misc]
+    """A learner whose scores tell classes apart."""
+
+    def predict(self: Any, X: Any) -> NDArray[Any]:
+        """The label of each row; after a fit on several labels per row, a column of 0 and 1 for each."""
+        reading = self._reading()
+        labels: NDArray[Any] = reading.predicted(reading.scores(self._table(X)))
+        return labels
+
+    def decision_function(self: Any, X: Any) -> NDArray[np.float64]:
+        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
+        scores: NDArray[np.float64] = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def check_online(recipe: Recipe) -> None:

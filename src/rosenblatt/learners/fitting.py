@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, encode_labels, label_values
+from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import History, Judge
@@ -39,6 +39,7 @@ class Fitting:
     problems: list[Problem]
     restarts: list[list[Any]]
     going_on: bool
+    several: bool = False  # may a row have several labels?
 
     def tasks(self) -> list[tuple[Any, Problem, Judge]]:
         """Everything that is independent: a state, its problem and a judge, problem after problem of each restart."""
@@ -98,7 +99,10 @@ def prepare_recipe(
         raise LabelError(
             f"y has one class only, {label_values(labels.classes)[0]!r}: a classifier needs at least 2 classes"
         )
-    recipe.check_classes(len(labels.classes))
+    if labels.several:
+        check_several(recipe)
+    else:
+        recipe.check_classes(len(labels.classes))
     weights = row_weights(sample_weight, recipe.class_weight, labels)
     rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
     seed = seed_of(recipe.random_state)
@@ -107,10 +111,19 @@ def prepare_recipe(
         restarts = [states()]
     else:
         restarts = [
-            space.new_states(recipe, table, labels.classes, engine.seed_generator(seed, restart), init)
+            space.new_states(
+                recipe, table, labels.classes, engine.seed_generator(seed, restart), init, apart=labels.several
+            )
             for restart in range(recipe.restarts)
         ]
-    return Fitting(recipe, space, labels.classes, problems, restarts, going_on=states is not None)
+    going_on = states is not None
+    return Fitting(recipe, space, labels.classes, problems, restarts, going_on, labels.several)
+
+
+def check_several(recipe: Recipe) -> None:
+    """Raise for what has no meaning where a row has several labels."""
+    if recipe.class_weight is not None:
+        raise ParameterError(f"class_weight={recipe.class_weight!r}: rows of several labels have no class that weighs")
 
 
 def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
@@ -120,8 +133,9 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
             f"X has {table.features} features, but {type(learner).__name__} is expecting {learner.n_features_in_} "
             "features as input: a warm start goes on with the same ones"
         )
-    if not np.array_equal(labels.classes, learner.classes_):
-        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {learner.classes_.tolist()}")
+    known = learner.learned.classes
+    if not np.array_equal(labels.classes, known) or labels.several != learner.learned.several:
+        raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {known.tolist()}")
     learner.learned.check_told(learner.recipe().shape())
     states = [state.copy() for state in learner.learned.trimmed()]
     learner.space.look_at(table, states)
@@ -148,7 +162,7 @@ def _problems(
         rows, held_rows = hold_out(labels, rows, recipe.validation_fraction, generator)
         held = table, labels, held_rows
     problems = [
-        Problem(table, targets, recipe.used_rule, rows, bool(recipe.shuffle))
+        Problem(table, targets, recipe.used_rule, rows, recipe.shuffle)
         for targets in targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=tie_positive)
     ]
     if held is None:
@@ -167,15 +181,16 @@ def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tu
     val_table = as_table(X_val, name="X_val")
     if val_table.features != table.features:
         raise DataError(f"X_val has {val_table.features} features, but X has {table.features}")
-    val_labels = encode_labels(y_val, name="y_val")
+    val_labels = labels.like(y_val, name="y_val")
     check_lengths(val_table, val_labels, "X_val", "y_val")
-    return val_table, Labels(labels.classes, val_labels.among(labels.classes, name="y_val"))
+    return val_table, val_labels
 
 
 def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
     """Let the learner take over what was learned from the columns of X."""
     remember_columns(learner, X)
     take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
+    learner.learned.several = fitting.several
 
 
 def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], *, going_on: bool = False) -> None:

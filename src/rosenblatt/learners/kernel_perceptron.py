@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import Learner
+from rosenblatt.learners.base import Classifying
+from rosenblatt.learners.one import OneByOne
 from rosenblatt.learners.spaces import KERNEL, Space
 from rosenblatt.models.kernel import Dual
 from rosenblatt.recipe.family import KernelPerceptronRecipe
 
 
-class KernelPerceptron(KernelPerceptronRecipe, Learner):
+class KernelPerceptron(KernelPerceptronRecipe, Classifying, OneByOne):
     """The perceptron with a kernel: a weight a mistaken row instead of a weight a feature.
 
     It separates what no hyperplane can, at the price of keeping the rows it was ever mistaken on. On some ten thousand
@@ -134,6 +135,9 @@ n_iter_no_change, warm_start, n_jobs, verbose
         -------
         self
         """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, named: bool = True) -> Self:
         if self.precomputed:
             raise ParameterError(
                 "kernel='precomputed' has no meaning in partial_fit: the kernel of these rows with all others, past "
@@ -141,7 +145,13 @@ n_iter_no_change, warm_start, n_jobs, verbose
             )
         if isinstance(self.gamma, str) and self.gamma == "scale":
             raise ParameterError("gamma='scale' needs all rows at once: in partial_fit write gamma='auto' or a number")
-        return super().partial_fit(X, y, classes, sample_weight)
+        return super()._go_on(X, y, classes, sample_weight, named=named)
+
+    def _widen(self, width: int) -> None:
+        learned = self.learned
+        with learned.lock:
+            learned.states[:] = [state.copy().over(width) for state in learned.states]
+            learned.changed()
 
     @property
     def support_vectors_(self) -> Any:

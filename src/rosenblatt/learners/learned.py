@@ -18,9 +18,9 @@ from rosenblatt import engine
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.stream import Stream, reading_stream, row_table
+from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
 from rosenblatt.models.answer import Answer
-from rosenblatt.models.linear import Linear
+from rosenblatt.models.linear import Linear, predict_codes
 
 MakeAnswers = Callable[[list[Any]], tuple[Answer, ...]]
 
@@ -31,16 +31,21 @@ class Reading:
 
     classes: NDArray[Any]
     answers: tuple[Answer, ...]  # their scores stand side by side
+    several: bool = False  # may a row have several labels?
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
         return np.hstack([answer.scores(table, index) for answer in self.answers])
 
+    def predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """The label of each row; where a row may have several, a column of 0 and 1 for each."""
+        return (scores >= 0).astype(np.int64) if self.several else self.labels(predict_codes(scores))
+
     def labels(self, codes: NDArray[np.intp]) -> NDArray[Any]:
         """The classes at these places."""
         return np.repeat(self.classes, len(codes)) if len(self.classes) == 1 else self.classes[codes]
 
-    def score_one(self, features: dict[Any, float], names: Callable[[], dict[Any, int]]) -> NDArray[np.float64]:
+    def score_one(self, features: dict[Any, float], names: Callable[[], Columns]) -> NDArray[np.float64]:
         """The scores of one example as a dict; `names` gives the column of each feature, and is asked once."""
         one = vars(self).get("_one")
         if one is None:
@@ -67,6 +72,7 @@ class Learned:
     ) -> None:
         self.set_classes(classes)
         self.told = told
+        self.several = False  # may a row have several labels, a state for each?
         self.states = states
         self.stream: Stream | None = None
         self._make_answers = make_answers
@@ -82,7 +88,7 @@ class Learned:
         if found is None:
             with self.lock:
                 if self._reading is None:
-                    self._reading = Reading(self.classes, self._make_answers(self.trimmed()))
+                    self._reading = Reading(self.classes, self._make_answers(self.trimmed()), self.several)
                 found = self._reading
         return found
 

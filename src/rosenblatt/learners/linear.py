@@ -14,13 +14,13 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
-from rosenblatt.errors import DataError
-from rosenblatt.learners.base import Learner, check_online, check_weight
+from rosenblatt.errors import DataError, LabelError
+from rosenblatt.learners.base import Classifying, Learner, check_online, check_weight
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import LINEAR, SAFE, Space, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.stream import Stream
+from rosenblatt.learners.stream import Columns, Stream
 from rosenblatt.learners.targets import weight_of_class
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.recipe.recipe import Recipe
@@ -33,8 +33,8 @@ def _has_weights(learner: Any) -> bool:
     return not (keep in KEEPS and KEEPS[keep].votes)
 
 
-class LinearLearner(Learner):
-    """A rule, a keep and the linear space, as a scikit-learn classifier."""
+class WeightLearner(Learner):
+    """A rule, a keep and the linear space, as a scikit-learn estimator."""
 
     space: ClassVar[Space] = LINEAR
 
@@ -101,12 +101,12 @@ class LinearLearner(Learner):
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
-        if weight != 1.0 or self.class_weight is not None:
+        if weight != 1.0 or getattr(self, "class_weight", None) is not None:
             weight = self._weight_of(features, label, weight)
             if weight == 0:
                 return self
         stream = self._stream()
-        if stream is None or label not in stream.codes:
+        if stream is None or not stream.knows(label):
             self._begin_stream(features, label, weight)
             return self
         learned = self.learned
@@ -115,18 +115,10 @@ class LinearLearner(Learner):
             learned.changed()
         return self
 
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example; features that were never seen count for nothing."""
-        scores = self.scores_one(features)
-        learned = self.learned
-        if len(learned.classes) == 1:
-            return learned.labels_in_order[0]
-        return learned.labels_in_order[int(predict_codes(scores[None])[0])]
-
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
         stream = self._stream()
-        return self._reading().score_one(features, self._names) if stream is None else stream.scores(features)
+        return self._reading().score_one(features, self._columns) if stream is None else stream.scores(features)
 
     @property
     def coef_(self) -> Any:
@@ -161,7 +153,7 @@ class LinearLearner(Learner):
         """How many features the learner has seen."""
         stream = self._stream()
         if stream is not None:
-            return len(stream.names)
+            return stream.width
         if "_n_features" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no features yet: call fit first")
         return self._n_features
@@ -227,13 +219,16 @@ class LinearLearner(Learner):
         recipe: Recipe = self.recipe()
         recipe.check()
         check_online(recipe)
-        classes, names, history = sorted_classes([label]), {}, History()
+        classes, names, history = self._classes_of(label), {}, History()
         if self.has_learned:
             learned = self.learned
+            if learned.several:
+                raise LabelError("learn_one has one label, and the rows before had several: use partial_fit")
             learned.check_told(recipe.shape())
             classes = merge_classes(learned.classes, classes)
             recipe.check_classes(len(classes))
             with learned.lock:
+                self._check_hashed(recipe)
                 names = self._names()
                 self.close_stream()
                 history = self.history_
@@ -242,16 +237,37 @@ class LinearLearner(Learner):
             states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
         begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())
         begun.stream = Stream(states, classes, names, recipe)
-        begun.stream.learn(features, begun.labels_in_order[begun.stream.codes[label]], weight)
+        begun.stream.learn(features, begun.stream.known(label), weight)
         self.history_ = history
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
+
+    def _check_hashed(self, recipe: Recipe) -> None:
+        """Raise if hashed features cannot go on from the columns that were learned."""
+        bits = getattr(recipe, "hash_bits", None)
+        if bits and self.n_features_in_ != 1 << bits:
+            raise DataError(
+                f"hash_bits={bits} makes {1 << bits:,} columns of an example, but {self.n_features_in_} were learned: "
+                "learn from dicts alone, or from rows of as many columns"
+            )
+
+    def _classes_of(self, label: Any) -> NDArray[Any]:
+        """The classes of one label."""
+        return sorted_classes([label])
+
+    def _columns(self) -> Columns:
+        """The column of each feature, by its name, or the bits of its hash."""
+        bits = self.learned.told.get("hash_bits")
+        return bits if bits and self.n_features_in_ == 1 << bits else self._names()
 
     def _names(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""
         stream = self._stream()
         if stream is not None:
             return stream.names
+        bits = getattr(self.recipe(), "hash_bits", None)
+        if bits and self.n_features_in_ == 1 << bits:
+            return {}
         names = getattr(self, "feature_names_in_", None)
         return {name: at for at, name in enumerate(range(self.n_features_in_) if names is None else names)}
 
@@ -262,7 +278,7 @@ class LinearLearner(Learner):
             return
         names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
         learned.states[:] = stream.trimmed()
-        self._n_features = len(stream.names)
+        self._n_features = stream.width
         self.__dict__.pop("_feature_names", None)
         if names is not None:
             self._feature_names = names
@@ -273,3 +289,15 @@ class LinearLearner(Learner):
     def _unrecorded(self) -> tuple[int, int]:
         stream = self._stream()
         return (0, 0) if stream is None else stream.unrecorded()
+
+
+class LinearLearner(Classifying, WeightLearner):
+    """A rule, a keep and the linear space, as a scikit-learn classifier."""
+
+    def predict_one(self, features: dict[Any, float]) -> Any:
+        """The label of one example; features that were never seen count for nothing."""
+        scores = self.scores_one(features)
+        learned = self.learned
+        if len(learned.classes) == 1:
+            return learned.labels_in_order[0]
+        return learned.labels_in_order[int(predict_codes(scores[None])[0])]

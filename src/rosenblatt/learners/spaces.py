@@ -34,9 +34,16 @@ class Space(Protocol):
         """Raise if a fit cannot begin on this table."""
 
     def new_states(
-        self, recipe: Any, table: Table, classes: NDArray[Any], generator: NDArray[np.uint64], init: Any = None
+        self,
+        recipe: Any,
+        table: Table,
+        classes: NDArray[Any],
+        generator: NDArray[np.uint64],
+        init: Any = None,
+        *,
+        apart: bool = False,
     ) -> list[Any]:
-        """States that have seen nothing yet: one, or one per class for one-vs-rest."""
+        """States that have seen nothing yet: one, or one per class for one-vs-rest and for labels that stand apart."""
 
     def may_fail(self, recipe: Any, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """May a pass over these rows fail half way? Then it is made on copies."""
@@ -64,9 +71,11 @@ class LinearSpace:
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
         init: Any = None,
+        *,
+        apart: bool = False,
     ) -> list[State]:
         """From the recipe's start, or from `init`; without a table, over no features yet."""
-        ovr = recipe.is_ovr(len(classes))
+        ovr = apart or recipe.is_ovr(len(classes))
         features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
         shape = (len(classes) if ovr else weight_rows(len(classes)), features)
         start = recipe.init if init is None else init
@@ -121,10 +130,13 @@ class KernelSpace:
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
         init: Any = None,
+        *,
+        apart: bool = False,
     ) -> list[DualState] | list[BudgetState]:
         """All of them share their support rows, unless there is a budget."""
         kernel = make_kernel(recipe.kernel, recipe.gamma, recipe.degree, recipe.coef0, table)
-        problems, K = (len(classes), 1) if recipe.is_ovr(len(classes)) else (1, weight_rows(len(classes)))
+        ovr = apart or recipe.is_ovr(len(classes))
+        problems, K = (len(classes), 1) if ovr else (1, weight_rows(len(classes)))
         common: dict[str, Any] = {"kernel": kernel, "fit_intercept": bool(recipe.fit_intercept)}
         if recipe.budget is not None:
             common |= {"budget": int(recipe.budget), "policy": recipe.policy}

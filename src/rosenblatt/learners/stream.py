@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.state.arrays import matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.linear import Linear
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import Rule
 
 FIRST_CAPACITY = 64
+Columns = dict[Any, int] | int  # the column of each name, or the bits of its hash
 
 
 class Stream:
@@ -43,17 +45,29 @@ class Stream:
         self.states, self.classes, self.names = states, classes, names
         self.rule, self.tie_positive = recipe.used_rule, recipe.tie_positive
         self.ovr = recipe.is_ovr(len(classes))
+        self.epsilon: float | None = None  # of numbers
+        if isinstance(recipe, PassiveAggressiveRegressionRecipe):
+            self.epsilon = float(recipe.epsilon)
+        self.hash_bits = int(getattr(recipe, "hash_bits", None) or 0)  # 0: every name has a column of its own
         self.codes = {label: code for code, label in enumerate(label_values(classes))}
         self._before = self._counted()
         self._bind(max(FIRST_CAPACITY, len(names)))
 
     def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
-        """Learn from one example, whose label is one of the classes."""
+        """Learn from one example, whose label is one of the classes, or a number."""
         if self._engine is None:
-            self._learn_as_table(features, self.codes[label], weight)
+            self._learn_as_table(features, self._labels(label), weight)
         elif not self._engine.learn(features, label, weight):
             self._bind(2 * (len(self.names) + len(features)))
             self._engine.learn(features, label, weight)
+
+    def knows(self, label: Any) -> bool:
+        """Can it be learned from as it is?"""
+        return self.epsilon is not None or label in self.codes
+
+    def known(self, label: Any) -> Any:
+        """The label among those that the stream tells apart; a number is itself."""
+        return label if self.epsilon is not None else label_values(self.classes)[self.codes[label]]
 
     def scores(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example; features that were never seen count for nothing."""
@@ -61,12 +75,22 @@ class Stream:
             found: NDArray[np.float64] = self._engine.scores(features)
             return found
         engine.Stream.check(features)
-        table = row_table(features, self.names)
+        table = row_table(features, self.columns)
         return np.hstack([state.answer().scores(table)[0] for state in self.trimmed(least=1)])
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return 1 << self.hash_bits if self.hash_bits else len(self.names)
+
+    @property
+    def columns(self) -> Columns:
+        """Where each feature is."""
+        return self.hash_bits or self.names
 
     def trimmed(self, least: int = 0) -> list[State]:
         """The states without the room kept for new features, over at least so many."""
-        features = max(least, len(self.names))
+        features = max(least, self.width)
         return [state if state.features == features else state.with_features(features) for state in self.states]
 
     def unrecorded(self) -> tuple[int, int]:
@@ -89,6 +113,8 @@ class Stream:
     def _bind(self, capacity: int) -> None:
         """Give the states room for `capacity` features, and the engine their arrays."""
         self._engine: engine.Stream | None = None
+        if self.hash_bits:
+            capacity = self.width
         if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
             return  # a vote stores the row, a single class has nothing to be mistaken for
         for at, state in enumerate(self.states):
@@ -104,21 +130,27 @@ class Stream:
             capacity=capacity,
             one_vs_rest=self.ovr,
             tie_positive=self.tie_positive,
+            epsilon=self.epsilon,
+            hash_bits=self.hash_bits,
         )
 
-    def _learn_as_table(self, features: dict[Any, float], code: int, weight: float) -> None:
+    def _labels(self, label: Any) -> Labels:
+        if self.epsilon is not None:
+            return Numbers.of([label], self.epsilon)
+        return Labels(self.classes, np.array([self.codes[label]], np.int32))
+
+    def _learn_as_table(self, features: dict[Any, float], labels: Labels, weight: float) -> None:
         engine.Stream.check(features)
-        for name in features:
+        for name in () if self.hash_bits else features:
             self.names.setdefault(name, len(self.names))
         self.states[:] = self.trimmed(least=1)
         if len(self.classes) == 1:
             for state in self.states:
                 state.count_as_right(1)
             return
-        labels = Labels(self.classes, np.array([code], np.int32))
         weights = None if weight == 1.0 else np.array([weight])
         targets = targets_of(labels, ovr=self.ovr, sample_weight=weights, tie_positive=self.tie_positive)
-        table = row_table(features, self.names)
+        table = row_table(features, self.columns)
         for state, asked in zip(self.states, targets, strict=True):
             state.learn(table, asked, self.rule)
 
@@ -129,7 +161,7 @@ class Stream:
         )
 
 
-def reading_stream(answer: Linear, classes: NDArray[Any], names: dict[Any, int]) -> engine.Stream:
+def reading_stream(answer: Linear, classes: NDArray[Any], columns: Columns) -> engine.Stream:
     """The engine's side of weights that only answer."""
     state = State.begin(
         np.asfortranarray(answer.weights, np.float64),
@@ -140,21 +172,26 @@ def reading_stream(answer: Linear, classes: NDArray[Any], names: dict[Any, int])
     )
     codes = {label: code for code, label in enumerate(label_values(classes))}
     return engine.Stream(
-        names,
+        columns if isinstance(columns, dict) else {},
         codes,
         [state.view(True)],
         engine_rule(Rule()),
         capacity=state.features,
         one_vs_rest=False,
         tie_positive=False,
+        hash_bits=0 if isinstance(columns, dict) else columns,
     )
 
 
-def row_table(features: dict[Any, float], names: dict[Any, int]) -> Table:
-    """One example as a table; features without a name are left out."""
+def row_table(features: dict[Any, float], columns: Columns) -> Table:
+    """One example as a table; features without a column are left out."""
     import scipy.sparse as sp
 
-    known = {names[name]: value for name, value in features.items() if name in names}
-    columns = sorted(known)
-    values = np.array([known[j] for j in columns], np.float64)
-    return as_table(sp.csr_array((values, columns, [0, len(columns)]), shape=(1, max(len(names), 1))))
+    if isinstance(columns, dict):
+        known = {columns[name]: value for name, value in features.items() if name in columns}
+        places, width = np.array(sorted(known), np.int64), max(len(columns), 1)
+        values = np.array([known[j] for j in places.tolist()], np.float64)
+    else:
+        places, values = engine.Stream.hashed(features, columns)
+        width = 1 << columns
+    return as_table(sp.csr_array((values, places, [0, len(places)]), shape=(1, width)))

@@ -13,25 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True)
 class Targets:
-    """What each row should be: a sign (two classes) or a code (more), and how much the row weighs."""
+    """What each row should be: a sign (two classes), a code (more) or a number, and how much the row weighs."""
 
-    y: NDArray[Any]  # int8 signs or int32 codes
+    y: NDArray[Any]  # int8 signs, int32 codes or float64 numbers
     weight_rows: int  # that one problem has
     sample_weight: NDArray[np.float64] | None = None
     tie_positive: bool = False
+    epsilon: float = 0.0  # how far from its number a score is right
 
     @cached_property
     def view(self) -> engine.Targets:
         """The targets as the engine sees them."""
         return engine.Targets(
-            self.y, rows=self.weight_rows, sample_weight=self.sample_weight, tie_positive=self.tie_positive
+            self.y,
+            rows=self.weight_rows,
+            sample_weight=self.sample_weight,
+            tie_positive=self.tie_positive,
+            epsilon=self.epsilon,
         )
+
+    @property
+    def measured(self) -> bool:
+        """Are they numbers?"""
+        return bool(self.y.dtype.kind == "f")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: found for name, found in vars(self).items() if name != "view"}
@@ -49,6 +59,8 @@ class Targets:
 
     def wrong(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which rows are mistakes at these scores, of shape (rows, K); a score of 0 is one, a tie too."""
+        if self.measured:
+            return ~self.right(scores)
         if self.weight_rows == 1:
             if self.tie_positive:
                 return np.not_equal(scores[:, 0] >= 0, self.y > 0)
@@ -61,10 +73,21 @@ class Targets:
 
     def right(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which rows are predicted right at these scores."""
+        if self.measured:
+            return np.less_equal(np.abs(self.y - scores[:, 0]), self.epsilon)
         if self.weight_rows == 1:
             return np.equal(scores[:, 0] >= 0, self.y > 0)
         right: NDArray[np.bool_] = np.argmax(scores, axis=1) == self.y
         return right
+
+    def quality(self, scores: NDArray[np.float64]) -> float:
+        """How good the scores are: the share of the rows that are right, or for numbers R², which has no unit."""
+        if not self.measured:
+            return float(np.average(self.right(scores), weights=self.sample_weight))
+        mean = np.average(self.y, weights=self.sample_weight)
+        away, spread = ((self.y - other) ** 2 for other in (scores[:, 0], mean))
+        left, most = (float(np.average(each, weights=self.sample_weight)) for each in (away, spread))
+        return 1.0 - left / most if most > 0 else -left
 
     def weigh(self, chosen: NDArray[np.bool_]) -> float:
         """What some of the rows weigh together."""
@@ -81,12 +104,14 @@ def targets_of(
     tie_positive: bool = False,
 ) -> list[Targets]:
     """The problems that labels pose: one, or one per class against the rest."""
+    if isinstance(labels, Numbers):
+        return [Targets(labels.numbers, 1, sample_weight, epsilon=labels.epsilon)]
     classes = len(labels.classes)
 
     def problem(y: NDArray[Any], rows: int) -> Targets:
         return Targets(y, rows, sample_weight, tie_positive)
 
-    if ovr and classes > 2:
+    if labels.several or (ovr and classes > 2):
         return [problem(labels.signs(k), 1) for k in range(classes)]
     return [problem(labels.signs(), 1) if classes <= 2 else problem(labels.codes, classes)]
 

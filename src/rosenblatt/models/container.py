@@ -27,20 +27,24 @@ Tensors = dict[str, NDArray[Any]]
 
 def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, Any], tensors: Tensors) -> None:
     """Write a file, all or nothing."""
+    write_whole(path, pack_container(kind, header, tensors, os.fspath(path)))
+
+
+def pack_container(kind: str, header: dict[str, Any], tensors: Tensors, name: str) -> bytes:
+    """The bytes of a file, which errors call `name`."""
     from safetensors.numpy import save
 
     text = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
     try:
         parse_json(text)
     except ValueError:
-        raise ModelError(
-            f"{os.fspath(path)} cannot be written: a label or a name is no text that can be encoded"
-        ) from None
-    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(tensors.items())}
+        raise ModelError(f"{name} cannot be written: a label or a name is no text that can be encoded") from None
+    arrays = {key: np.ascontiguousarray(array) for key, array in sorted(tensors.items())}
     envelope = {"kind": kind, "version": VERSION, "sha256": _checksum(kind, text, arrays), "header": text}
     # One entry only: safetensors writes several in an order that changes from run to run.
     metadata = {"rosenblatt": json.dumps(envelope)}
-    write_whole(path, save(arrays, metadata))
+    packed: bytes = save(arrays, metadata)
+    return packed
 
 
 def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Tensors]:
@@ -48,9 +52,6 @@ def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, A
 
     The file is read, not mapped into memory: one that is cut off meanwhile is refused, and does not end the process.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     name = os.fspath(path)
     if os.path.isdir(name):
         raise ModelError(f"{name} is a folder, not a rosenblatt {kind}")
@@ -61,6 +62,14 @@ def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, A
         raise ModelError(f"{name}: there is no such file") from None
     except OSError as error:
         raise ModelError(f"{name} cannot be read: {error.strerror}") from None
+    return unpack_container(data, kind, name)
+
+
+def unpack_container(data: bytes, kind: str, name: str) -> tuple[dict[str, Any], Tensors]:
+    """The header and the tensors in the bytes of a file of this kind, which errors call `name`."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
     metadata = _metadata(data, name, kind)
     try:
         tensors = load(data)

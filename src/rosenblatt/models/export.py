@@ -6,6 +6,7 @@ Invariant: an exported model names the same class as the model for every row, bu
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ def to_json(model: Model) -> str:
         "rule": "score = intercept + sum of weight * value; with two classes a score >= 0 is the second, "
         "with more the highest score wins, the first of equals",
     }
+    if model.measures:
+        content |= {"task": "regression", "rule": "prediction = intercept + sum of weight * value"}
     if products is not None:
         content["products"] = {
             "columns": products.columns.tolist(),
@@ -56,9 +59,11 @@ def to_json(model: Model) -> str:
 
 
 def to_onnx(model: Model) -> bytes:
-    """An ONNX model in float64: rows of numbers in (NaN where one is missing), ``label`` and ``scores`` out."""
+    """An ONNX model in float64: rows of numbers in (NaN where one is missing), ``label`` and ``scores`` out.
+
+    A regression has ``prediction`` instead of both.
+    """
     try:
-        import onnx
         from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         raise MissingExtraError("onnx", "export") from None
@@ -124,6 +129,10 @@ def to_onnx(model: Model) -> bytes:
         helper.make_node("MatMul", [source, "weights"], ["product"]),
         helper.make_node("Add", ["product", "intercept"], ["scores"]),
     ]
+    if model.measures:
+        constants["flat"] = np.array([-1], np.int64)
+        nodes.append(helper.make_node("Reshape", ["scores", "flat"], ["prediction"]))
+        return _onnx(nodes, constants, width, [("prediction", TensorProto.DOUBLE, [None])])
     if len(linear.intercept) == 1:
         constants |= {"threshold": np.array(0.0), "flat": np.array([-1], np.int64)}
         nodes += [
@@ -140,21 +149,30 @@ def to_onnx(model: Model) -> bytes:
         if strings
         else model.classes.astype(np.int64)
     )
-    initializers = [numpy_helper.from_array(np.asarray(array), key) for key, array in constants.items()]
-    initializers.append(
+    known = (
         helper.make_tensor("classes", TensorProto.STRING, [len(classes)], [c.encode() for c in classes])
         if strings
         else numpy_helper.from_array(classes, "classes")
     )
+    kind = TensorProto.STRING if strings else TensorProto.INT64
+    outputs = [("label", kind, [None]), ("scores", TensorProto.DOUBLE, [None, len(linear.intercept)])]
+    return _onnx(nodes, constants, width, outputs, [known])
+
+
+def _onnx(
+    nodes: list[Any], constants: dict[str, NDArray[Any]], width: int, outputs: list[Any], more: Sequence[Any] = ()
+) -> bytes:
+    """The bytes of a model that takes rows of so many numbers."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    initializers = [numpy_helper.from_array(np.asarray(array), key) for key, array in constants.items()]
     graph = helper.make_graph(
         nodes,
         "rosenblatt",
         [helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, width])],
-        [
-            helper.make_tensor_value_info("label", TensorProto.STRING if strings else TensorProto.INT64, [None]),
-            helper.make_tensor_value_info("scores", TensorProto.DOUBLE, [None, len(linear.intercept)]),
-        ],
-        initializers,
+        [helper.make_tensor_value_info(*output) for output in outputs],
+        [*initializers, *more],
     )
     exported = helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="rosenblatt"

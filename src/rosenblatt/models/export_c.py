@@ -26,7 +26,7 @@ def to_c(model: Model, name: str = "model") -> str:
     ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. A model that hashes has the hash too:
     ``<name>_predict_text(text, length)`` for labelled text, ``<name>_predict_names(spaces, names, values, count)`` for
     Vowpal Wabbit's, ``<name>_predict_row(numbers, cells)`` for a table with categories. All return a place in
-    ``<name>_classes``.
+    ``<name>_classes``; those of a regression return its number.
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
         raise ModelError(f"{name!r} cannot begin the names of C functions")
@@ -37,14 +37,15 @@ def to_c(model: Model, name: str = "model") -> str:
     weights = linear.weights[:, columns].T if products is None else linear.weights
     stored = weights.astype(np.float64).ravel()
     classes = ", ".join(c_string(label) for label in model.classes.tolist())
+    of = "numbers" if model.measures else f"{len(model.classes)} classes"
     parts = [
         # No text of the model goes into a comment: what ends one would become code.
-        f"/* A model of {len(model.classes)} classes and {model.features} features, written by rosenblatt. */",
+        f"/* A model of {of} and {model.features} features, written by rosenblatt. */",
         f"#ifndef {name.upper()}_H\n#define {name.upper()}_H",
         "#include <stddef.h>\n#include <stdint.h>",
         f"#define {name.upper()}_ROWS {K}\n#define {name.upper()}_COLUMNS {len(columns)}",
         f"typedef {scalar if products is None else 'double'} {name}_scalar;\ntypedef {scalar} {name}_weight;",
-        f"static const char *const {name}_classes[] = {{{classes}}};",
+        "" if model.measures else f"static const char *const {name}_classes[] = {{{classes}}};",
         f"static const uint32_t {name}_columns[] = {{{_numbers(columns) or '0'}}};",
         f"static const {name}_weight {name}_weights[] = {{{_numbers(stored) or '0'}}};",
         f"static const double {name}_intercept[] = {{{_numbers(linear.intercept)}}};",
@@ -54,7 +55,20 @@ def to_c(model: Model, name: str = "model") -> str:
     if model.encoder is None or only_numbers(model):
         parts.append(_c_rows(model, name))
     parts.append(c_names(model, name))
-    return "\n".join([*parts, "#endif\n"])
+    code = "\n".join([*filter(None, parts), "#endif\n"])
+    return _measuring(code, name) if model.measures else code
+
+
+def _measuring(code: str, name: str) -> str:
+    """The code for a model whose score is the answer."""
+    decide = _named(_DECIDE, name)
+    assert decide in code
+    said = (
+        f"/* The score is the number. */\nstatic double {name}_decide(const double *scores) {{ return scores[0]; }}\n"
+    )
+    code = code.replace(decide, said).replace(f"{name}_decide(scores) : -1;", f"{name}_decide(scores) : HUGE_VAL;")
+    code = code.replace("/* The place of the class of a", "/* The number of a").replace("; -1 if", "; HUGE_VAL if")
+    return re.sub(rf"static int ({name}_predict\w*)\(", r"static double \1(", code)
 
 
 def _named(code: str, name: str) -> str:
@@ -149,7 +163,7 @@ static void NAME_scores_sparse(const uint32_t *index, const NAME_scalar *value, 
   for (k = 0; k < ROWS_OF; ++k) scores[k] = (double)NAME_dot(terms, NAME_weights + k * TERMS) + NAME_intercept[k];
 }"""
 
-_ANSWERS = """\
+_DECIDE = """\
 /* The place of the class that scores say. */
 static int NAME_decide(const double *scores) {
   int best = 0, k;
@@ -158,11 +172,16 @@ static int NAME_decide(const double *scores) {
     if (scores[k] > scores[best]) best = k;
   return best;
 }
+"""
+_ANSWERS = (
+    _DECIDE
+    + """\
 static int NAME_predict_sparse(const uint32_t *index, const NAME_scalar *value, size_t count) {
   double scores[ROWS_OF];
   NAME_scores_sparse(index, value, count, scores);
   return NAME_decide(scores);
 }"""
+)
 
 
 def _c_rows(model: Model, name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.lines import LineEncoder
+from rosenblatt.data.sources import digest_of
 from rosenblatt.errors import ModelError
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
@@ -65,6 +66,14 @@ def load(path: str | os.PathLike[str]) -> Model:
     ------
     ModelError
         The file is truncated, altered, of another kind or of a newer version.
+
+    Examples
+    --------
+    >>> import os, tempfile, rosenblatt
+    >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
+    >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
+    >>> rosenblatt.load(path).predict([[3.0]]).tolist()
+    ['yes']
     """
     header, tensors = read_container(path, "model")
     try:
@@ -74,6 +83,11 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelError(f"{os.fspath(path)} is not a sound model: {why}") from None
     except MemoryError:
         raise ModelError(f"{os.fspath(path)} needs more memory than there is") from None
+
+
+def sha256_of(path: str | os.PathLike[str]) -> str | None:
+    """The SHA-256 of a file, by which people can tell each other which model they mean; None if it is no file."""
+    return digest_of(os.fspath(path)) if os.path.isfile(path) else None
 
 
 def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tensors]:
@@ -91,6 +105,10 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
         "names": [[column, name] for column, name in sorted(model.names.items())],
         "history": model.history,
     }
+    if model.measures:
+        header["task"] = "regression"
+    if model.several:
+        header["several"] = True
     if model.calibrator is not None:
         header["probabilities"] = model.calibrator.to_json()
     kept = model.kept if state else None
@@ -106,8 +124,9 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
     features = header["features"]
     if not isinstance(features, int) or not 0 < features <= MOST_FEATURES:
         raise ModelError(f"it has {features!r} features")
-    classes = _classes_from(header["classes"])
-    rows = 1 if len(classes) <= 2 else len(classes)
+    classes = np.empty(0) if header.get("task") == "regression" else _classes_from(header["classes"])
+    several = header.get("several", False) is True
+    rows = 1 if len(classes) <= 2 and not several else len(classes)
     if rows * features > MOST_WEIGHTS:
         raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")
     _check_facts(header)
@@ -126,6 +145,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
         None if "kept" not in header else Kept.from_file(header["kept"], tensors),
+        several,
     )
 
 

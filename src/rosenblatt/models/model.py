@@ -32,7 +32,7 @@ class Model:
     parameters : dict
         What the learner was told.
     classes : array
-        Sorted; with two classes a score ``>= 0`` is the larger.
+        Sorted; with two classes a score ``>= 0`` is the larger. Empty for a regression, whose score is the answer.
     parts : tuple of answers
         What scores rows; more than one only for a one-vs-rest vote.
     features : int
@@ -47,6 +47,17 @@ class Model:
         From scores to probabilities, if the learner had them.
     kept : Kept, a function that gives it, or None
         What a learner needs to go on from here.
+    several : bool
+        May a row have several labels, a score for each?
+
+    Examples
+    --------
+    >>> import os, tempfile, rosenblatt
+    >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
+    >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
+    >>> model = rosenblatt.load(path)
+    >>> model.learner, model.classes_.tolist(), model.predict_one({0: -2.0})
+    ('Perceptron', ['no', 'yes'], 'no')
     """
 
     learner: str
@@ -59,10 +70,18 @@ class Model:
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
     kept: Kept | MakeKept | None = None
+    several: bool = False
+
+    @property
+    def measures(self) -> bool:
+        """Does it predict numbers instead of classes?"""
+        return len(self.classes) == 0
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, by the name that they have in a learner."""
+        if self.measures:
+            raise AttributeError("the model predicts numbers: it has no classes")
         return self.classes
 
     @property
@@ -83,8 +102,11 @@ class Model:
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row."""
-        return self.labels(predict_codes(self.scores(self._table(X))))
+        """The label of each row, or its number."""
+        scores = self.scores(self._table(X))
+        if self.several:
+            return (scores >= 0).astype(np.int64)
+        return scores[:, 0] if self.measures else self.labels(predict_codes(scores))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
@@ -95,7 +117,8 @@ class Model:
 
         A model that was trained on rows without names has the numbers of its columns as names.
         """
-        return self._plain_labels[int(predict_codes(self._scores_one(features))[0])]
+        scores = self._scores_one(features)
+        return float(scores[0, 0]) if self.measures else self._plain_labels[int(predict_codes(scores)[0])]
 
     def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
         """The probability of each class for one example, for a model that has probabilities."""
@@ -139,6 +162,8 @@ class Model:
 
     def weights(self) -> tuple[Linear, Products | None]:
         """The weights, and the products that they weigh; None: they weigh columns."""
+        if self.several:
+            raise ModelError("a model of several labels per row is for rosenblatt itself: export one for each label")
         part = self.parts[0]
         if isinstance(part, Quadratic):
             return part.linear, part.products
@@ -166,17 +191,21 @@ class Model:
         return len(self.weights()[0].columns())
 
     def top_features(self, count: int = 10) -> dict[str, list[tuple[str, float]]]:
-        """The features, or products of features, that speak most for each class, with their weights."""
+        """The features, or products of features, that speak most for each class, with their weights.
+
+        For a regression, those that raise its number most, and those that lower it most.
+        """
         linear, products = self.weights()
         weights, terms = linear.weights, None
         if products is not None:
             terms = products.names([self.name_of(j) for j in products.columns.tolist()])
-        if len(self.classes) == 2:
+        classes = ["lower", "higher"] if self.measures else self.classes.tolist()
+        if len(classes) == 2:
             weights = np.vstack([-weights, weights])
         tops = {}
         # Most hashed columns have no weight: sorting them too would take memory and time for nothing.
         used = linear.columns()
-        for label, row in zip(self.classes.tolist(), weights, strict=True):
+        for label, row in zip(classes, weights, strict=True):
             best = used[np.argsort(-row[used], kind="stable")[:count]]
             tops[str(label)] = [
                 (terms[j] if terms else self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0
@@ -210,7 +239,9 @@ class Model:
         return labels * 2 if len(labels) == 1 else labels
 
     def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
-        return self.scores(example_table(features, self._columns, self.features))
+        bits = self.parameters.get("hash_bits")
+        hashed = bits if isinstance(bits, int) and self.features == 1 << bits else None
+        return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))
 
     def _table(self, X: Any) -> Table:
         check_names(column_names(X), self._ordered)
@@ -230,7 +261,7 @@ def model_of(
     if not hasattr(learner, "answers"):  # a learner around others answers with one of them
         learner = getattr(learner, "learner_", getattr(learner, "best_", learner))
     ours = type(outer).__module__.startswith("rosenblatt.")
-    if ours and hasattr(outer, "fit") and not hasattr(outer, "classes_"):
+    if ours and hasattr(outer, "fit") and not hasattr(outer, "n_features_in_"):
         raise ModelError(f"{type(outer).__name__} has learned nothing yet: call fit first")
     if not hasattr(learner, "answers"):
         raise ModelError(f"{type(outer).__name__} cannot be saved: it is not a learner of rosenblatt")
@@ -244,7 +275,7 @@ def model_of(
     return Model(
         type(learner).__name__,
         plain_values(learner.get_params()),
-        learner.classes_,
+        getattr(learner, "classes_", np.empty(0)),
         tuple(learner.answers()),
         int(learner.n_features_in_),
         encoder,
@@ -252,12 +283,18 @@ def model_of(
         history,
         calibrator_of(outer),
         outer.kept() if state and hasattr(outer, "kept") else None,
+        bool(getattr(getattr(learner, "learned", None), "several", False)),
     )
 
 
 def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that a file can hold, in the order of their names."""
-    return {name: value for name, value in sorted(parameters.items()) if _is_plain(value)}
+    return {name: value for name, value in sorted(parameters.items()) if _is_told(name, value)}
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
+    return _is_plain(value) and not (name == "hash_bits" and value is None)
 
 
 def _is_plain(value: Any) -> bool:

@@ -23,6 +23,9 @@ def names_of(learner: Any) -> dict[int, Name]:
     stream = getattr(getattr(learner, "learned", None), "stream", None)
     if stream is not None:
         return {column: plain_name(name) for name, column in stream.names.items()}
+    own = vars(learner).get("_stream_names", {})
+    if own and len(own) == learner.n_features_in_:
+        return {column: plain_name(name) for name, column in own.items()}
     known = getattr(learner, "feature_names_in_", None)
     return {} if known is None else {column: plain_name(name) for column, name in enumerate(known)}
 
@@ -54,9 +57,16 @@ def check_names(given: tuple[str, ...] | None, known: list[Any] | None) -> None:
     )
 
 
-def example_table(features: dict[Any, float], columns: dict[Any, int], count: int) -> Table:
+def example_table(
+    features: dict[Any, float], columns: dict[Any, int], count: int, hash_bits: int | None = None
+) -> Table:
     """One example of a stream as a table of `count` columns; features that the model does not know are left out."""
     engine.Stream.check(features)
+    if hash_bits:
+        import scipy.sparse as sp
+
+        hashed, values = engine.Stream.hashed(features, hash_bits)
+        return as_table(sp.csr_array((values, hashed, [0, len(hashed)]), shape=(1, count)))
     known = {columns[name]: value for name, value in features.items() if name in columns}
     places = sorted(known)
     values = np.array([known[j] for j in places], np.float64)

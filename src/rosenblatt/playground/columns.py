@@ -21,7 +21,15 @@ MOST_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Columns:
-    """A table and the columns of it that the page shows first; the others can be chosen there."""
+    """A table and the columns of it that the page shows first; the others can be chosen there.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+    >>> _ = path.write_text("a,b,class\\n1,2,x\\n3,4,y\\n")
+    >>> choose_columns(path).query
+    '?csv=data.csv&x=a&y=b&label=class'
+    """
 
     text: str
     across: str
@@ -58,6 +66,16 @@ def choose_columns(
         The file cannot be shown: the sentence names the line and the column.
     ParameterError
         A column is named that the file does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp(), "rows.csv")
+    >>> _ = path.write_text("a,b,class\\n1,2,x\\n3,4,y\\n")
+    >>> found = choose_columns(path, columns=("b", "a"))
+    >>> found.across, found.up, found.label
+    ('b', 'a', 'class')
     """
     from rosenblatt.data.lines import LineEncoder
     from rosenblatt.data.readers import scan

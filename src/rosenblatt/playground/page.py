@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from rosenblatt.data.output import write_folder
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.playground.columns import Columns
 
@@ -46,20 +47,22 @@ def export(folder: Path, data: Columns | None = None) -> list[Path]:
     -------
     list of Path
         The files written. An existing folder must be empty, so that nothing of the user's is overwritten.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> written = export(Path(tempfile.mkdtemp()))
+    >>> "index.html" in {path.name for path in written}
+    True
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder}: it exists and is not an empty folder")
-    written = []
-    for name, path in page_files().items():
-        goal = folder / name
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        goal.write_bytes(slim(path))
-        written.append(goal)
+    files = {name: slim(path) for name, path in page_files().items()}
     if data is not None:
-        table = folder / "data.csv"
-        table.write_text(data.text, encoding="utf-8")
-        written.append(table)
-    return written
+        files["data.csv"] = data.text.encode("utf-8")
+    write_folder(folder, files)
+    return [folder / name for name in files]
 
 
 class Server(ThreadingHTTPServer):
@@ -105,7 +108,12 @@ class Answer(BaseHTTPRequestHandler):
 
 
 def make_server(port: int = 0, data: Columns | None = None) -> Server:
-    """A server of the page on 127.0.0.1; port 0 takes a free one. Call ``serve_forever`` on it."""
+    """A server of the page on 127.0.0.1; port 0 takes a free one. Call ``serve_forever`` on it.
+
+    >>> with make_server() as server:
+    ...     print(page_address(server).startswith("http://127.0.0.1:"))
+    True
+    """
     if not 0 <= port <= 65535:
         raise ParameterError(f"port={port}: must be from 0 to 65535")
     try:
@@ -115,5 +123,10 @@ def make_server(port: int = 0, data: Columns | None = None) -> Server:
 
 
 def page_address(server: Server, data: Columns | None = None) -> str:
-    """Where a browser finds the page."""
+    """Where a browser finds the page.
+
+    >>> with make_server() as server:
+    ...     print(page_address(server).endswith("/"))
+    True
+    """
     return f"http://127.0.0.1:{server.server_port}/{data.query if data else ''}"

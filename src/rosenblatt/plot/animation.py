@@ -39,6 +39,15 @@ def animate(
     -------
     matplotlib.figure.Figure
         The last step.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rosenblatt.theory import trace
+    >>> page = os.path.join(tempfile.mkdtemp(), "and.html")
+    >>> figure = animate(trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]), page)
+    >>> os.path.exists(page)
+    True
     """
     plane(trace.X, trace.y)
     frames = [step for step in trace.steps if step.update or not only_updates]

@@ -34,6 +34,12 @@ def boundary(X: Any, y: Any, w: ArrayLike, b: float = 0.0) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> figure = boundary([[0, 0], [1, 1]], [0, 1], w=[1.0, 1.0], b=-1.0)
+    >>> figure.axes[0].get_xlabel()
+    '$x_1$'
     """
     points, labels = plane(X, y)
     weights, offset = np.asarray(w, dtype=np.float64).ravel(), float(b)

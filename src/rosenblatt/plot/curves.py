@@ -13,7 +13,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.plot.figure import FAINT, INK, MISTAKE, PROOF, SERIES, new_figure
+from rosenblatt.plot.figure import INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
 from rosenblatt.theory.trace import Trace
 
@@ -31,6 +31,13 @@ def mistakes(run: History | Trace | Sequence[int]) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> figure = mistakes(Perceptron().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).history_)
+    >>> figure.axes[0].get_xlabel()
+    'epoch'
     """
     counts = run.mistakes if isinstance(run, History | Trace) else list(run)
     figure, (ax,) = new_figure()
@@ -49,6 +56,10 @@ def ledger(book: Ledger) -> Figure:
     """Draw the proof: ``k gamma <= w·u <= ‖w‖ <= sqrt(k) R`` on the left, the bracket of the best margin on the right.
 
     The two outer curves cross where the bound is: no run can get past that point.
+
+    >>> from rosenblatt import theory
+    >>> len(ledger(theory.ledger([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])).axes)
+    2
     """
     if not book.lines:
         raise DataError("the ledger has no lines: the run made no mistake")
@@ -60,8 +71,8 @@ def ledger(book: Ledger) -> Figure:
     left.plot(beyond, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
     left.plot(k, np.sqrt([line.squared_length for line in book]), color=INK, label=r"$\|w\|$")
     left.plot(k, [line.progress for line in book], color=PROOF, label=r"$w\cdot u$")
-    left.plot(beyond, beyond * book.gamma, color=PROOF, linestyle=":", label=r"$k\gamma$")
-    left.fill_between(beyond, beyond * book.gamma, most, color=FAINT, alpha=0.25, linewidth=0)
+    left.plot(beyond, beyond * book.gamma, color=PROOF, linestyle="--", label=r"$k\gamma$")
+    left.fill_between(beyond, beyond * book.gamma, most, color=PROOF, alpha=0.09, linewidth=0)
     left.set(xlabel="mistake $k$", ylabel="length", title=f"{len(book)} mistakes; the bound is {int(book.bound):,}")
     left.legend(frameon=False)
     right.plot(k, [line.bracket.upper for line in book], color=INK, label=r"$\|w\|/k$")
@@ -90,6 +101,12 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
     -------
     matplotlib.figure.Figure
         Training error on the left, test error on the right.
+
+    Examples
+    --------
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> len(learning_curves(rows, labels, rows, labels).axes)
+    2
     """
     kept: dict[str, LinearLearner] = {
         "last": Perceptron(**parameters),

@@ -13,6 +13,7 @@ from rosenblatt.recipe.parameters import About, about, choice, count, number, va
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
 from rosenblatt.recipe.rules import FIRST_ORDER, KEEP_NAMES, KeepName, PenaltyName, Rule, RuleName, penalty_of
 
+OF_NUMBERS: tuple[KeepName, ...] = ("last", "average", "tail")  # a vote and a pocket count mistakes of a class
 Policy = Literal["forget-oldest", "forgetron", "projectron"]
 
 
@@ -112,6 +113,32 @@ class PassiveAggressiveRecipe(PenalisedRecipe):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveRegressionRecipe(PenalisedRecipe):
+    """The smallest step that brings a prediction within epsilon of its target, limited by C."""
+
+    learner: ClassVar[str] = "PassiveAggressiveRegression"
+    measures: ClassVar[bool] = True
+
+    variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
+    C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
+    epsilon: float = number(0.1, "how far from its target a prediction may be without a step", least=0.0)
+    keep: KeepName = choice("last", OF_NUMBERS, "which weights are the answer")
+
+    # These are about classes, and there are none.
+    tie: ClassVar[Literal["mistake"]] = "mistake"  # type: ignore[misc]
+    multiclass: ClassVar[Literal["joint"]] = "joint"  # type: ignore[misc]
+    class_weight: ClassVar[None] = None  # type: ignore[misc]
+
+    @property
+    def used_rule(self) -> Rule:
+        return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
+
+    @property
+    def used_keep(self) -> str:
+        return self.keep
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class AROWRecipe(LinearRecipe):
     """A variance beside every weight."""
 
@@ -199,6 +226,9 @@ FAMILY: dict[str, Callable[..., Recipe]] = {
     "pa": partial(PassiveAggressiveRecipe, variant="PA"),
     "pa1": partial(PassiveAggressiveRecipe, variant="PA-I"),
     "pa2": partial(PassiveAggressiveRecipe, variant="PA-II"),
+    "pa-regression": partial(PassiveAggressiveRegressionRecipe, variant="PA"),
+    "pa1-regression": partial(PassiveAggressiveRegressionRecipe, variant="PA-I"),
+    "pa2-regression": partial(PassiveAggressiveRegressionRecipe, variant="PA-II"),
     "arow": AROWRecipe,
     "kernel": KernelPerceptronRecipe,
 }
@@ -231,4 +261,6 @@ def name_of(recipe: Recipe) -> str:
     variants = {"PA": "pa", "PA-I": "pa1", "PA-II": "pa2"}
     if isinstance(recipe, PassiveAggressiveRecipe):
         return variants[recipe.variant]
+    if isinstance(recipe, PassiveAggressiveRegressionRecipe):
+        return f"{variants[recipe.variant]}-regression"
     return next(name for name in FAMILY if FAMILY[name]().learner == recipe.learner)

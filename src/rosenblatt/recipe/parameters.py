@@ -32,6 +32,10 @@ class About:
         if self.kind == "choice":
             if not isinstance(value, str) or value not in self.options:
                 raise ParameterError(f"{name}={value!r}: must be {_listed(self.options, self.optional)}")
+        elif self.kind == "switch":
+            if isinstance(value, str) and value not in self.options:
+                words = ["True", "False", *map(repr, self.options)]
+                raise ParameterError(f"{name}={value!r}: must be {', '.join(words[:-1])} or {words[-1]}")
         elif self.kind == "number":
             check_number(name, value, above=self.above, least=self.least, most=self.most)
         elif self.kind == "count":

@@ -14,12 +14,15 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.recipe.parameters import about, check_parameters, choice, count, number, switch, value
 from rosenblatt.recipe.rules import KEEPS, Rule, check_keep
 
+MOST_HASH_BITS = 30
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Recipe:
     """What every learner is told."""
 
     learner: ClassVar[str] = ""  # the class in Python that it is the recipe of
+    measures: ClassVar[bool] = False  # is a label a number to come close to, not a class?
 
     fit_intercept: bool = switch(True, "learn an intercept")
     max_iter: int = count(1000, "the most epochs")
@@ -27,7 +30,7 @@ class Recipe:
         0.0, "how much better an epoch must be to count as better", least=-math.inf, optional=True
     )
     n_iter_no_change: int = count(5, "epochs without getting better before it stops")
-    shuffle: bool = switch(True, "another order of the rows in each epoch")
+    shuffle: bool | Literal["rows"] = switch(True, "another order in each epoch, by strips of rows", options=("rows",))
     random_state: Any = value(0, "the seed of the shuffles")
     tie: Literal["mistake", "positive"] = choice("mistake", ("mistake", "positive"), "what a score of 0 is")
     multiclass: Literal["joint", "ovr"] = choice(
@@ -115,13 +118,21 @@ class LinearRecipe(Recipe):
 
     init: Any = value("zeros", "the weights at the start", options=("zeros", "random"), needs_all_rows=True)
     n_init: int = count(1, "restarts, of which the best is kept", needs_all_rows=True)
+    hash_bits: int | None = count(
+        None, "features of examples that are dicts go into so many bits of columns", optional=True, needs_all_rows=True
+    )
 
     @property
     def restarts(self) -> int:
         return int(self.n_init)
 
+    def shape(self) -> dict[str, Any]:
+        return super().shape() | {"hash_bits": self.hash_bits}
+
     def check(self) -> None:
         super().check()
+        if self.hash_bits is not None and self.hash_bits > MOST_HASH_BITS:
+            raise ParameterError(f"hash_bits={self.hash_bits!r}: must be at most {MOST_HASH_BITS}")
         if self.n_init > 1 and not self.shuffle and not (isinstance(self.init, str) and self.init == "random"):
             raise ParameterError(
                 f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
@@ -18,6 +19,7 @@ from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.one import known_row
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import row_weights
@@ -25,9 +27,11 @@ from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged, Kind
-from rosenblatt.select.contest import MOST_EPOCHS
+from rosenblatt.select.contest import MOST_EPOCHS, Measured
 from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
+from rosenblatt.select.probability import fit_calibrator
 from rosenblatt.select.probable import Answering, Probable
+from rosenblatt.select.scoring import make_measure
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
@@ -56,6 +60,10 @@ class AutoPerceptron(Probable):
     calibrate : {"auto", "sigmoid", "isotonic"}, default="auto"
         How the held-out scores become the probabilities of `predict_proba`; "auto" is the sigmoid, and from 400 scores
         on the mean of both.
+    scoring : str, function or None, default=None
+        What to choose by, on the held-out rows: a score of scikit-learn by its name ("balanced_accuracy", "f1",
+        "roc_auc", "neg_log_loss", ...), or a function of true and predicted labels. None is accuracy. Scores of
+        probabilities are of a sigmoid fitted on the same rows.
     random_state : int, default=0
         The seed of the held-out part and of the shuffling; the same seed gives the same bits.
     n_jobs : int, default=-1
@@ -95,6 +103,7 @@ class AutoPerceptron(Probable):
         class_weight: Any = None,
         products: bool = True,
         calibrate: Kind = "auto",
+        scoring: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = -1,
         verbose: int = 0,
@@ -103,6 +112,7 @@ class AutoPerceptron(Probable):
         self.class_weight = class_weight
         self.products = products
         self.calibrate = calibrate
+        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -122,17 +132,23 @@ class AutoPerceptron(Probable):
         classes : array-like, optional
             Labels that may come. Not needed: new labels are taken as they come.
         """
+        if not hasattr(self, "best_"):
+            labels = labels_of(y)
+            known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
+            self._begin(X, Labels(known, labels.among(known)), sample_weight, more_to_come=True)
+            return self
+        return self._go_on(X, y, classes, sample_weight)
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, named: bool = True) -> Self:
+        check_online(self)
         labels = labels_of(y)
-        known = labels.classes if not hasattr(self, "best_") else merge_classes(self.classes_, labels.classes)
+        known = merge_classes(self.classes_, labels.classes)
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))
         labels = Labels(known, labels.among(known))
-        if not hasattr(self, "best_"):
-            self._begin(X, labels, sample_weight, more_to_come=True)
-            return self
-        check_online(self)
         table = as_table(X)
-        check_columns(self, X)
+        if named:
+            check_columns(self, X)
         check_lengths(table, labels)
         weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=True)
         rows = np.arange(table.count) if weights is None else np.flatnonzero(weights)
@@ -154,6 +170,16 @@ class AutoPerceptron(Probable):
             self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
             raise
         return self
+
+    def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
+        """Go on with the chosen learner on one example, a dict from the names or numbers of the columns to numbers.
+
+        It costs as much as `partial_fit` with one row. The first rows have to come together: see `fit`.
+        """
+        if not hasattr(self, "best_"):
+            raise NotFittedError("AutoPerceptron chooses by comparing learners: call fit with some rows first")
+        weights = None if weight == 1.0 else [weight]
+        return self._go_on(known_row(self, features), [label], None, weights, named=False)
 
     def kept(self) -> Kept | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
@@ -206,6 +232,7 @@ class AutoPerceptron(Probable):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
             sample_weights=row_weights(sample_weight, None, labels),
+            scoring=self._measured(),
         )
         outcome, judged = self._learn(decision, seed)
         best = decision.best
@@ -222,6 +249,18 @@ class AutoPerceptron(Probable):
         self._answering = Answering(self._read(), calibration)
         if self.verbose:
             print(self.choice_)
+
+    def _measured(self) -> tuple[str, Measured] | None:
+        """The score asked for, as the contest uses it; None for accuracy, which it counts itself."""
+        measure = make_measure(self.scoring)
+        if measure.is_accuracy:
+            return None
+
+        def score(scores: Floats, labels: Labels, weights: Floats | None) -> float:
+            calibrator = fit_calibrator(scores, labels.codes, len(labels.classes), "sigmoid", weights)
+            return measure.share(measure.of(scores, labels, weights, calibrator))
+
+        return measure.name, score
 
     def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, Judged]:
         """The chosen learner, learned from all rows; and scores to calibrate by."""

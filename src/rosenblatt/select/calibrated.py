@@ -16,17 +16,18 @@ from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.fitting import conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
-from rosenblatt.select.folds import assign_folds, check_linear, fit_folds, out_of_fold_scores
+from rosenblatt.select.folds import assign_folds, check_learner, fit_folds, out_of_fold_scores
 from rosenblatt.select.probable import Answering, Probable
 
 Floats = NDArray[np.float64]
 
 
 class Calibrated(Probable):
-    """A linear learner with probabilities, fitted on scores of rows that it had not learned from.
+    """A learner with probabilities, fitted on scores of rows that it had not learned from.
 
     `fit` learns once from all rows, for the answer, and once per fold, for out-of-sample scores; of more than 10,000
     scores as many are taken from all over the rows. `partial_fit` scores new rows before it learns from them and fits
@@ -37,7 +38,7 @@ class Calibrated(Probable):
 
     Parameters
     ----------
-    learner : linear learner
+    learner : linear or kernel learner
         Any of the family. "vote" needs one with ``keep="vote"``.
     calibrate : {"sigmoid", "isotonic", "vote"}, default="sigmoid"
         "sigmoid" (Platt) has two numbers a class and needs few rows; "isotonic" takes any rising shape and needs
@@ -78,6 +79,7 @@ class Calibrated(Probable):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn, and fit the curves from scores to probabilities."""
+        self._check()
         self._begin(X, labels_of(y), sample_weight)
         return self
 
@@ -110,6 +112,40 @@ class Calibrated(Probable):
                 self.classes_, self._answering = reading.classes, before.interrupted(reading)
             raise
         return self
+
+    def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
+        """Score one example, learn from it, and fit the curves on the latest scores; see `learn_one` of the learner.
+
+        It may be the first call: there are no probabilities other than equal ones then, until scores have come.
+        """
+        if not hasattr(self, "learner_"):
+            self._check()
+            learner, calibration = clone(self.learner), None
+        else:
+            learner, calibration = self.learner_, self._answering.calibration
+        scores = None if not learner.has_learned else learner.scores_one(features)[None]
+        learner.learn_one(features, label, weight)
+        reading = learner.learned.reading()
+        labels = Labels(reading.classes, labels_of([label]).among(reading.classes))
+        present, counted = self._weights([weight], labels)
+        classes = len(reading.classes)
+        if self.calibrate == "vote":
+            calibration = self._vote_shares(reading)
+        elif not isinstance(calibration, Calibration) or classes != calibration.classes or scores is None:
+            calibration = Calibration(self.calibrate, Judged.none(classes), classes)
+        else:
+            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
+        self.learner_, self.classes_ = learner, reading.classes
+        self.n_features_in_ = learner.n_features_in_
+        vars(self).pop("feature_names_in_", None)
+        if hasattr(learner, "feature_names_in_"):
+            self.feature_names_in_ = learner.feature_names_in_
+        self._answering = Answering(reading, calibration)
+        return self
+
+    def _columns(self) -> Columns:
+        columns: Columns = getattr(self.learner_, "_columns", self.learner_._names)()
+        return columns
 
     def kept(self) -> Kept | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
@@ -172,7 +208,9 @@ class Calibrated(Probable):
         self.classes_, self._answering = known, Answering(reading, calibration)
 
     def _check(self) -> None:
-        check_linear(self.learner)
+        check_learner(self.learner)
+        if self.learner.recipe().measures:
+            raise ParameterError("learner: a regression has no classes to be sure of")
         if self.calibrate not in ("sigmoid", "isotonic", "vote"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid', 'isotonic' or 'vote'")
         if self.calibrate == "vote" and self.learner.recipe().used_keep != "vote":

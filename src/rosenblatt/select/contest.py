@@ -7,7 +7,7 @@ needs scikit-learn, so that the command can choose without loading it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
@@ -28,6 +28,8 @@ from rosenblatt.recipe.recipe import LinearRecipe
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.together import VALUES_A_THREAD
 
+# A score of the user's choice, up to 1, from the scores of rows, their labels and weights.
+Measured = Callable[[NDArray[np.float64], Labels, NDArray[np.float64] | None], float]
 Fold = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # rows to learn from, rows to judge by
 
 MOST_FOLDS = 5
@@ -144,9 +146,13 @@ class Candidate:
         edge = EDGE * error**2
         return score - (edge if self.shares is None else min(edge, CLEAR * error))
 
+    def clearly_above(self, other: Candidate) -> bool:
+        """Is its score higher than that of another by a standard error?"""
+        return self.score > other.score + self._error(other.score)
+
     def _error(self, score: float) -> float:
         """The standard error of a score, as if one more row were right and one wrong, so that it is never 0."""
-        share = (score * self.counted + 1.0) / (self.counted + 2.0)
+        share = (min(max(score, 0.0), 1.0) * self.counted + 1.0) / (self.counted + 2.0)
         return math.sqrt(share * (1.0 - share) / self.counted)
 
 
@@ -198,8 +204,9 @@ class Contest:
         examples: Examples,
         seed: int,
         n_jobs: int | None,
+        judge: Measured | None = None,
     ) -> None:
-        self.candidates = list(candidates)
+        self.candidates, self._examples, self._judge = list(candidates), examples, judge
         self._contest = new_contest(examples, seed)
         folds = len(examples.folds)
         for place, candidate in enumerate(candidates):
@@ -231,7 +238,15 @@ class Contest:
             self._contest.shuffle()
             found = self._run_epoch([course for course, _ in owners])
             for (course, candidate), (accuracy, _, _, separates, *_) in zip(owners, found, strict=True):
-                candidate.note(course, accuracy, bool(separates), most)
+                score = accuracy if self._judge is None else self._judged(course)
+                candidate.note(course, score, bool(separates), most)
+
+    def _judged(self, course: int) -> float:
+        """The score of a contestant's answers on its fold, by the user's measure."""
+        assert self._judge is not None
+        held = self._examples.folds[course % len(self._examples.folds)][1]
+        weights = None if self._examples.weights is None else self._examples.weights[held]
+        return self._judge(self._contest.held_scores(course), self._examples.labels.take(held), weights)
 
     def _run_epoch(self, courses: list[int]) -> list[list[float]]:
         threads = min(self._threads, len(courses))

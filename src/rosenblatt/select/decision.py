@@ -30,6 +30,7 @@ from rosenblatt.select.contest import (
     Candidate,
     Contest,
     Examples,
+    Measured,
     make_candidates,
     make_folds,
     new_contest,
@@ -61,6 +62,7 @@ class Decision:
     prepared: Examples  # what the candidates learned from
     contest: Contest | None
     without: Decision | None = None  # where products were taken, what would have been without
+    scoring: str | None = None  # the score that was asked for, instead of accuracy
 
     @property
     def best(self) -> Candidate:
@@ -85,6 +87,8 @@ class Decision:
         chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
         if self.contest is None:
             return f"{chosen}: too few rows to compare learners"
+        if self.scoring is not None:
+            return self._by_score(chosen)
         by_weight = "" if self.examples.weights is None else " by weight"
         right = f"{chosen}: {100 * self.best.score:.2f} % of {self.best.held:,} held-out rows right{by_weight}"
         if self.without is not None:
@@ -93,6 +97,16 @@ class Decision:
         return (
             f"{right}; none of {len(self.ranked)} learners did clearly better "
             f"(next: {second.name}, {100 * second.score:.2f} %)"
+        )
+
+    def _by_score(self, chosen: str) -> str:
+        """The sentence where a score was asked for."""
+        said = f"{chosen}: {self.scoring} {self.best.score:.4f} on {self.best.held:,} held-out rows"
+        if self.without is not None:
+            return f"{said}, {self.without.best.score:.4f} without products"
+        second = self.ranked[1]
+        return (
+            f"{said}; none of {len(self.ranked)} learners did clearly better (next: {second.name}, {second.score:.4f})"
         )
 
     def held_right(self) -> NDArray[np.bool_]:
@@ -113,6 +127,7 @@ def choose(
     max_iter: int,
     n_jobs: int | None,
     sample_weights: NDArray[np.float64] | None = None,
+    scoring: tuple[str, Measured] | None = None,
 ) -> Decision:
     """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better.
 
@@ -130,12 +145,12 @@ def choose(
     def look() -> Decision:
         scaling = find_scaling(table)
         scaled = examples if scaling is None else replace(examples, table=scaling.apply(table))
-        return _decide(examples, scaled, scaling, None, seed, max_iter, n_jobs)
+        return _decide(examples, scaled, scaling, None, seed, max_iter, n_jobs, scoring)
 
     def look_again() -> Decision:
         scaling = standardise(table)
         products = Products(np.arange(table.features), scaling.center, scaling.scale)
-        return _decide(examples, _multiplied(examples, products, by), None, products, seed, max_iter, n_jobs)
+        return _decide(examples, _multiplied(examples, products, by), None, products, seed, max_iter, n_jobs, scoring)
 
     too_many = terms > MOST_TERMS or terms * weight_rows(len(labels.classes)) > MOST_WEIGHTS
     if not products or not examples.folds or too_many:
@@ -145,6 +160,9 @@ def choose(
         plain, multiplied = run_both(look, look_again)
     else:
         plain = look()
+    if scoring is not None:
+        multiplied = multiplied or look_again()
+        return replace(multiplied, without=plain) if multiplied.best.clearly_above(plain.best) else plain
     right = plain.held_right()[::by]
     if np.count_nonzero(~right) <= TOO_FEW_WRONG:
         return plain
@@ -171,8 +189,9 @@ def _decide(
     seed: int,
     max_iter: int,
     n_jobs: int | None,
+    scoring: tuple[str, Measured] | None,
 ) -> Decision:
-    table = prepared.table
+    table, name, judge = prepared.table, *(scoring or (None, None))
     sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
     q = typical_squared_norm(table) + 1.0
     candidates = make_candidates(q, len(prepared.held), sparse=sparse, weights=prepared.held_weights)
@@ -180,11 +199,11 @@ def _decide(
         candidates = candidates[:1]
     if not prepared.folds:
         return Decision(candidates, max_iter, scaling, products, examples, prepared, None)
-    contest = Contest(candidates, prepared, seed, n_jobs)
+    contest = Contest(candidates, prepared, seed, n_jobs, judge)
     ranked = contest.rank(max_iter)
     settled = SETTLED_EPOCHS[ranked[0].recipe.used_keep] if products is None else SETTLED_PRODUCTS
     epochs = ranked[0].epochs(examples.table.count, max_iter, settled)
-    return Decision(ranked, epochs, scaling, products, examples, prepared, contest)
+    return Decision(ranked, epochs, scaling, products, examples, prepared, contest, scoring=name)
 
 
 def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
@@ -280,8 +299,8 @@ def _learn_part_by_part(decision: Decision, rows: NDArray[np.uint32], seed: int)
 
     judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
     while judge.stop_reason is None:
-        order, before = rows.copy(), Tally.of(state)
-        engine.shuffle(order, state.generator)
+        order, before = np.empty_like(rows), Tally.of(state)
+        engine.draw_order(order, state.generator, rows)
         for terms, part in products.iter_terms(examples.table, order):
             state.learn(terms, targets.take(part), recipe.used_rule)
         judge.hear(Tally.of(state).since(before, weight, len(rows), finite=state.is_finite()), separates)

@@ -19,7 +19,7 @@ from rosenblatt.learners.epochs.progress import run_threads
 from rosenblatt.recipe.parameters import check_count
 
 if TYPE_CHECKING:
-    from rosenblatt.learners.linear import LinearLearner
+    from rosenblatt.learners.base import Learner
 
 
 def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:
@@ -39,13 +39,13 @@ def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int
 
 
 def fit_folds(
-    learner: LinearLearner,
+    learner: Learner,
     table: Table,
     labels: Labels,
     weights: NDArray[np.float64] | None,
     fold_of: NDArray[np.int64],
     n_jobs: int | None,
-) -> list[LinearLearner]:
+) -> list[Learner]:
     """One clone a fold, learned from the rows outside of it; folds run in threads, each a view of the same rows."""
     from sklearn.base import clone
 
@@ -59,7 +59,7 @@ def fit_folds(
 
 
 def out_of_fold_scores(
-    fitted: list[LinearLearner], table: Table, fold_of: NDArray[np.int64]
+    fitted: list[Learner], table: Table, fold_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """The rows that have a fold, and their scores by the learner that never saw them."""
     rows = np.flatnonzero(fold_of >= 0).astype(np.uint32)
@@ -74,26 +74,28 @@ def out_of_fold_scores(
     return rows, scores[rows]
 
 
-def scores_of(learner: LinearLearner, table: Table, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
+def scores_of(learner: Learner, table: Table, rows: NDArray[np.uint32]) -> NDArray[np.float64]:
     """The scores of some rows, one column a weight row."""
     return learner.learned.reading().scores(table, rows)
 
 
-def check_linear(learner: Any) -> None:
-    """Raise unless it is one of the family's linear learners."""
-    from rosenblatt.learners.linear import LinearLearner
+def check_learner(learner: Any) -> None:
+    """Raise unless it is one of the family, and its rows can be parted."""
+    from rosenblatt.learners.base import Learner
 
-    if not isinstance(learner, LinearLearner):
-        raise ParameterError(f"learner: {type(learner).__name__} is not a linear learner of rosenblatt")
+    if not isinstance(learner, Learner):
+        raise ParameterError(f"learner: {type(learner).__name__} is not a learner of rosenblatt")
+    if getattr(learner, "precomputed", False):
+        raise ParameterError("kernel='precomputed': the rows of a kernel matrix cannot be parted into folds")
 
 
 def _fit_fold(
     learner: Any, table: Table, labels: Labels, weights: NDArray[np.float64], cancel: NDArray[np.uint8]
-) -> LinearLearner:
+) -> Learner:
     from rosenblatt.learners.fitting import conclude, prepare
 
     fitting = prepare(learner, table, labels, weights)
     if not cancel[0]:
         conclude(learner, table.values, fitting, fitting.run())
-    result: LinearLearner = learner
+    result: Learner = learner
     return result

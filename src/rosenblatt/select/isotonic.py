@@ -50,7 +50,7 @@ def _distinct(scores: list[float], seen: list[float], weights: list[float]) -> t
 def _pooled(means: list[float], weights: list[float]) -> Floats:
     """The means, those that fall pooled with their neighbours until all of them rise."""
     count, at = len(means), 0
-    blocks: list[tuple[float, float, int]] = []  # the level of each, its weight, and where it ends
+    blocks: list[tuple[float, float, int]] = []  # each with its level, its weight, and where it ends
     while at < count:
         level, weight = means[at], weights[at]
         if blocks and blocks[-1][0] >= level:

@@ -54,7 +54,8 @@ class LoadedModel:
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in their order, going on from what the file holds."""
         with self._learning() as learner:
-            learner.partial_fit(X, y, classes, sample_weight)
+            more = {} if classes is None else {"classes": classes}  # a regression has none
+            learner.partial_fit(X, y, sample_weight=sample_weight, **more)
         return self
 
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:

@@ -92,7 +92,12 @@ def fit_calibrator(
 
 
 def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
-    """The mean squared distance of the probabilities from what happened: of the larger class if there are two."""
+    """The mean squared distance of the probabilities from what happened: of the larger class if there are two.
+
+    >>> import numpy as np
+    >>> brier_score(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0, 1]))
+    0.125
+    """
     if P.shape[1] == 2:
         return float(np.mean((P[:, 1] - codes) ** 2))
     happened = np.eye(P.shape[1])[codes]
@@ -101,7 +106,13 @@ def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
 
 @dataclass(frozen=True)
 class Reliability:
-    """A reliability diagram: in each bin of confidence, how sure the answers were and how often they were right."""
+    """A reliability diagram: in each bin of confidence, how sure the answers were and how often they were right.
+
+    >>> import numpy as np
+    >>> found = reliability(np.array([[0.9, 0.1], [0.7, 0.3]]), np.array([0, 1]))
+    >>> int(found.count.sum()), round(found.ece, 6)
+    (2, 0.4)
+    """
 
     count: NDArray[np.int64]
     confidence: Floats

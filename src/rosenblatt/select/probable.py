@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.one import columns_of, label_of
+from rosenblatt.learners.stream import Columns
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator
@@ -61,6 +64,17 @@ class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         answering, scores = self._scored(X)
         return answering.reading.labels(predict_codes(scores))
 
+    def predict_one(self, features: dict[Any, float]) -> Any:
+        """The label of one example, a dict from names to numbers; features that were never seen count for nothing."""
+        answering, scores = self._scored_one(features)
+        return label_of(answering.reading, scores)
+
+    def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
+        """The probability of each class for one example."""
+        answering, scores = self._scored_one(features)
+        found = self._known(answering).probabilities(scores)[0].tolist()
+        return dict(zip(label_values(answering.reading.classes), found, strict=False))
+
     def answers(self) -> tuple[Answer, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         check_is_fitted(self, "_answering")
@@ -82,6 +96,15 @@ class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _scored_one(self, features: dict[Any, float]) -> tuple[Answering, Floats]:
+        check_is_fitted(self, "_answering")
+        answering = self._answering
+        return answering, answering.reading.score_one(features, self._columns)[None]
+
+    def _columns(self) -> Columns:
+        """The column of each feature."""
+        return columns_of(self)
 
     def _scored(self, X: Any) -> tuple[Answering, Floats]:
         check_is_fitted(self, "_answering")

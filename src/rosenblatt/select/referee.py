@@ -7,19 +7,20 @@ whether that class is right, not how many of their problems are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.run import Orders
 from rosenblatt.learners.fitting import Fitting
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.targets import Targets, row_weights, targets_of
-from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.learners.targets import row_weights, targets_of
+from rosenblatt.models.linear import Linear
+from rosenblatt.select.scoring import Measure, make_measure
 from rosenblatt.select.together import Course
 
 BLOCK = 64  # the first epoch of one-vs-rest is looked at in blocks of a 64th of the rows so far
@@ -33,25 +34,28 @@ class Referee:
     labels: Labels
     weights: NDArray[np.float64] | None
     shared: bool  # do these weights have the class weights, which all learners share?
+    measure: Measure = field(default_factory=lambda: make_measure(None))
 
     @classmethod
-    def of(cls, table: Table, labels: Labels, sample_weight: Any, class_weights: Sequence[Any]) -> Referee:
+    def of(
+        cls, table: Table, labels: Labels, sample_weight: Any, class_weights: Sequence[Any], scoring: Any = None
+    ) -> Referee:
         """Class weights count if they are the same for all: otherwise no two learners would be judged alike."""
         shared = all(each == class_weights[0] for each in class_weights)
         weights = row_weights(sample_weight, class_weights[0] if shared else None, labels)
-        return cls(table, labels, weights, shared)
+        return cls(table, labels, weights, shared, make_measure(scoring, regression=isinstance(labels, Numbers)))
 
     def held_out(self, reading: Reading, fitting: Fitting) -> float:
-        """The accuracy of an answer on the rows that were not learned from."""
+        """The score of an answer on the rows that were not learned from."""
         free = np.ones(self.table.count, bool) if self.weights is None else self.weights > 0
         free[fitting.problems[0].rows] = False
         rows = np.flatnonzero(free).astype(np.uint32)
-        right = predict_codes(reading.scores(self.table, rows)) == self.labels.codes[rows]
-        return float(np.average(right, weights=None if self.weights is None else self.weights[rows]))
+        weights = None if self.weights is None else self.weights[rows]
+        return self.measure.of(reading.scores(self.table, rows), self.labels.take(rows), weights, None)
 
     def first_states(self, fitting: Fitting) -> list[list[Any]]:
         """Copies of the states before the first epoch, where its mistakes will not be known from counters."""
-        if self.shared and len(fitting.problems) == 1:
+        if self.shared and len(fitting.problems) == 1 and self.measure.is_accuracy:
             return []
         return [[state.copy() for state in states] for states in fitting.restarts]
 
@@ -72,20 +76,25 @@ class Referee:
         problem = fitting.problems[0]
         order = problem.rows
         if problem.shuffle:
-            order = Orders().draw(problem.rows, problem.count, states[0].generator.copy())
+            order = Orders().draw(problem.rows, problem.count, states[0].generator.copy(), problem.shuffle)
         if order is None:
             order = np.arange(problem.count, dtype=np.uint32)
         asked = targets_of(self.labels, sample_weight=self.weights)[0]
-        wrong, done = 0.0, 0
+        wrong, done, met = 0.0, 0, []
         while done < len(order):
             block = order[done : done + max(1, done // BLOCK)]
-            wrong += _weight_of_mistakes(states, self.table, asked.take(block), block)
+            scores = _scores_of(states, self.table, block)
+            wrong += 0.0 if asked.measured else asked.take(block).weigh(asked.take(block).wrong(scores))
+            met.append(scores)
             for state, each in zip(states, fitting.problems, strict=True):
                 state.learn(self.table, each.targets, each.rule, order=block)
             done += len(block)
+        if not self.measure.is_accuracy:
+            weights = None if self.weights is None else self.weights[order]
+            return self.measure.of(np.vstack(met), self.labels.take(order), weights, None)
         return 1.0 - wrong / asked.total(order)
 
 
-def _weight_of_mistakes(states: list[Any], table: Table, asked: Targets, block: NDArray[np.uint32]) -> float:
+def _scores_of(states: list[Any], table: Table, block: NDArray[np.uint32]) -> NDArray[np.float64]:
     raw = [Linear(settled.weights, settled.intercept) for settled in (state.settled() for state in states)]
-    return asked.weigh(asked.wrong(np.hstack([each.scores(table, block) for each in raw])))
+    return np.hstack([each.scores(table, block) for each in raw])

@@ -8,16 +8,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import RegressorTags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import labels_of
+from rosenblatt.data.labels import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.run import Orders, best_restart
 from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns
-from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.learners.linear import WeightLearner
+from rosenblatt.learners.regression import Measuring
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
 from rosenblatt.select.referee import Referee
@@ -34,12 +37,15 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     learners : list of linear learners
-        Any of the family, with any parameters. Those with the same `random_state` meet the rows in the same order and
-        share their reading.
+        Any of the family, with any parameters; all of them classifiers, or all of them regressions. Those with the
+        same `random_state` meet the rows in the same order and share their reading.
     choose : {"holdout", "progressive"}, default="holdout"
         "holdout": by accuracy on a held-out part, as `early_stopping` holds it out, each learner at its best epoch.
         "progressive": by mistakes on arrival in the first epoch, each row being new then; all rows are learned from.
         Rows count with their sample weights, and with the class weights, if all learners have the same.
+    scoring : str, function or None, default=None
+        What to choose by: the name of a score of scikit-learn ("balanced_accuracy", "f1", "roc_auc", ...), or a
+        function of true and predicted labels. None is accuracy, and R² for regressions.
     validation_fraction : float, default=0.1
         The part to hold out.
     n_jobs : int, default=-1
@@ -50,7 +56,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     learners_ : list
         The fitted learners.
     scores_ : array
-        The accuracy that each was judged by.
+        What each was judged by: the accuracy, or the score asked for.
     best_index_, best_ : int, learner
         The choice: the highest score, the first of equals.
 
@@ -65,26 +71,31 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        learners: Sequence[LinearLearner],
+        learners: Sequence[WeightLearner],
         *,
         choose: Literal["holdout", "progressive"] = "holdout",
+        scoring: Any = None,
         validation_fraction: float = 0.1,
         n_jobs: int | None = -1,
     ) -> None:
         self.learners = learners
         self.choose = choose
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train all learners side by side and choose one."""
         learners = self._clones()
-        table, labels = as_table(X), labels_of(y)
+        table, labels = as_table(X), learners[0].labels_of(y)
         if sum(learner.recipe().used_rule.name.startswith("PA") for learner in learners) > 1:
             table = table.with_squared_norms()
         known: list[NDArray[np.uint32]] = []
-        fittings = [_shared(prepare(learner, table, labels, sample_weight), known) for learner in learners]
-        referee = Referee.of(table, labels, sample_weight, [learner.class_weight for learner in learners])
+        fittings = [
+            _shared(prepare(learner, table, learner.labels_of(y), sample_weight), known) for learner in learners
+        ]
+        class_weights = [learner.recipe().class_weight for learner in learners]
+        referee = Referee.of(table, labels, sample_weight, class_weights, self.scoring)
         orders = Orders()
         courses = [[Course(*task, orders) for task in fitting.tasks()] for fitting in fittings]
         begun = [referee.first_states(fitting) if self.choose == "progressive" else [] for fitting in fittings]
@@ -100,7 +111,9 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 restart = next(k for k, outcome in enumerate(outcomes) if outcome is best[0]) // len(fitting.problems)
                 scores.append(referee.on_arrival(fitting, restart, group, states))
         self.learners_ = learners
-        self.classes_ = learners[0].classes_
+        vars(self).pop("classes_", None)
+        if not isinstance(labels, Numbers):
+            self.classes_ = learners[0].classes_
         remember_columns(self, X)
         self.scores_ = np.array(scores)
         self.best_index_ = int(np.argmax(self.scores_))
@@ -115,6 +128,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.best_.predict(X)
         return labels
 
+    @available_if(lambda sweep: not sweep.measures)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The scores by the best learner."""
         check_is_fitted(self, "best_")
@@ -147,7 +161,19 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        if self.measures:
+            tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
         return tags
+
+    @property
+    def measures(self) -> bool:
+        """Are its learners regressions?"""
+        return isinstance(next(iter(self.learners), None), Measuring)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of the best learner, or R² for regressions."""
+        found: float = (RegressorMixin if self.measures else ClassifierMixin).score(self, X, y, sample_weight)
+        return found
 
     def _clones(self) -> list[Any]:
         if self.choose not in ("holdout", "progressive"):
@@ -156,7 +182,11 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not learners:
             raise ParameterError("learners: the list is empty")
         for place, learner in enumerate(learners):
-            if not isinstance(learner, LinearLearner):
+            if isinstance(learner, WeightLearner) and isinstance(learner, Measuring) != self.measures:
+                raise ParameterError(
+                    f"learners: entry {place}, {type(learner).__name__}, is of another kind than the first"
+                )
+            if not isinstance(learner, WeightLearner):
                 raise ParameterError(f"learners: entry {place}, {type(learner).__name__}, is not a linear learner")
         clones = [clone(learner) for learner in learners]
         if self.choose == "holdout":

@@ -18,7 +18,13 @@ EPOCHS = (2, 10)
 
 @dataclass(frozen=True)
 class Tuning:
-    """Learners with their cross-validation, the most accurate first."""
+    """Learners with their cross-validation, the best first.
+
+    >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
+    >>> found = tune(rows, labels)
+    >>> len(found.tried), found.tried[0][1].mean
+    (18, 1.0)
+    """
 
     scaling: Scaling | None
     tried: list[tuple[LinearLearner, CrossValidation]]
@@ -33,7 +39,7 @@ class Tuning:
         return {
             "scaling": None if self.scaling is None else self.scaling.kind,
             "tried": [
-                {"learner": shown(learner), "accuracy": found.mean, "standard_error": found.standard_error}
+                {"learner": shown(learner), found.scoring: found.mean, "standard_error": found.standard_error}
                 for learner, found in self.tried
             ],
         }
@@ -45,14 +51,23 @@ class Tuning:
         return "\n".join([how, "", *lines, "", f"take {shown(self.best)}"])
 
 
-def tune(X: Any, y: Any, *, folds: int = 5, random_state: Any = 0, n_jobs: int = -1) -> Tuning:
+def tune(
+    X: Any,
+    y: Any,
+    *,
+    folds: int = 5,
+    sample_weight: Any = None,
+    scoring: Any = None,
+    random_state: Any = 0,
+    n_jobs: int = -1,
+) -> Tuning:
     """Cross-validate averaged PA-I, AROW and the averaged perceptron over their parameters and two lengths of learning.
 
     Parameters
     ----------
     X, y : rows and labels
         As for `fit`; scaled first if `AutoPerceptron` would scale them.
-    folds, random_state, n_jobs
+    folds, sample_weight, scoring, random_state, n_jobs
         As for `cross_validate`.
 
     Examples
@@ -66,8 +81,9 @@ def tune(X: Any, y: Any, *, folds: int = 5, random_state: Any = 0, n_jobs: int =
     table = as_table(X)
     scaling = find_scaling(table)
     scaled = table if scaling is None else scaling.apply(table)
+    how = {"folds": folds, "sample_weight": sample_weight, "scoring": scoring, "random_state": random_state}
     tried = [
-        (learner, cross_validate(scaled.values, y, learner, folds=folds, random_state=random_state, n_jobs=n_jobs))
+        (learner, cross_validate(scaled.values, y, learner, n_jobs=n_jobs, **how))
         for learner in _grid(typical_squared_norm(scaled) + 1.0)
     ]
     return Tuning(scaling, sorted(tried, key=lambda pair: -pair[1].mean))

@@ -70,6 +70,13 @@ class Separable(Claim):
     mistake_bound : the largest whole number of mistakes that ``R²/gamma²`` allows with the lower end of gamma;
         ``2R²/gamma²`` with more than two classes.
     rows, wrong, weights : the combination behind the upper end: rows, their wrong classes (with K > 2), weights.
+
+    Examples
+    --------
+    >>> from rosenblatt.theory import certify
+    >>> verdict = certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> bool(verdict), verdict.mistake_bound, verdict.check([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    (True, 51, True)
     """
 
     kind: ClassVar[str] = "separable"
@@ -130,6 +137,13 @@ class NotSeparable(Claim):
     rows, wrong : the rows of the combination and, with more than two classes, the wrong class of each.
     weights : positive whole numbers without a common divisor; divided by their sum they are the convex weights. At most
         d + 2 of them with an offset.
+
+    Examples
+    --------
+    >>> from rosenblatt.theory import certify
+    >>> verdict = certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> bool(verdict), verdict.weights, verdict.check([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    (False, (1, 1, 1, 1), True)
     """
 
     kind: ClassVar[str] = "not separable"
@@ -171,7 +185,12 @@ class NotSeparable(Claim):
 
 @dataclass(frozen=True, eq=False)
 class Unknown:
-    """No verdict within the budget. `gamma` encloses the best margin (which is 0 if the data are not separable)."""
+    """No verdict within the budget. `gamma` encloses the best margin (which is 0 if the data are not separable).
+
+    >>> print(Unknown(Interval(-0.1, 0.2), "the budget was used up", fit_intercept=True))
+    unknown: the budget was used up
+      best margin gamma   -0.1 to 0.2
+    """
 
     kind: ClassVar[str] = "unknown"
     gamma: Interval
@@ -206,7 +225,13 @@ def seal(certificate: Claim, rows: SignedRows) -> str:
 
 
 def from_dict(values: dict[str, Any]) -> Certificate:
-    """The certificate that ``as_dict`` described; it is as good as its ``check``."""
+    """The certificate that ``as_dict`` described; it is as good as its ``check``.
+
+    >>> from rosenblatt.theory import certify
+    >>> told = certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).as_dict()
+    >>> from_dict(told).check([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    True
+    """
     kinds: tuple[type[Separable], type[NotSeparable], type[Unknown]] = (Separable, NotSeparable, Unknown)
     cls = next((c for c in kinds if c.kind == values.get("kind")), None)
     if cls is None or set(values) != {"kind", *(f.name for f in fields(cls))}:

@@ -48,6 +48,12 @@ class Line:
     most_squared_length : ``k R²``; ``2 k R²`` with more than two classes, ``k (R² + 2 beta)`` for the margin perceptron
     cosine : of the angle between ``w`` and ``u``
     bracket : the margin of ``w``, negative until it separates, and ``‖w‖/k``: the best margin lies between them.
+
+    Examples
+    --------
+    >>> first = ledger([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).lines[0]
+    >>> first.k, first.row, first.squared_length, first.most_squared_length, first.holds
+    (1, 0, 1.0, 3.0, True)
     """
 
     k: int
@@ -71,7 +77,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The lines of one run, with what they are measured against."""
+    """The lines of one run, with what they are measured against.
+
+    >>> book = ledger([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> len(book), len(book) <= book.bound, book.holds
+    (18, True, True)
+    """
 
     lines: list[Line]
     gamma: float

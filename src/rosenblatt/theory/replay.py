@@ -59,7 +59,8 @@ class Replay:
         while judge.stop_reason is None:
             order = present.copy()
             if recipe.shuffle:
-                engine.shuffle(order, generator)
+                window = max(len(order), 1) if recipe.shuffle == "rows" else engine.WINDOW
+                engine.draw_order(order, generator, present, window)
             mistakes, updates, before = 0, 0, mistaken
             for step in textbook.steps(
                 self.X,

@@ -26,6 +26,12 @@ class Separation:
     passes : over all rows, the last one to verify.
     visits : rows looked at, in all.
     support : rows that were ever mistaken.
+
+    Examples
+    --------
+    >>> found = separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> found.converged, found.w.shape
+    (True, (2,))
     """
 
     w: NDArray[Any]

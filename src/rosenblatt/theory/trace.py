@@ -29,6 +29,12 @@ class Trace:
     classes : the labels, sorted; with two, ``step.label`` is -1 or +1, else a place in this list.
     X, y : the rows and their labels.
     learner : how it was made.
+
+    Examples
+    --------
+    >>> run = trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    >>> len(run.steps), run.steps[0].mistake
+    (36, True)
     """
 
     steps: list[Step]

@@ -12,7 +12,12 @@ from rosenblatt.theory import exact
 
 
 class Interval(NamedTuple):
-    """Two floats that enclose a real number."""
+    """Two floats that enclose a real number.
+
+    >>> found = Interval(0.5, 1.0)
+    >>> found.lower, found.width
+    (0.5, 0.5)
+    """
 
     lower: float
     upper: float

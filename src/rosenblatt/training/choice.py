@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rosenblatt.data.batches import Batch, Classes
     from rosenblatt.data.readers import Reader
     from rosenblatt.models.probability import Calibrator
     from rosenblatt.models.quadratic import Products
@@ -113,6 +114,30 @@ def choose(
     reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
 ) -> Choice:
     """Choose by rows from all over the data."""
+    classes = reader.scan_classes()
+    rows, step = sample_rows(reader, limits.sample_bytes)
+    told: dict[str, Any] = {
+        "products": products,
+        "max_iter": max_iter,
+        "random_state": random_state,
+        "class_weight": class_weight,
+    }
+    return choose_by(rows, step, classes, reader.encoder.features, limits, **told)
+
+
+def choose_by(
+    rows: Batch,
+    step: int,
+    classes: Classes,
+    features: int | None,
+    limits: Limits,
+    *,
+    products: bool,
+    max_iter: int | None,
+    random_state: int,
+    class_weight: Any = None,
+) -> Choice:
+    """Choose by every `step`-th row of some data with these classes."""
     import numpy as np
 
     from rosenblatt.data.labels import encode_labels
@@ -122,9 +147,7 @@ def choose(
     from rosenblatt.select.contest import MOST_EPOCHS
     from rosenblatt.select.scaling import typical_squared_norm
 
-    classes = reader.scan_classes()
-    rows, step = sample_rows(reader, limits.sample_bytes)
-    compact = Compact.of(rows, reader.encoder.features, dense=False)
+    compact = Compact.of(rows, features, dense=False)
     weights = weight_rows(len(classes)) * len(compact.columns)
     codes = classes.codes(rows)
     if weights > limits.weights or len(np.unique(codes)) < 2:

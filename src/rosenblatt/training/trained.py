@@ -5,35 +5,30 @@ Invariant: the command ``rosenblatt train`` does what is written here, so both g
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.labels import Labels, encode_labels, merge_classes
-from rosenblatt.data.readers import Reader, check_classes, scan
+from rosenblatt.data.batches import Batch, Measures
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.readers import Reader, scan
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.judge import History, Judge
-from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_recipe
 from rosenblatt.learners.kept.learner import keep_states
-from rosenblatt.learners.kept.run import run_from
 from rosenblatt.learners.spaces import LINEAR, space_of
-from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.targets import class_weights
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.model import Model, plain_values
+from rosenblatt.models.model import Model, model_of, plain_values
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.training.held import Held, judge_by_folds
 from rosenblatt.training.rows import DENSE, read_rows
+from rosenblatt.training.weights import count_class_weights
 
 if TYPE_CHECKING:
     from rosenblatt.training.choice import Choice
@@ -170,56 +165,15 @@ def learns_as_read(recipe: Recipe) -> bool:
     return not told.needs_all_rows
 
 
-def go_on(
-    model: Model,
-    reader: Reader,
-    *,
-    max_iter: int = 1,
-    shuffle: bool = False,
-    block: int = BLOCK,
-    on_run: Callable[[FileRun], None] | None = None,
-) -> Trained:
-    """Learn on from a model, with the rows of a reader that has the model's encoder.
-
-    One pass in the order of the data, without shuffling, is exact: to learn A and then to go on with B is to learn from
-    one stream of A and B, to the bit, with any cut into files. New labels are taken as they come.
-    """
-    begun = run_from(model)
-    recipe = copy(begun.recipe)
-    recipe.max_iter, recipe.shuffle = max_iter, shuffle
-    recipe.check()
-    classes = merge_classes(model.classes, reader.scan_classes().values)
-    (state,) = states_over([begun.state], model.classes, classes, recipe)
-    features = max(model.features, reader.encoder.features or 0)
-    run = FileRun(reader, recipe, Classes(classes), state, Judge.of(recipe), block, features)
-    run.scale, run.products, run.before = begun.scale, begun.products, Tally.of(state)
-    if recipe.class_weight is not None:
-        run.class_weights = count_class_weights(reader, recipe.class_weight, classes)
-    return finish(run, on_run=on_run)
-
-
 def _folded(trained: Trained, reader: Reader, folds: int, run: FileRun | None = None) -> Trained:
     """With the accuracy and the probabilities of folds, if they are asked for."""
     if not folds:
         return trained
+    if trained.recipe.measures:
+        raise ParameterError("folds: they judge classes, and this learner predicts numbers")
     scale, products = (None, None) if run is None else (run.scale, run.products)
     held, calibrator = judge_by_folds(reader, trained.recipe, folds, scale=scale, products=products)
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
-
-
-def count_class_weights(reader: Reader, class_weight: Any, known: Any = None) -> NDArray[np.float64]:
-    """One weight per class, of the data or of those that are known; for 'balanced', by one more reading of the data."""
-    classes = check_classes(reader.scan_classes()) if known is None else Classes(known)
-    counts = np.zeros(len(classes))
-    if isinstance(class_weight, str):
-        for batch in reader:
-            counts += np.bincount(classes.codes(batch), batch.weights, len(classes))
-    # Each class as one row of its weight: all that 'balanced' asks for.
-    labels = Labels(classes.values, np.arange(len(classes), dtype=np.int32))
-    weights = class_weights(class_weight, labels, counts)
-    if not weights.all():
-        raise ParameterError("class_weight: a class of weight 0 is as if absent: leave its rows out of the data")
-    return weights
 
 
 def finish(
@@ -265,6 +219,8 @@ def _chosen(
 def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     """As the Python class of the learner does it, with all rows in memory."""
     rows = read_rows(reader)
+    if recipe.measures:
+        return _of_numbers(reader, recipe, rows)
     features = max(reader.encoder.features or rows.features, 1)
     fitting = prepare_recipe(
         recipe, space_of(recipe), _table(rows, features, recipe), encode_labels(rows.y), rows.weights
@@ -295,3 +251,20 @@ def _table(rows: Batch, features: int, recipe: Recipe) -> Table:
     if space_of(recipe) is LINEAR:
         return rows.table(features)
     return as_table(rows.csr(features).dense() if len(rows) * features <= DENSE else rows.matrix(features))
+
+
+def _of_numbers(reader: Reader, recipe: Recipe, rows: Batch) -> Trained:
+    """By the Python class of a learner of numbers."""
+    from rosenblatt import learners
+
+    learner = getattr(learners, recipe.learner)(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
+    measures = Measures.of(rows.labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
+        features = reader.encoder.features or rows.features
+        learner.fit(rows.matrix(features), measures.values[measures.codes(rows)], sample_weight=rows.weights)
+    model = model_of(learner, reader.encoder, {}, state=True)
+    part = model.parts[0]
+    assert isinstance(part, Linear)
+    model = replace(model, names=reader.find_names(part.columns()))
+    return Trained(model, recipe, len(rows), learner.history_, learner.stop_reason_)

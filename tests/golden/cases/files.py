@@ -13,7 +13,7 @@ from cases.tables import FORMATS, write_rows
 
 LEARNERS = ("perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "arow", "kernel", "auto")
 MANY_LEARNERS = ("svm", "vw", "tabbed", "csv", "parquet")
-VOLATILE = ("seconds", "epoch_seconds", "model")
+VOLATILE = ("seconds", "epoch_seconds", "model", "sha256")
 SMALL = ("--block", 64)  # rows in a group: 200 rows are four groups of blocks of two rows
 
 
@@ -92,7 +92,7 @@ def _trained(form, classes, words):
         said = run("predict", model, data, "--scores").replace(folder, "")  # documents are named
         named = [line.split("\t")[0] for line in said.splitlines()]
         shown = json.loads(run("inspect", model, "--json"))
-        for name in ("model", "library", "bytes", "size"):
+        for name in ("model", "library", "bytes", "size", "sha256"):
             shown.pop(name, None)
         parts = {**model_file(model), "facts": digest(facts), "shown": digest(shown)}
         return {**parts, "predictions": digest(named), "scores": digest(said)}
@@ -169,7 +169,7 @@ def _interrupted(name):
         words = [data, "-o", model, "--max-iter", 4, *SMALL, *own_words(form), *words]
         run_interrupted(*words, checkpoint=checkpoint, after=after)
         left = {f"left {part}": value for part, value in checkpoint_file(checkpoint).items()}
-        facts = json.loads(run("train", "--resume", checkpoint, "--json", "--quiet"))
+        facts = json.loads(run("train", "--resume", checkpoint, "-o", model, "--json", "--quiet"))
         ended = {f"ended {part}": value for part, value in checkpoint_file(checkpoint).items()}
         said = digest([facts[each] for each in ("mistakes", "updates", "stop_reason", "epochs", "rows")])
         return {**left, **ended, **model_file(model), "facts": said}

@@ -18,7 +18,12 @@ from rosenblatt.recipe.recipe import Recipe
 
 @dataclass
 class History:
-    """One entry per epoch: mistakes, updates, seconds, and the validation score if there was one."""
+    """One entry per epoch: mistakes, updates, seconds, and the validation score if there was one.
+
+    >>> from rosenblatt import Perceptron
+    >>> Perceptron(shuffle=False).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).history_.mistakes
+    [2, 3, 3, 2, 2, 3, 2, 1, 0]
+    """
 
     mistakes: list[int] = field(default_factory=list)
     updates: list[int] = field(default_factory=list)

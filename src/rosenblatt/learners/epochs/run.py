@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from rosenblatt.learners.targets import Targets
 from rosenblatt.models.answer import Answer
 from rosenblatt.recipe.rules import Rule
 
+Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
+
 
 @dataclass
 class Orders:
@@ -27,19 +29,25 @@ class Orders:
     """
 
     _used: NDArray[np.uint32] | None = None
-    _drawn: dict[tuple[int, int, bytes], tuple[NDArray[np.uint32], NDArray[np.uint64]]] = field(default_factory=dict)
+    _drawn: dict[tuple[int, int, Shuffle, bytes], tuple[NDArray[np.uint32], NDArray[np.uint64]]] = field(
+        default_factory=dict
+    )
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def draw(self, rows: NDArray[np.uint32] | None, count: int, generator: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    def draw(
+        self,
+        rows: NDArray[np.uint32] | None,
+        count: int,
+        generator: NDArray[np.uint64],
+        shuffle: Shuffle = True,
+    ) -> NDArray[np.uint32]:
         """A shuffled order of the rows (None: all `count` of them); the generator moves on."""
-        key = (id(rows), count, generator.tobytes())
+        key = (id(rows), count, shuffle, generator.tobytes())
         with self._lock:
             if key not in self._drawn:
                 order = self._take(count)
-                if rows is not None:
-                    order[:] = rows
                 moved = generator.copy()
-                engine.shuffle(order, moved, number=rows is None)
+                engine.draw_order(order, moved, rows, max(count, 1) if shuffle == "rows" else engine.WINDOW)
                 self._drawn[key] = order, moved
             order, moved = self._drawn[key]
         generator[:] = moved
@@ -105,7 +113,7 @@ class Problem:
     targets: Targets
     rule: Rule
     rows: NDArray[np.uint32] | None = None  # those to learn from; None: all
-    shuffle: bool = True
+    shuffle: Shuffle = True
     validation: Callable[[Any], float] | None = None  # the score of a state; higher is better
 
     @property
@@ -172,7 +180,10 @@ def iter_epochs(
     while judge.stop_reason is None:
         started = time.perf_counter()
         before = Tally.of(state)
-        yield orders.draw(problem.rows, problem.count, state.generator) if problem.shuffle else problem.rows
+        order = problem.rows
+        if problem.shuffle:
+            order = orders.draw(problem.rows, problem.count, state.generator, problem.shuffle)
+        yield order
         seconds = time.perf_counter() - started
         finite = state.is_finite()
         score = problem.validation(state) if finite and problem.validation is not None else None

@@ -44,7 +44,6 @@ def hold_out(
 
 
 def validation_score(state: LearningState, *, table: Table, targets: Targets, rows: NDArray[np.uint32] | None) -> float:
-    """The share of the rows that the answer so far gets right, each counted with its weight."""
+    """How good the answer so far is on the rows: the share that it gets right, each counted with its weight."""
     asked = targets if rows is None else targets.take(rows)
-    right = asked.right(state.answer().scores(table, rows))
-    return float(np.average(right, weights=asked.sample_weight))
+    return asked.quality(state.answer().scores(table, rows))

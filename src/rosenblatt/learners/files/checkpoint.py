@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Classes
+from rosenblatt.data.batches import Classes, Measures
 from rosenblatt.data.limits import Limits
 from rosenblatt.data.readers import scan
 from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
-from rosenblatt.learners.files.run import BLOCK, FileRun, Progress
+from rosenblatt.learners.files.parts import Progress
+from rosenblatt.learners.files.run import BLOCK, FileRun
+from rosenblatt.learners.files.sound import check_header, check_run
 from rosenblatt.learners.kept.linear import state_from, state_to
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State
@@ -75,7 +77,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "skip_bad": run.reader.skip_bad,
         "wishes": asdict(run.reader.wishes),
         "limits": asdict(run.reader.limits),
-        "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "block": run.block},
+        "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "window": run.block},
         "classes": run.classes.values.tolist(),
         "features": run.features,
         "rows": run.rows,
@@ -107,6 +109,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
     """The run that a checkpoint holds, and what the caller had put beside it."""
     header, tensors = read_container(path, "checkpoint")
     try:
+        check_header(header)
         reader = scan(
             header["data"],
             format=header["format"],
@@ -128,13 +131,13 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         run = FileRun(
             reader,
             recipe,
-            Classes(np.array(header["classes"])),
+            (Measures if recipe.measures else Classes)(np.array(header["classes"])),
             _state_from(header["state"], tensors),
             judge,
             block,
             header["features"],
             Progress(**header["progress"]),
-            tensors.get("order"),
+            tensors.get("order") if header["progress"]["place"] else None,
             Tally(header["before"][0], header["before"][1], header["weight_before"]),
             header["rows"],
             {k: tensors[f"places.{k}"] for k in header["places"]},
@@ -146,10 +149,12 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             run.class_weights = _class_weights_from(tensors["class_weights"], run)
         if header.get("probabilities") is not None:
             run.calibrator = Calibrator.from_json(header["probabilities"], len(run.classes))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        check_run(run)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, DataError):
             raise
-        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
+        why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
+        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {why}") from None
     return run, header["extra"]
 
 
@@ -176,15 +181,23 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
     """The recipe, and how many rows are shuffled together."""
     if "recipe" in header:
         told = dict(header["recipe"])
-        name, parameters, block = told["learner"], dict(told["parameters"]), told["block"]
+        name, parameters, window = told["learner"], dict(told["parameters"]), told.get("window")
+        before = told.get("block", BLOCK)
     else:  # as version 0.1 wrote it: one list of options for all learners
         parameters = dict(header["options"])
-        name, block = parameters.pop("learner"), parameters.pop("block", BLOCK)
+        name, window, before = parameters.pop("learner"), None, parameters.pop("block", BLOCK)
         if parameters.get("keep") is None:
             parameters.pop("keep", None)
         elif "keep" not in parameters_of(name):
             name = "perceptron"
-    return make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)}), int(block)
+    recipe = make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)})
+    if window is None and recipe.shuffle and header["progress"]["place"]:
+        raise DataError(
+            "the checkpoint was written in the middle of an epoch by a version that shuffled otherwise: begin anew"
+        )
+    if window is None:
+        window = BLOCK if recipe.shuffle else before
+    return recipe, int(window)
 
 
 def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:

@@ -1,11 +1,10 @@
 """Epochs over data of any size, in bounded memory.
 
 Invariant: the same rows, options and seed give the same bits, whatever the chunks, threads and cache, and whether the
-run was stopped and resumed. Data that fits into one group gives the bits of `fit`.
+run was stopped and resumed. They are the bits of `fit`.
 
-The first epoch learns from groups of blocks as they are read, later ones from groups of stored blocks drawn from all
-over the data: rows that lie together in a file are often alike, and so are mixed. Every epoch shuffles the rows of a
-group.
+Shuffled rows are stored as strips first, and every epoch takes windows of strips in another order, from memory or from
+a file. Without shuffling the first epoch learns from blocks as they are read, and a single epoch stores nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,38 +22,25 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
-from rosenblatt.data.labels import Labels
-from rosenblatt.data.lines import LineEncoder
+from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
-from rosenblatt.learners.kept.run import keep_run
+from rosenblatt.learners.files.model import model_of
+from rosenblatt.learners.files.parts import MOST_WEIGHTS, Progress, Ready, check_room
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
-from rosenblatt.models.quadratic import Products, Quadratic, count_terms
+from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
 
-MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
-MOST_NAMES = 1 << 17
-BLOCK = GROUP * ROWS  # rows that are shuffled together
-
-
-@dataclass
-class Progress:
-    """How far a run has come."""
-
-    epoch: int = 0  # from 0
-    place: int = 0  # groups of this epoch that are learned
-    rows: int = 0  # of this epoch
-    weight: float = 0.0  # the sample weights of these rows
-    mistakes: int = 0  # of this epoch
-    bytes: int = 0  # of this epoch, only while the data is being read
+BLOCK: int = engine.WINDOW  # rows that are shuffled together
+LOOKS, AT_ONCE = 256, 16  # strips that are read, and windows learned in memory, between two looks at the clock
 
 
 @dataclass
@@ -79,6 +64,7 @@ class FileRun:
     products: Products | None = None  # what it learns from, instead of the columns
     class_weights: NDArray[np.float64] | None = None  # how much the rows of each class count
     calibrator: Calibrator | None = None  # the probabilities that its choice found
+    _held: Ready | None = field(default=None, init=False, repr=False)  # all rows, where they fit into memory
 
     @classmethod
     def begin(
@@ -95,11 +81,11 @@ class FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
         check_count("block", block)
-        classes = check_classes(reader.scan_classes())
+        classes = check_classes(reader.scan_classes(measures=recipe.measures))
         recipe.check_classes(len(classes))
         known = reader.encoder.features or 0
-        rows = weight_rows(len(classes))
-        _check_room(rows, known)
+        rows = 1 if recipe.measures else weight_rows(len(classes))
+        check_room(rows, known)
         weights: NDArray[Any] = np.zeros((rows, known), order="F")
         if products is not None:
             if KEEPS[recipe.used_keep].votes or KEEPS[recipe.used_keep].checks_all_rows:
@@ -136,7 +122,7 @@ class FileRun:
             while self.judge.stop_reason is None:
                 started = time.perf_counter()
                 self._run_epoch(store, filled, on_group)
-                if not filled and (self.recipe.max_iter > 1 or cache is not None):
+                if not filled and (self._stores or cache is not None):
                     store.flush()
                     if cache is not None:  # which takes a hash of all data
                         store.keep(self.fingerprint())
@@ -162,93 +148,72 @@ class FileRun:
             self.reader.encoder.to_json(),
             asdict(self.reader.wishes),
             self.classes.values.tolist(),
-            [self.block, VALUES, self._whole, self.reader.skip_bad],
+            [self.block, bool(self.recipe.shuffle), VALUES, self.reader.skip_bad],
         ]
         return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
     def model(self, names: dict[int, str] | None = None) -> Model:
         """What has been learned, ready to predict."""
-        features = max(self.features, 1)
-        state = self.state if self.products is not None else self._fitted(features)
-        answer: Any = state.answer()
-        history: dict[str, Any] = {
-            "mistakes": self.judge.history.mistakes,
-            "updates": self.judge.history.updates,
-            "stop_reason": self.judge.stop_reason or "unfinished",
-            "rows": self.rows,
-        }
-        if self.choice is not None:
-            history["choice"] = self.choice
-        if self.products is not None:
-            answer = Quadratic(self.products, answer)
-        elif self.scale is not None:
-            assert isinstance(answer, Linear)
-            answer = Linear(answer.weights / self._scale(state.features), answer.intercept)
-        if names is None:
-            names = self._names(answer)
-        return Model(
-            self.recipe.learner,
-            self.recipe.of_files() | ({} if self.class_weights is None else {"class_weight": self.recipe.class_weight}),
-            self.classes.values,
-            (answer,),
-            features,
-            self.reader.encoder,
-            names,
-            history,
-            self.calibrator,
-            partial(
-                keep_run,
-                self.recipe,
-                state,
-                self.judge.history,
-                history["stop_reason"],
-                features,
-                self.scale,
-                self.products,
-                self.choice,
-            ),
-        )
-
-    # A pocket's challenger is checked on all rows, so they all stay in one block.
-    @property
-    def _whole(self) -> bool:
-        return KEEPS[self.recipe.used_keep].checks_all_rows
-
-    def _run_epoch(self, store: BlockStore, filled: bool, on_group: Callable[[FileRun], None]) -> None:
-        if self.progress.epoch > 0 and not filled:  # resumed: the blocks are gone with the process that stored them
-            for group in self._read_groups(store, keep=True):
-                self._widen(group.rows)
-            filled = True
-        if self.progress.epoch == 0:
-            groups = (
-                store.iter_groups(range(len(store)), self._size) if filled else self._read_groups(store, self._stores)
-            )
-        else:
-            if self.order is None:
-                self.order = np.arange(len(store), dtype=np.uint32)
-                if self.recipe.shuffle and len(store) > GROUP:
-                    engine.shuffle(self.order, self.state.generator)
-            groups = store.iter_groups(self.order[self._size * self.progress.place :], self._size)
-        skip = self.progress.place if self.progress.epoch == 0 else 0
-        for at, group in enumerate(groups):
-            self._widen(group.rows)
-            if at < skip:
-                continue
-            self._learn(group)
-            self.progress.bytes = self.reader.tally.bytes
-            on_group(self)
+        return model_of(self, names)
 
     @property
-    def _size(self) -> int:
-        """Blocks in a group: without shuffling there is nothing to mix."""
-        return GROUP if self.recipe.shuffle else 1
+    def _whole(self) -> bool:  # does a pocket check all rows, or an order of single rows jump between them?
+        return KEEPS[self.recipe.used_keep].checks_all_rows or self.recipe.shuffle == "rows"
 
     @property
     def _stores(self) -> bool:
-        return self.recipe.max_iter > 1
+        return bool(self.recipe.shuffle) or self.recipe.max_iter > 1 or self._whole
+
+    def _run_epoch(self, store: BlockStore, filled: bool, on_group: Callable[[FileRun], None]) -> None:
+        if self._stores and not filled and (self.recipe.shuffle or self._whole or self.progress.epoch > 0):
+            for at, group in enumerate(self._read_groups(store, keep=True)):
+                self._widen(group.rows)
+                self.progress.bytes = self.reader.tally.bytes
+                if at % LOOKS == 0 and not self.progress.place:
+                    on_group(self)
+            filled = True
+        for _ in self._learn_shuffled(store) if self.recipe.shuffle else self._learn_in_order(store, filled):
+            self.progress.bytes = self.reader.tally.bytes
+            on_group(self)
+
+    def _learn_shuffled(self, store: BlockStore) -> Iterator[None]:
+        if (count := store.rows) == 0:
+            return
+        window = count if self.recipe.shuffle == "rows" else self.block
+        _, together, strips, windows = engine.strips_of(count, window)
+        if self.order is None:
+            self.order = engine.draw_strips(count, self.state.generator, window)
+        if len(self.order) != strips:
+            raise DataError("the rows of the data are not those of the checkpoint")
+        if self._whole or store.bytes <= MEMORY:
+            self._held = self._held or self._ready(store.whole())
+            step = windows if self._whole else AT_ONCE if self.block >= BLOCK else 1
+            for first in range(self.progress.place, windows, step):
+                end = min(first + step, windows)
+                order = engine.draw_windows(self.order, self.state.generator, count, window, first, end)
+                self._learn(self._held, order, end - first)
+                yield
+            return
+        turns, size = (range(len(store)), len(store)) if windows == 1 else (self.order, together)
+        for ready in map(self._ready, store.iter_groups(turns[self.progress.place * size :], size)):
+            order = np.arange(ready.table.count, dtype=np.uint32)
+            engine.shuffle(order, self.state.generator)
+            self._learn(ready, order, 1)
+            yield
+
+    def _learn_in_order(self, store: BlockStore, filled: bool) -> Iterator[None]:
+        stored = iter([store.whole()]) if self._whole else store.iter_groups(range(len(store)), 1)
+        groups = stored if filled else self._read_groups(store, self._stores)
+        skip = self.progress.place
+        for at, ready in enumerate(map(self._ready, groups)):
+            if at >= skip:
+                self._learn(ready, None, 1)
+                yield
 
     def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
-        rows, values = (UNLIMITED, UNLIMITED) if self._whole else (max(1, self.block // GROUP), VALUES)
+        rows, values = ROWS if self.block >= BLOCK else max(1, self.block // GROUP), VALUES
+        if self.recipe.shuffle:
+            rows, values = engine.strips_of(UNLIMITED, self.block)[0], UNLIMITED
 
         def blocks() -> Iterator[Batch]:
             for block in iter_blocks(self.reader, self.classes, rows=rows, values=values):
@@ -256,32 +221,34 @@ class FileRun:
                     store.add(block)
                 yield block
 
-        return iter_groups(blocks(), self._size)
+        return iter_groups(blocks(), 1)
 
-    def _learn(self, group: Group) -> None:
-        rows = self._prepared(group.rows)
-        order = None
-        if self.recipe.shuffle:
-            order = np.arange(len(rows), dtype=np.uint32)
-            engine.shuffle(order, self.state.generator)
+    def _ready(self, group: Group) -> Ready:
+        """A group to learn from: the state has room for its features, and they are scaled."""
+        self._widen(group.rows)
+        return Ready(self._scaled(group.rows).table(self._width), self._targets(group.rows), group)
+
+    def _learn(self, ready: Ready, order: NDArray[np.uint32] | None, places: int) -> None:
         if self.products is None:
-            self._learn_columns(group, rows, order)
+            self._learn_columns(ready, order)
         else:
-            targets = self._targets(rows)
-            for terms, part in self.products.iter_terms(rows.table(self._width), order):
-                self.state.learn(terms, targets.take(part), self.recipe.used_rule)
-        self.progress.place += 1
-        self.progress.rows += len(rows)
-        self.progress.weight += len(rows) if rows.weights is None else float(rows.weights.sum())
+            for terms, part in self.products.iter_terms(ready.table, order):
+                self.state.learn(terms, ready.targets.take(part), self.recipe.used_rule)
+        self.progress.place += places
+        self.progress.rows += ready.table.count if order is None else len(order)
+        whole = self.progress.rows == ready.table.count  # then one sum of all weights, as `fit` has it
+        self.progress.weight = ready.targets.total(None) if whole else self.progress.weight + ready.targets.total(order)
         self.progress.mistakes = self.state.counter("mistakes") - self.before.mistakes
 
-    def _learn_columns(self, group: Group, rows: Batch, order: NDArray[np.uint32] | None) -> None:
-        table, targets = rows.table(self.state.features), self._targets(rows)
+    def _learn_columns(self, ready: Ready, order: NDArray[np.uint32] | None) -> None:
+        table, targets, group = ready.table, ready.targets, ready.group
         if (self.progress.epoch, self.progress.place) == (0, 0):
             self.state.begin_epochs(table, targets)
         places = None
         if self.state.stores_rows:
             known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
+            if [len(each) for each in known] != group.sizes:
+                raise DataError("the blocks of the data are not those of the checkpoint")
             places = np.concatenate(known)
         self.state.learn(table, targets, self.recipe.used_rule, order=order, ratchet=True, places=places)
         if places is not None:
@@ -289,13 +256,18 @@ class FileRun:
 
     @property
     def _width(self) -> int:
-        """Columns enough for those that are multiplied."""
-        assert self.products is not None
-        return max(self.features, int(self.products.columns[-1]) + 1)
+        """Columns enough for what is learned: those of the state, or those that are multiplied."""
+        return self.state.features if self.products is None else max(self.features, int(self.products.columns[-1]) + 1)
 
     def _targets(self, rows: Batch) -> Targets:
         labels = Labels(self.classes.values, rows.codes)
-        return targets_of(labels, sample_weight=rows.weights, tie_positive=self.recipe.tie_positive)[0]
+        if isinstance(self.recipe, PassiveAggressiveRegressionRecipe):
+            labels = Numbers.of(self.classes.values[rows.codes], self.recipe.epsilon)
+        weights = rows.weights
+        if self.class_weights is not None:
+            given = self.class_weights[rows.codes]
+            weights = given if weights is None else weights * given
+        return targets_of(labels, sample_weight=weights, tie_positive=self.recipe.tie_positive)[0]
 
     def _widen(self, block: Batch) -> None:
         """Room for the features of a block; new ones have a weight of 0."""
@@ -303,10 +275,11 @@ class FileRun:
         self.features = max(self.features, needed)
         if needed <= self.state.features or self.products is not None:
             return
-        _check_room(len(self.state.intercept), needed)
-        self.state = self._fitted(max(needed, min(2 * self.state.features, MOST_WEIGHTS // len(self.state.intercept))))
+        check_room(len(self.state.intercept), needed)
+        self.state = self.fitted(max(needed, min(2 * self.state.features, MOST_WEIGHTS // len(self.state.intercept))))
 
-    def _fitted(self, features: int) -> State:
+    def fitted(self, features: int) -> State:
+        """The state over so many features."""
         if features == self.state.features:
             return self.state
         return self.state.with_features(features)
@@ -325,51 +298,24 @@ class FileRun:
         self.order = None
 
     def _count_mistakes(self, store: BlockStore, filled: bool) -> float:
-        groups = store.iter_groups(range(len(store))) if filled else self._read_groups(store, keep=False)
-        return sum(self._mistakes_of(self._prepared(group.rows)) for group in groups)
+        groups = store.iter_groups(range(len(store)), GROUP) if filled else self._read_groups(store, keep=False)
+        return sum(self._mistakes_of(self._scaled(group.rows)) for group in groups)
 
     def _mistakes_of(self, rows: Batch) -> float:
-        targets = self._targets(rows)
+        targets, table = self._targets(rows), rows.table(self._width)
         if self.products is None:
-            return self.state.count_mistakes(rows.table(self.state.features), targets)
-        return sum(
-            self.state.count_mistakes(terms, targets.take(part))
-            for terms, part in self.products.iter_terms(rows.table(self._width))
-        )
+            return self.state.count_mistakes(table, targets)
+        parts = self.products.iter_terms(table)
+        return sum(self.state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
 
-    def _prepared(self, rows: Batch) -> Batch:
-        """The rows as they are learned: weighed by their classes, and scaled."""
-        if self.class_weights is not None:
-            given = self.class_weights[rows.codes]
-            rows = replace(rows, weights=given if rows.weights is None else rows.weights * given)
+    def _scaled(self, rows: Batch) -> Batch:
         if self.scale is None:
             return rows
-        return replace(rows, values=rows.values / self._scale(rows.features)[rows.indices])
+        return replace(rows, values=rows.values / self.scale_of(rows.features)[rows.indices])
 
-    def _scale(self, features: int) -> NDArray[np.float64]:
+    def scale_of(self, features: int) -> NDArray[np.float64]:
+        """What each of so many columns is divided by."""
         assert self.scale is not None
         if features > len(self.scale):
             self.scale = np.concatenate([self.scale, np.ones(features - len(self.scale))])
         return self.scale[:features]
-
-    def _names(self, answer: Any) -> dict[int, str]:
-        """The names of the columns that weigh most."""
-        if isinstance(answer, Quadratic):
-            return self.reader.find_names(answer.products.columns)
-        if not isinstance(answer, Linear) or (
-            isinstance(self.reader.encoder, LineEncoder) and not self.reader.encoder.hashed
-        ):
-            return {}
-        columns = answer.columns()
-        if len(columns) > MOST_NAMES:
-            sizes = np.abs(answer.weights[:, columns]).max(axis=0)
-            columns = np.sort(columns[np.argsort(-sizes, kind="stable")[:MOST_NAMES]])
-        return self.reader.find_names(columns)
-
-
-def _check_room(rows: int, features: int) -> None:
-    if rows * features > MOST_WEIGHTS:
-        raise DataError(
-            f"{features:,} features and {rows} weight rows would need {rows * features * 8 / 2**30:.0f} GB of weights: "
-            "are the feature numbers right? Hashed features need fewer bits"
-        )

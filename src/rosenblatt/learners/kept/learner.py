@@ -45,6 +45,7 @@ def keep_learner(learner: Learner) -> Kept | None:
             epochs=learner.n_iter_,
             stop_reason=learner.stop_reason_,
             unrecorded=None if stream is None else list(stream.unrecorded()),
+            several=learner.learned.several,
         )
 
 
@@ -57,6 +58,7 @@ def keep_states(
     epochs: int,
     stop_reason: str,
     unrecorded: list[int] | None = None,
+    several: bool = False,
 ) -> Kept:
     """The states of a learner by its class and parameters; `unrecorded` counts what a stream has learned."""
     tensors: Tensors = {"validation": np.array(history.validation_score, np.float64)}
@@ -69,6 +71,7 @@ def keep_states(
         "unrecorded": unrecorded,
         "mistakes": [int(count) for count in history.mistakes],
         "updates": [int(count) for count in history.updates],
+        "several": several,
     }
     return Kept(header, {name: tensor.copy() for name, tensor in tensors.items()})
 
@@ -85,20 +88,25 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
     except (ParameterError, TypeError) as error:
         raise ModelError(f"its parameters have no meaning: {error}") from None
     recipe = learner.recipe()
-    states = states_from(header["states"], tensors, classes, features, recipe)
+    several = bool(header.get("several", False))
+    states = states_from(header["states"], tensors, classes, features, recipe, apart=several)
     learner.history_ = _history_from(header, tensors)
     learner.install(classes, states)
+    learner.learned.several = several
     learner.n_features_in_ = features
     learner.n_iter_, learner.stop_reason_ = count_of(header["epochs"]), str(header["stop_reason"])
     learner.converged_ = learner.stop_reason_ == "converged"
     if header["unrecorded"] is not None:
-        columns = {names[column]: column for column in range(features)}
-        if len(columns) != features:
+        hashed = bool(getattr(recipe, "hash_bits", None))
+        columns = {} if hashed else {names[column]: column for column in range(features)}
+        if not hashed and len(columns) != features:
             raise ModelError("the names of its features do not fit them")
-        learner.learned.stream = Stream(learner.learned.states, classes, columns, recipe)
+        learner.learned.stream = Stream(learner.learned.states, learner.learned.classes, columns, recipe)
         learner.learned.stream.recorded_but(*(count_of(each) for each in header["unrecorded"]))
     elif len(names) == features and all(isinstance(name, str) for name in names.values()):
         learner.feature_names_in_ = np.array([names[column] for column in range(features)], dtype=object)
+    elif len(names) == features:  # of a kernel's stream
+        learner._stream_names = {names[column]: column for column in range(features)}
     return learner
 
 
@@ -112,10 +120,17 @@ def states_to(states: list[Any], tensors: Tensors) -> dict[str, Any]:
 
 
 def states_from(
-    header: dict[str, Any], tensors: Tensors, classes: NDArray[Any], features: int, recipe: Any
+    header: dict[str, Any],
+    tensors: Tensors,
+    classes: NDArray[Any],
+    features: int,
+    recipe: Any,
+    *,
+    apart: bool = False,
 ) -> list[Any]:
     """The states of a header and tensors: as many as the recipe asks for, over these classes."""
-    problems, K = (len(classes), 1) if recipe.is_ovr(len(classes)) else (1, weight_rows(len(classes)))
+    ovr = apart or recipe.is_ovr(len(classes))
+    problems, K = (len(classes), 1) if ovr else (1, weight_rows(len(classes)))
     kernel = hasattr(recipe, "kernel")
     states: list[Any]
     if kernel and header["kind"] == ("kernel" if recipe.budget is None else "budget"):

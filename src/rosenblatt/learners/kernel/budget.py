@@ -20,7 +20,7 @@ from rosenblatt.learners.state.arrays import Arrays
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel
-from rosenblatt.models.voted import stack_rows
+from rosenblatt.models.voted import stack_rows, with_columns
 from rosenblatt.recipe.rules import Rule
 
 ROWS_A_BATCH = 1024  # that are looked at together; the answer does not depend on it
@@ -110,6 +110,10 @@ class BudgetState(Tallied):
     def copy(self) -> BudgetState:
         """A state that goes its own way."""
         return replace(self, arrays=self.copied_arrays())
+
+    def over(self, features: int) -> BudgetState:
+        """The same state over more columns, which are 0."""
+        return replace(self, rows=None if self.rows is None else with_columns(self.rows, features))
 
     def with_classes(self, mix: NDArray[np.float64]) -> BudgetState:
         """The same state with other classes: row k of `mix` says how class k is made of the old ones."""

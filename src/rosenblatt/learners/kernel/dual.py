@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.table import Table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import KEEPS, Arrays, settle_pocket
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
-from rosenblatt.models.voted import Updates, stack_rows
+from rosenblatt.models.voted import Updates, stack_rows, with_columns
 from rosenblatt.recipe.rules import Rule
 
 
@@ -43,6 +43,16 @@ class Support:
         other = Support(precomputed=self.precomputed)
         other.rows, other._places = self.rows, dict(self._places)
         return other
+
+    def over(self, features: int) -> Support:
+        """The same rows over more columns, which are 0; sparse, so that a row is known by what is not 0."""
+        import scipy.sparse as sp
+
+        wide = Support(precomputed=self.precomputed)
+        if self.rows is not None:
+            rows = with_columns(sp.csr_array(self.rows), features)
+            wide.add(as_table(rows), np.arange(len(self)))
+        return wide
 
     def add(self, table: Table, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Store these rows of the table, unless they are there; returns where they are."""
@@ -174,6 +184,10 @@ class DualState(Tallied):
     def copy(self) -> DualState:
         """A state that goes its own way."""
         return replace(self, support=self.support.copy(), arrays=self.copied_arrays(), start=None, run=None)
+
+    def over(self, features: int) -> DualState:
+        """The same state over more columns, which are 0."""
+        return replace(self, support=self.support.over(features))
 
     def with_classes(self, mix: NDArray[np.float64]) -> DualState:
         """The same state with other classes: row k of `mix` says how class k is made of the old ones."""

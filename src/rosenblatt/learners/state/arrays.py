@@ -62,8 +62,14 @@ class Array:
         made = np.zeros((len(mix), *values.shape[1:]), values.dtype)
         if self.inherits:
             made += np.asarray(self.begin, values.dtype)
-        for new, old in zip(*np.nonzero(mix), strict=True):
-            made[new] = values[old] if self.inherits else made[new] + mix[new, old] * values[old]
+        places, sources = np.nonzero(mix)
+        if self.inherits:
+            made[places] = values[sources]
+        elif np.all(mix[places, sources] == 1.0) and np.all(np.diff(places) > 0):  # rows move, and are not mixed
+            made[places] += values[sources]
+        else:
+            for new, old in zip(places, sources, strict=True):
+                made[new] = made[new] + mix[new, old] * values[old]
         return made
 
 

@@ -144,7 +144,7 @@ class State(Counted):
         ratchet: bool = False,
     ) -> engine.Pass:
         """The pass that `learn` runs, ready for the engine; several over one order may run side by side."""
-        self._take_penalty(rule.penalty)
+        self.take_penalty(rule.penalty)
         dtype = np.result_type(table.dtype, self.dtype)
         for array in matrices(self.declared):
             values = self.arrays[array.name]
@@ -227,7 +227,7 @@ class State(Counted):
             return self.declared
         return (*self.declared, Array("as_of", "features", begin=self.counter("seen")))
 
-    def _take_penalty(self, penalty: Penalty) -> None:
+    def take_penalty(self, penalty: Penalty) -> None:
         """From now on this penalty; what the one before still has to do is done."""
         if penalty == self.penalty:
             return

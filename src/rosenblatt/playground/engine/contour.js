@@ -51,28 +51,15 @@ export function polygonPath(polygon) {
 	return polygon.length < 3 ? "" : `M${polygon.map(([x, y]) => `${f(x)} ${f(y)}`).join("L")}Z`
 }
 
+// Where each class is the answer; the weights of two classes are opposite.
 export function linearRegions(W, polygon) {
-	if (W.length === 1)
-		return [
-			clip(
-				polygon,
-				W[0].map((v) => -v),
-			),
-			clip(polygon, W[0]),
-		].map(polygonPath)
-	return W.map((w, k) => {
-		const others = W.filter((_, j) => j !== k)
-		return polygonPath(
-			others.reduce(
-				(part, other) =>
-					clip(
-						part,
-						w.map((v, j) => v - other[j]),
-					),
-				polygon,
-			),
+	const all = W.length > 1 ? W : [W[0].map((v) => -v), W[0]]
+	const ahead = (w) => (part, other) =>
+		clip(
+			part,
+			w.map((v, j) => v - other[j]),
 		)
-	})
+	return all.map((w) => polygonPath(all.filter((other) => other !== w).reduce(ahead(w), polygon)))
 }
 
 // Marching squares over places `size` apart: the region where the values are >= 0, and its edge.

@@ -1,15 +1,13 @@
 // Scores of an answer at many places of the plane: a grid, or the rows themselves.
 // Scores divided by `reach`, the sizes of all kernel terms, fade nowhere, which makes smooth contours.
 
-import { predict, rowWeightsAt, weightsAt } from "./keep.js"
+import { predict } from "./keep.js"
 import { kernelOf } from "./kernel.js"
-import { pocketAt } from "./learn.js"
 import { isMistake } from "./rule.js"
 import { eachRow, marginOf } from "./space.js"
 
 export function makeField(trace, sites) {
-	const { problem, learner, space, updateSteps, length } = trace
-	const linear = learner.kernel === "linear"
+	const { problem, learner, space, updateSteps, length, linear } = trace
 	const kernel = kernelOf(learner)
 	const kernelRows = new Map()
 	const blank = () => eachRow(problem, () => new Float64Array(sites.length))
@@ -61,10 +59,10 @@ export function makeField(trace, sites) {
 	}
 
 	function pocketScores(end) {
-		if (pocket !== pocketAt(trace, end)) {
-			pocket = pocketAt(trace, end)
+		if (pocket !== trace.keptAt(end, "pocket")) {
+			pocket = trace.keptAt(end, "pocket")
 			kept = blank()
-			const rows = rowWeightsAt(trace, end, "pocket")
+			const rows = trace.rowWeightsAt(end, "pocket")
 			rows.forEach((weights, k) => weights.forEach((weight, i) => weight && add(kept[k], weight, i)))
 		}
 		return kept
@@ -72,7 +70,7 @@ export function makeField(trace, sites) {
 
 	function scoresAt(t, keep) {
 		const end = Math.min(t, length)
-		if (linear && keep !== "vote") return paint(blank(), weightsAt(trace, end, keep))
+		if (linear && keep !== "vote") return paint(blank(), trace.weightsAt(end, keep))
 		if (end < time) rewind()
 		while (time < end) {
 			const next = updateSteps[updates] ?? Infinity
@@ -93,14 +91,18 @@ export function makeField(trace, sites) {
 export function judge(field, { problem, learner }, t) {
 	const { y, classes } = problem
 	const scores = field.scoresAt(t, learner.keep)
-	const margins = y.map((label, i) =>
-		marginOf(
-			scores.map((s) => s[i]),
-			label,
-		),
-	)
-	const isWrong = (_, i) => isMistake(margins[i], scores[0][i], y[i], classes, learner.tie)
-	const most = scores.reduce((top, s) => s.reduce((a, v) => Math.max(a, Math.abs(v)), top), 0)
-	const wrong = [...y.keys()].filter(isWrong)
-	return { wrong, least: margins.reduce((a, b) => Math.min(a, b), Infinity), most, blank: most === 0 }
+	// One list serves all rows: this runs for every frame.
+	const mine = scores.map(() => 0)
+	const wrong = []
+	let [least, most] = [Infinity, 0]
+	for (let i = 0; i < y.length; i++) {
+		for (let k = 0; k < mine.length; k++) {
+			mine[k] = scores[k][i]
+			most = Math.max(most, Math.abs(mine[k]))
+		}
+		const margin = marginOf(mine, y[i])
+		least = Math.min(least, margin)
+		if (isMistake(margin, mine[0], y[i], classes, learner.tie)) wrong.push(i)
+	}
+	return { wrong, least, most, blank: most === 0 }
 }

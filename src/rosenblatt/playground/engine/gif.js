@@ -1,31 +1,29 @@
 // A film as a GIF (89a): one palette for all frames, LZW as the format asks.
 
-// The 255 commonest colours of 5 bits per channel, and a function from a colour to the nearest of them.
+const keyOf = (data, i) => ((data[i] >> 3) << 10) | ((data[i + 1] >> 3) << 5) | (data[i + 2] >> 3)
+// Five bits are spread over eight: 31 is white.
+const colourOf = (key) => [10, 5, 0].map((by) => Math.round(((key >> by) & 31) * (255 / 31)))
+
+// The 255 commonest colours of 5 bits per channel, and a function from an image to the nearest of them.
 export function makePalette(images) {
-	const keyOf = (r, g, b) => ((r >> 3) << 10) | ((g >> 3) << 5) | (b >> 3)
 	const counts = new Map()
 	for (const data of images)
 		for (let i = 0; i < data.length; i += 4) {
-			const key = keyOf(data[i], data[i + 1], data[i + 2])
+			const key = keyOf(data, i)
 			counts.set(key, (counts.get(key) ?? 0) + 1)
 		}
 	const common = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 255)
-	// Five bits are spread over eight: 31 is white.
-	const colours = common.map(([key]) => [10, 5, 0].map((by) => Math.round(((key >> by) & 31) * (255 / 31))))
+	const colours = common.map(([key]) => colourOf(key))
 	const known = new Map()
-	const nearest = (r, g, b) => {
-		const key = keyOf(r, g, b)
-		if (!known.has(key)) {
-			const away = colours.map((c) => (c[0] - r) ** 2 + (c[1] - g) ** 2 + (c[2] - b) ** 2)
-			known.set(key, away.indexOf(Math.min(...away)))
-		}
+	const nearest = (key) => {
+		const [r, g, b] = colourOf(key)
+		const away = colours.map((c) => (c[0] - r) ** 2 + (c[1] - g) ** 2 + (c[2] - b) ** 2)
+		known.set(key, away.indexOf(Math.min(...away)))
 		return known.get(key)
 	}
-	return { colours, nearest }
-}
-
-export function indexed(data, { nearest }) {
-	return Uint8Array.from({ length: data.length / 4 }, (_, i) => nearest(data[4 * i], data[4 * i + 1], data[4 * i + 2]))
+	const pixels = (data) =>
+		Uint8Array.from({ length: data.length / 4 }, (_, i) => known.get(keyOf(data, 4 * i)) ?? nearest(keyOf(data, 4 * i)))
+	return { colours, pixels }
 }
 
 function lzw(pixels) {

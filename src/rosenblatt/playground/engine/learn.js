@@ -3,9 +3,11 @@
 
 import { isMistake, tau as tauOf } from "./rule.js"
 import { makeDual, makeLinear, marginOf } from "./space.js"
+import { Trace } from "./trace.js"
 import { highestWrong } from "./vector.js"
 
 export const MOST_STEPS = 40000
+export const mostEpochs = (rows) => Math.max(1, Math.floor(MOST_STEPS / rows))
 
 export const PLAIN = {
 	rule: "perceptron",
@@ -22,18 +24,13 @@ export const PLAIN = {
 	gamma: 1,
 }
 
-const COLUMNS =
-	"rows epochs scores margins mistakes taus wrongs qs mistakeCounts updateCounts pockets pocketMistakes".split(" ")
-
-// Step t of the trace is entry t - 1 of its lists; step 0 is the start. `pockets` names weights by their update.
 export function learn(problem, learner, epochs) {
 	const space = learner.kernel === "linear" ? makeLinear(problem, learner) : makeDual(problem, learner)
 	const n = problem.X.length
-	const trace = { problem, learner, space, length: 0, converged: false, updateSteps: [], epochMistakes: [] }
-	for (const name of COLUMNS) trace[name] = []
+	const trace = new Trace(problem, learner, space)
 	let [mistakeCount, updates, runLength, checked] = [0, 0, 0, true]
 	const pocket = { update: 0, mistakes: space.wrongRows(), run: -1 }
-	const passes = n ? Math.min(epochs, Math.max(1, Math.floor(MOST_STEPS / n))) : 0
+	const passes = n ? Math.min(epochs, mostEpochs(n)) : 0
 	for (let epoch = 1; epoch <= passes && !trace.converged; epoch++) {
 		let wrongNow = 0
 		const updatesBefore = updates
@@ -65,21 +62,7 @@ export function learn(problem, learner, epochs) {
 			}
 			if (pocket.update === updates) pocket.run = Math.max(pocket.run, runLength)
 			const score = scores[joint ? label : 0]
-			const step = [
-				i,
-				epoch,
-				score,
-				margin,
-				mistake,
-				tau,
-				wrong,
-				q,
-				mistakeCount,
-				updates,
-				pocket.update,
-				pocket.mistakes,
-			]
-			COLUMNS.forEach((name, j) => trace[name].push(step[j]))
+			trace.push(i, epoch, score, margin, mistake, tau, wrong, q, mistakeCount, updates, pocket.update, pocket.mistakes)
 		}
 		trace.epochMistakes.push(wrongNow)
 		if (wrongNow === 0 && updates === updatesBefore) {
@@ -89,15 +72,4 @@ export function learn(problem, learner, epochs) {
 		}
 	}
 	return trace
-}
-
-const reader = (name) => (trace, t) => trace[name][Math.min(t, trace.length) - 1] ?? 0
-export const updatesAt = reader("updateCounts")
-export const mistakesAt = reader("mistakeCounts")
-export const epochAt = reader("epochs")
-export const pocketAt = reader("pockets")
-
-export function nextMistake(trace, t) {
-	const next = trace.mistakes.indexOf(true, t)
-	return next < 0 ? trace.length : next + 1
 }

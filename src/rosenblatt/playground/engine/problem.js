@@ -5,12 +5,8 @@ export function makeProblem(points, names) {
 	return {
 		X: points.map((p) => [p.x, p.y]),
 		y: points.map((p) => (classes === 2 ? (p.c === 1 ? 1 : -1) : p.c)),
+		kinds: points.map((p) => p.c),
 		classes,
 		names,
 	}
-}
-
-export function classOf(problem, row) {
-	if (problem.classes > 2) return problem.y[row]
-	return problem.y[row] === 1 ? 1 : 0
 }

@@ -1,9 +1,5 @@
 // The Python lines that reproduce a run with the rosenblatt package.
 
-import { weightsAt } from "./keep.js"
-import { mistakesAt } from "./learn.js"
-import { classOf } from "./problem.js"
-
 const KEEPERS = { last: "", average: "Averaged", vote: "Voted", pocket: "Pocket" }
 
 // The labels in Python: the names as numbers or texts if Python sorts them as they stand here, else 0, 1, 2 …
@@ -67,22 +63,21 @@ export function writeScript(traces) {
 		),
 		wrapped(
 			"y",
-			problem.X.map((_, i) => texts[classOf(problem, i)]),
+			problem.X.map((_, i) => texts[problem.kinds[i]]),
 		),
 	]
 	traces.forEach((trace, j) => {
-		const { learner, epochMistakes, length, converged } = trace
+		const { learner, epochMistakes, length, converged, straight } = trace
 		const name = traces.length === 1 ? "model" : `model_${j + 1}`
-		const linear = learner.kernel === "linear" && learner.keep !== "vote"
 		const given = options(learner, Math.max(1, epochMistakes.length), problem.classes === 2)
 		parts.push(
 			"",
 			`${name} = ${className(learner)}(${given}).fit(X, y)`,
-			`print(${linear ? `${name}.coef_, ${name}.intercept_, ` : ""}${name}.mistakes_, ${name}.converged_)`,
-			`# here: ${mistakesAt(trace, length)} mistakes, ${converged ? "converged" : "not converged"}`,
+			`print(${straight ? `${name}.coef_, ${name}.intercept_, ` : ""}${name}.mistakes_, ${name}.converged_)`,
+			`# here: ${trace.mistakesAt(length)} mistakes, ${converged ? "converged" : "not converged"}`,
 		)
-		if (linear)
-			for (const [w1, w2, b] of weightsAt(trace, length, learner.keep))
+		if (straight)
+			for (const [w1, w2, b] of trace.weightsAt(length, learner.keep))
 				parts.push(`# here: w = [${w1}, ${w2}], b = ${b}`)
 	})
 	return `${parts.join("\n")}\n`

@@ -1,7 +1,5 @@
 // The arithmetic of a step in words and numbers.
 
-import { classOf } from "./problem.js"
-import { rowWeightsAt, weightsAt } from "./keep.js"
 import { scoresOf } from "./space.js"
 import { target } from "./rule.js"
 
@@ -30,12 +28,12 @@ function linearSum([w1, w2, b], x, intercept, mark) {
 	return `${mark("w", show(w1))}·${x1}${signed(w2, mark("w", show(Math.abs(w2))))}·${x2}${offset}`
 }
 
-function kernelSum(A, row) {
+function kernelSum(A, row, mark) {
 	const terms = [...A.entries()].filter(([, weight]) => weight)
 	if (terms.length === 0) return "an empty sum"
 	const shown = terms.slice(0, 4).map(([i, weight]) => {
 		const size = Math.abs(weight) === 1 ? "" : `${show(Math.abs(weight))}·`
-		return signed(weight, `${size}K(x${i + 1}, x${row + 1})`)
+		return signed(weight, `${size}K(${mark(`row-${i}`, `x${i + 1}`)}, ${mark("x", `x${row + 1}`)})`)
 	})
 	const sum = shown.join("").replace(/^ \+ /, "").replace(/^ − /, "−")
 	return sum + (terms.length > 4 ? ` + … (${terms.length} terms)` : "")
@@ -71,7 +69,7 @@ function describeStart({ problem, learner }) {
 	}
 }
 
-// `mark` wraps what belongs together: "row", its "x", the weights "w" and the "score".
+// `mark` wraps what belongs together: "row", its "x", the weights "w", the "score", another row by its number.
 export function describe(trace, t, mark = (_, text) => text) {
 	if (t === 0 || trace.length === 0) return describeStart(trace)
 	const { problem, learner } = trace
@@ -79,19 +77,19 @@ export function describe(trace, t, mark = (_, text) => text) {
 	const s = Math.min(t, trace.length) - 1
 	const [row, score, margin, tau] = [trace.rows[s], trace.scores[s], trace.margins[s], trace.taus[s]]
 	const [x, label, mistake, rival] = [X[row], y[row], trace.mistakes[s], trace.wrongs[s]]
-	const name = names[classOf(problem, row)]
+	const name = names[problem.kinds[row]]
 	const binary = problem.classes === 2
 	const sign = label === 1 ? "+1" : "−1"
 	const known = name === sign.replace("−", "-") ? "" : `class ${name}${binary ? ", so " : ""}`
 	const by = binary && label < 0 ? "−" : "+"
 	const sums = []
 	let change = mistake ? "but a row of zeros cannot move the weights." : "so nothing changes."
-	if (learner.kernel !== "linear") {
-		if (binary) sums.push(`a = ${kernelSum(rowWeightsAt(trace, s, "last")[0], row)} = ${mark("score", show(score))}`)
+	if (!trace.linear) {
+		if (binary) sums.push(`a = ${kernelSum(trace.rowWeightsAt(s)[0], row, mark)} = ${mark("score", show(score))}`)
 		else sums.push(`a(${name}) = ${show(score)}, best other: a(${names[rival]}) = ${show(score - margin)}`)
 		if (tau) change = `so row ${row + 1} joins the sum with ${by}${show(tau)}.`
 	} else {
-		const [before, after] = [s, s + 1].map((time) => weightsAt(trace, time, "last"))
+		const [before, after] = [s, s + 1].map((time) => trace.weightsAt(time))
 		scoresOf(before, x).forEach((a, k) =>
 			sums.push(
 				`a${binary ? "" : `(${names[k]})`} = ${linearSum(before[k], x, learner.intercept, mark)} = ${mark("score", show(a))}`,
@@ -103,7 +101,7 @@ export function describe(trace, t, mark = (_, text) => text) {
 			const sum = `${mark("w", pair(before[0]))} ${by} ${show(tau)}·${mark("x", pair(x))} = ${mark("w", pair(after[0]))}`
 			change = `so w becomes ${sum}${offset}.`
 		} else if (tau)
-			change = `so w(${name}) gains ${show(tau)}·x = ${pair(after[label])}, and w(${names[rival]}) loses it = ${pair(after[rival])}.`
+			change = `so w(${name}) gains ${show(tau)}·${mark("x", "x")} = ${mark("w", pair(after[label]))}, and w(${names[rival]}) loses it = ${mark("w", pair(after[rival]))}.`
 	}
 	if (tau && learner.rule.startsWith("PA")) sums.push(howFar(learner, margin, trace.qs[s], tau))
 	return {

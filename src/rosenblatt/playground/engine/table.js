@@ -1,7 +1,6 @@
 // Reading the user's CSV, writing the trace.
 
-import { classOf } from "./problem.js"
-import { weightsAt } from "./keep.js"
+import { plural } from "./sentence.js"
 
 export const MOST_POINTS = 500
 export const MOST_CLASSES = 6
@@ -29,11 +28,11 @@ export function readTable(content) {
 	const rows = split(text, mark)
 	if (rows.length === 0) throw new Error("The file has no rows.")
 	const [{ line, cells }, next = { cells }] = rows
-	const columns = (count) => `${count} column${count === 1 ? "" : "s"}`
 	if (cells.length < 3)
-		throw new Error(`Line ${line} has ${columns(cells.length)}: two numbers and a label are needed.`)
+		throw new Error(`Line ${line} has ${plural(cells.length, "column")}: two numbers and a label are needed.`)
 	const odd = rows.find((r) => r.cells.length !== cells.length)
-	if (odd) throw new Error(`Line ${odd.line} has ${columns(odd.cells.length)}, but line ${line} has ${cells.length}.`)
+	if (odd)
+		throw new Error(`Line ${odd.line} has ${plural(odd.cells.length, "column")}, but line ${line} has ${cells.length}.`)
 	const titled = !cells.some(isNumber) && next.cells.some(isNumber)
 	return { header: cells.map((c, j) => (titled && c) || `column ${j + 1}`), rows: titled ? rows.slice(1) : rows }
 }
@@ -58,15 +57,12 @@ function standardised(given) {
 
 // At most MOST_POINTS rows in their order, evenly taken from every class; a small class keeps at least 20.
 function sample(rows, label) {
-	const groups = new Map()
-	for (const r of rows) groups.set(r.cells[label], [...(groups.get(r.cells[label]) ?? []), r])
+	const groups = [...Map.groupBy(rows, (r) => r.cells[label]).values()]
 	const share = Math.min(1, MOST_POINTS / rows.length)
-	const counts = [...groups.values()].map((group) =>
-		Math.min(group.length, Math.max(20, Math.floor(group.length * share))),
-	)
+	const counts = groups.map(({ length }) => Math.min(length, Math.max(20, Math.floor(length * share))))
 	while (counts.reduce((a, b) => a + b) > MOST_POINTS) counts[counts.indexOf(Math.max(...counts))] -= 1
 	const taken = new Set()
-	;[...groups.values()].forEach((group, g) => {
+	groups.forEach((group, g) => {
 		for (let i = 0; i < counts[g]; i++) taken.add(group[Math.floor((i * group.length) / counts[g])])
 	})
 	return rows.filter((r) => taken.has(r))
@@ -101,8 +97,7 @@ export function takeColumns({ header, rows }, { x, y, label }, scaled = true) {
 const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 export function writeTrace(trace) {
-	const { problem, learner } = trace
-	const linear = learner.kernel === "linear"
+	const { problem, linear } = trace
 	const ends = problem.classes === 2 ? [""] : problem.names.map((name) => `_${name}`)
 	const head = ["step", "epoch", "row", "x1", "x2", "label", "score", "margin", "mistake", "tau", "wrong"]
 	if (linear) head.push(...ends.flatMap((end) => [`w1${end}`, `w2${end}`, `b${end}`]))
@@ -111,13 +106,13 @@ export function writeTrace(trace) {
 		trace.epochs[s],
 		i + 1,
 		...problem.X[i],
-		problem.names[classOf(problem, i)],
+		problem.names[problem.kinds[i]],
 		trace.scores[s],
 		trace.margins[s],
 		Number(trace.mistakes[s]),
 		trace.taus[s],
 		problem.names[trace.wrongs[s]] ?? "",
-		...(linear ? weightsAt(trace, s + 1, "last").flat() : []),
+		...(linear ? trace.weightsAt(s + 1).flat() : []),
 	])
 	return [head, ...lines].map((values) => `${values.map((v) => quote(String(v))).join(",")}\n`).join("")
 }

@@ -1,20 +1,19 @@
 // The first screens: what it does, and why. One idea and one figure each.
 
-import { weightsAt } from "../engine/keep.js"
-import { mistakesAt } from "../engine/learn.js"
 import { brief } from "../engine/sentence.js"
 import { makeScoreLine } from "./charts.js"
-import { isMoved, isOver, KINDS, kindOf, mistakes, tellStep } from "./figure.js"
+import { mark } from "../ui/light.js"
+import { isMoved, isOver, KINDS, kindOf, mistakes, sayPoint, soFar, tellStep } from "./figure.js"
 import { askTurn } from "./questions.js"
 
 const DRAG = "Point 1 has the ring. Drag it."
-const GATES = { "0001": "AND", "0111": "OR", "0110": "XOR", 1001: "XNOR", 1110: "NAND", 1000: "NOR" }
+const GATES = { "0001": "AND", "0111": "OR", "0110": "XOR" }
 const gateOf = ({ store }) => GATES[store.state.points.map((p) => p.c).join("")] ?? "This gate"
 const pair = (v) => `(${brief(v[0])}, ${brief(v[1])})`
 
 function wrongNow({ store }) {
 	const { X, y } = store.trace.problem
-	const [[w1, w2, b]] = weightsAt(store.trace, store.state.step, "last")
+	const [[w1, w2, b]] = store.trace.weightsAt(store.state.step)
 	return X.filter(([x1, x2], i) => y[i] * (w1 * x1 + w2 * x2 + b) <= 0).length
 }
 
@@ -73,7 +72,7 @@ export const BASICS = [
 		task: {
 			say: "Drag any point. It learns again at once.",
 			done: isMoved,
-			praise: (figure) => `It learned again, with ${mistakes(figure)} mistakes.`,
+			praise: (figure) => `It learned again, with ${mistakes(figure)}.`,
 		},
 	},
 	{
@@ -86,7 +85,7 @@ export const BASICS = [
 		about: "A line to turn by hand.",
 		link: "#data=blobs&n=20&margin=0.5&seed=4&learner=perceptron,start:1.2_-0.9_1.2&epochs=1",
 		controls: [],
-		hands: { move: false },
+		hands: { move: false, arrows: true },
 		setup: steer,
 		still: true,
 		tell: tellWrong,
@@ -101,7 +100,7 @@ export const BASICS = [
 		title: "Wrong? Then the line moves",
 		text: [
 			"The point with the question mark comes next, and it lies on the wrong side. A wrong guess is a *mistake*.",
-			"After a mistake the line turns. Then the point lies on its own side, or at least nearer to it.",
+			"After a mistake the line turns, to bring the point to its own side. One turn may not be enough.",
 		],
 		about: "One mistake at a time.",
 		link: "#points=0,1,0;-1.8,-0.4,1;1,1.3,0;0.3,-0.6,1;0.2,-1.2,1;-0.8,-0.8,1;-1.4,0.5,1;-1.9,1,1;1.9,-0.3,0;1,-0.2,0&learner=perceptron,start:-0.8_1.2_0.5&epochs=20",
@@ -113,7 +112,7 @@ export const BASICS = [
 			const { trace, state } = figure.store
 			const row = trace.rows[figure.due - 1]
 			if (row === undefined || state.step >= figure.due) return tellStep(figure)
-			return `Point ${row + 1} is ${kindOf(trace, row)}, but the guess is not.`
+			return `${sayPoint(row)} is ${kindOf(trace, row)}, but the guess is not.`
 		},
 		task: {
 			say: "Foresee two turns.",
@@ -131,15 +130,17 @@ export const BASICS = [
 		about: "Adding one arrow to another.",
 		link: "#points=-0.2,-1,1;-0.7,0.8,1;-1.7,1,1;1,-0.2,0;0.7,0.9,0;-1.2,-1.4,1;-1,0.2,1;1.1,-0.8,0;-1.7,-0.3,1&learner=perceptron,start:1.5_0.6_0&epochs=1",
 		controls: ["Tell it again", "next"],
+		hands: { arrows: true },
 		first: true,
 		tell(figure) {
 			const { trace, state } = figure.store
 			const s = state.step - 1
 			if (!trace.taus[s]) return tellStep(figure)
-			const [a, b] = [s, s + 1].map((t) => pair(weightsAt(trace, t, "last")[0]))
+			const [a, b] = [s, s + 1].map((t) => mark("w", pair(trace.weightsAt(t)[0])))
 			const row = trace.rows[s]
 			const sign = trace.problem.y[row] > 0 ? "+" : "−"
-			return `Point ${row + 1} is ${kindOf(trace, row)}: w = ${a} ${sign} ${pair(trace.problem.X[row])} = ${b}`
+			const x = mark("x", pair(trace.problem.X[row]))
+			return `${sayPoint(row)} is ${kindOf(trace, row)}: w = ${a} ${sign} ${x} = ${b}`
 		},
 		task: {
 			say: `${DRAG} Can you swing w by more than 60 degrees?`,
@@ -151,12 +152,13 @@ export const BASICS = [
 		id: "score",
 		title: "Why that helps",
 		text: [
-			"The push always moves the score of the missed point the right way. And we know how far: by the *square of the point's distance* from the middle, and 1 more.",
-			"That may not be enough. Then the point is missed again in the next round, and pushed again.",
+			"The push always moves the score of the missed point the right way. And we know how far: by the *square* of the point's distance from the middle, and 1 more.",
+			"That may not be enough. Then the next round may miss the point again, and push again.",
 		],
 		about: "The score before and after.",
 		link: "#points=-1.6,1,1;1.5,1.2,1;1.2,-1.3,1;-1.4,-1.2,0;-0.4,-1.7,0&learner=perceptron,start:2_-1.2_0&epochs=1",
 		controls: ["Push"],
+		hands: { arrows: true },
 		first: true,
 		extra: makeScoreLine,
 		tell({ store }) {
@@ -166,7 +168,7 @@ export const BASICS = [
 		task: {
 			say: `${DRAG} Where is one push not enough?`,
 			done: ({ store }) => store.trace.taus[0] > 0 && afterPush(store) <= 0,
-			praise: () => "There. It moved the right way, and will be pushed again in the next round.",
+			praise: () => "There. It moved the right way, and the next round may push it again.",
 		},
 	},
 	{
@@ -193,14 +195,14 @@ export const BASICS = [
 		tell(figure) {
 			const { trace, state } = figure.store
 			const [name, epochs] = [gateOf(figure), trace.epochMistakes.length]
-			if (isOver(figure)) return `${name}: ${mistakes(figure)} mistakes in ${epochs - 1} epochs, then none.`
+			if (isOver(figure)) return `${name}: ${mistakes(figure)} in ${epochs - 1} epochs, then none.`
 			if (state.step >= trace.length) return `${name}: still wrong after ${epochs} epochs. Two screens on you see why.`
-			return `${name}, epoch ${trace.epochs[state.step]}: ${mistakesAt(trace, state.step)} mistakes so far.`
+			return `${name}, epoch ${trace.epochs[state.step]}: ${soFar(figure.store)} so far.`
 		},
 		task: {
 			say: "Click a corner to change its kind. Make OR: all blue but the lower left. Does it learn that too?",
 			done: (figure) => gateOf(figure) === "OR" && isOver(figure),
-			praise: (figure) => `Yes: OR takes ${mistakes(figure)} mistakes. It can learn 14 of the 16 gates.`,
+			praise: (figure) => `Yes: OR takes ${mistakes(figure)}. It can learn 14 of the 16 gates.`,
 		},
 	},
 ]

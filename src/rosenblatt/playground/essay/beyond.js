@@ -1,16 +1,14 @@
 // The later screens: how long it takes, where it fails, and what to do then.
 
-import { mistakesAt } from "../engine/learn.js"
 import { show } from "../engine/sentence.js"
 import { presetState } from "../engine/state.js"
 import { set } from "../ui/node.js"
 import { makeExam, makeRace } from "./charts.js"
-import { isMoved, isOver, KINDS, mistakes, tellStep } from "./figure.js"
+import { isMoved, isOver, KINDS, mistakes, soFar, tellStep } from "./figure.js"
 import { askBound, askKeep } from "./questions.js"
 
-const boundOf = ({ store }) => Math.floor(store.bound(store.learner) + 1e-9)
+const boundOf = ({ store }) => store.most(store.learner)
 const isSeparable = ({ store }) => store.margin(store.learner).low > 0
-const soFar = ({ trace, state }) => mistakesAt(trace, state.step)
 const toEnd = (store) => store.set({ step: store.trace.length })
 
 function gap(figure) {
@@ -59,7 +57,7 @@ export const BEYOND = [
 		extra: makeRace,
 		ask: askBound,
 		tell: (figure) =>
-			`${soFar(figure.store)} mistakes of at most ${boundOf(figure)}. γ = ${show(figure.store.margin(figure.store.learner).low)}`,
+			`${soFar(figure.store)} of at most ${boundOf(figure)}. γ = ${show(figure.store.margin(figure.store.learner).low)}`,
 		task: {
 			say: "Pull the gap wide, until at most 10 mistakes are possible.",
 			done: (figure) => boundOf(figure) <= 10,
@@ -76,13 +74,13 @@ export const BEYOND = [
 		about: "The proof that no line divides XOR.",
 		link: "#data=xor&epochs=10&step=6&proof=yes",
 		tell(figure) {
-			if (isSeparable(figure)) return `They no longer cross. It needs ${mistakes(figure)} mistakes.`
-			return `${tellStep(figure)} ${soFar(figure.store)} mistakes so far.`
+			if (isSeparable(figure)) return `They no longer cross. It needs ${mistakes(figure)}.`
+			return `${tellStep(figure)} ${soFar(figure.store)} so far.`
 		},
 		task: {
 			say: "Drag a corner until the blue and the orange no longer cross. Then one line is enough.",
 			done: isSeparable,
-			praise: (figure) => `Nothing is on both sides now, and it finds a line after ${mistakes(figure)} mistakes.`,
+			praise: (figure) => `Nothing is on both sides now, and it finds a line after ${mistakes(figure)}.`,
 		},
 	},
 	{
@@ -137,13 +135,13 @@ export const BEYOND = [
 		hands: { add: true },
 		setup: reach,
 		tell({ store }) {
-			const rows = store.trace.space.moves.slice(0, soFar(store)).map((move) => move.row)
+			const rows = store.trace.space.moves.slice(0, store.trace.mistakesAt(store.state.step)).map((move) => move.row)
 			return `${new Set(rows).size} of ${store.state.points.length} points speak.`
 		},
 		task: {
 			say: "Click among the orange points: it adds a blue one. Does the curve go around it?",
 			done: (figure) => figure.store.state.points.length > 60 && isOver(figure),
-			praise: (figure) => `It does: every point is right again, after ${mistakes(figure)} mistakes.`,
+			praise: (figure) => `It does: every point is right again, after ${mistakes(figure)}.`,
 		},
 	},
 	{
@@ -154,12 +152,13 @@ export const BEYOND = [
 			"After a mistake the right arrow *gains* x, and the one that won wrongly *loses* it.",
 		],
 		about: "Three kinds at once.",
+		hands: { arrows: true },
 		link: "#data=three&n=45&margin=0.6&seed=1&epochs=60",
 		task: {
 			say: "Drag a point into the land of another colour. What do the borders do?",
 			done: isMoved,
 			praise: (figure) =>
-				`The borders moved with it: ${mistakes(figure)} mistakes, ${figure.store.trace.converged ? "then none" : "and no end"}.`,
+				`The borders moved with it: ${mistakes(figure)}, ${figure.store.trace.converged ? "then none" : "and no end"}.`,
 		},
 	},
 	{

@@ -2,12 +2,12 @@
 
 import { judge, makeField } from "../engine/field.js"
 import { KEEPS } from "../engine/keep.js"
-import { updatesAt } from "../engine/learn.js"
 import { brief, show } from "../engine/sentence.js"
 import { clamp } from "../engine/vector.js"
-import { html, patch, same, set, svg } from "../ui/node.js"
+import { mark, words } from "../ui/light.js"
+import { html, patch, path, same, set, svg } from "../ui/node.js"
 import { ticks } from "../ui/view.js"
-import { axes, legend, makeWedge } from "../ui/wedge.js"
+import { axes, legend, makeWedge, swatch } from "../ui/wedge.js"
 
 const REACH = 9
 
@@ -33,10 +33,10 @@ export function makeScoreLine({ store }) {
 		patch(picture, [
 			["rect", { class: "half class0", y: 26, width: half, height: 22 }],
 			["rect", { class: "half class1", x: half, y: 26, width: half, height: 22 }],
-			["path", { class: "zero", d: `M${half} 20V54` }],
-			["path", { class: "leap", d: pushed ? `M${x(before)} 37H${x(after)}` : "" }],
-			["circle", { class: "was", cx: x(before), cy: 37, r: 6 }],
-			["circle", { class: "is", cx: x(after), cy: 37, r: pushed ? 8 : 0 }],
+			path("zero", `M${half} 20V54`),
+			path("leap", pushed ? `M${x(before)} 37H${x(after)}` : ""),
+			["circle", { class: "was", "data-light": "score row-0", cx: x(before), cy: 37, r: 6 }],
+			["circle", { class: "is", "data-light": "score row-0", cx: x(after), cy: 37, r: pushed ? 8 : 0 }],
 			text("middle", half, 68, "0"),
 			text("left", 0, 68, "guess: orange"),
 			text("right", width, 68, "guess: blue"),
@@ -45,8 +45,9 @@ export function makeScoreLine({ store }) {
 		])
 		const said = pushed ? `The score moved from ${brief(before)} to ${brief(after)}.` : `The score is ${brief(before)}.`
 		set(picture, { viewBox: `0 0 ${width} 72`, "aria-label": said })
-		const squares = trace.problem.X[0].map((v) => `${show(Math.abs(v))}² + `).join("")
-		sum.textContent = `The push moves the score by ‖x‖² + 1 = ${squares}1 = ${show(q)}`
+		const squares = trace.problem.X[0].map((v) => `${mark("x", `${show(Math.abs(v))}²`)} + `).join("")
+		const moved = `The push moves the ${mark("score", "score")} by ${mark("x", "‖x‖²")} + 1 = ${squares}1 = ${show(q)}`
+		sum.replaceChildren(...words(moved, 0))
 	})
 }
 
@@ -66,7 +67,7 @@ export function makeRace({ store }) {
 		const { learner } = trace
 		if (!same(seen, trace, ...size()))
 			wedge.draw(trace, lines, store.margin(learner), store.bound(learner), true, ...size())
-		wedge.follow(lines, updatesAt(trace, state.step))
+		wedge.follow(lines, trace.updatesAt(state.step))
 	})
 }
 
@@ -89,15 +90,16 @@ export function makeExam({ store }) {
 		const step = clamp(store.state.step, 1, trace.length)
 		const [width, height] = size()
 		const top = Math.max(...view.errors.last) * 1.05
-		const { x, y, rules, floor } = axes(width, height, trace.length, top, ticks(0, top, height / 50))
+		const counts = ticks(0, trace.length, width / 90)
+		const { x, y, rules, floor } = axes(width, height, trace.length, top, ticks(0, top, height / 50), counts)
 		const chosen = (keep) => (keep === learner.keep ? " chosen" : "")
 		const line = (keep) => {
 			const places = view.errors[keep].slice(0, step).map((v, j) => `${x(j + 1).toFixed(1)} ${y(v).toFixed(1)}`)
-			return svg("path", { class: `exam-${keep}${chosen(keep)}`, d: `M${places.join("L")}` })
+			return svg("path", { class: `exam-${keep}${chosen(keep)}`, "data-light": keep, d: `M${places.join("L")}` })
 		}
-		const mark = (keep) =>
-			html("span", { class: `swatch exam-${keep}${chosen(keep)}` }, html("i"), `${keep} ${view.errors[keep][step - 1]}`)
-		title.replaceChildren(html("span", `Wrong of ${tests.X.length} new points: `), ...KEEPS.map(mark))
+		const count = (keep) => swatch(`exam-${keep}${chosen(keep)}`, keep, `${keep} ${view.errors[keep][step - 1]} `)
+		const said = `Wrong of ${tests.X.length} new points, by rows seen: `
+		title.replaceChildren(html("span", said), ...KEEPS.map(count))
 		set(chart, { viewBox: `0 0 ${width} ${height}`, "aria-label": title.textContent })
 		chart.replaceChildren(...rules, ...KEEPS.map(line), svg("path.bound", { d: `M${x(step)} 8V${floor}` }))
 	}

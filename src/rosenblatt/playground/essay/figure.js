@@ -1,19 +1,20 @@
 // A live figure of the essay: a store, its plane, the few controls it needs, and what is said below it.
 
-import { nextMistake } from "../engine/learn.js"
-import { classOf } from "../engine/problem.js"
 import { plural } from "../engine/sentence.js"
 import { readLink } from "../engine/state.js"
-import { light, startLight } from "../ui/light.js"
+import { light, mark, startLight, words } from "../ui/light.js"
 import { announce, html, set } from "../ui/node.js"
 import { makePlayer } from "../ui/player.js"
 import { makeStage } from "../ui/stage.js"
 import { Store } from "../ui/store.js"
 
 export const KINDS = ["■ orange", "● blue", "▲ green"]
-export const kindOf = ({ problem }, row) => KINDS[classOf(problem, row)]
+export const kindOf = ({ problem }, row) => KINDS[problem.kinds[row]]
 
-export const mistakes = ({ store }) => store.trace.mistakeCounts.at(-1) ?? 0
+export const sayPoint = (row) => mark(`row-${row}`, `Point ${row + 1}`)
+
+export const mistakes = ({ store }) => plural(store.trace.mistakesAt(Infinity), "mistake")
+export const soFar = ({ trace, state }) => plural(trace.mistakesAt(state.step), "mistake")
 export const isMoved = ({ store }) => store.state.data === null
 export const isOver = ({ store: { trace, state } }) => trace.converged && state.step >= trace.length
 
@@ -24,7 +25,7 @@ export function tellStep({ store: { trace, state } }) {
 	if (s + 1 === trace.length && trace.converged)
 		return `A whole round is right: done, after ${plural(trace.mistakeCounts[s], "mistake")}.`
 	const end = trace.mistakes[s] ? "Wrong: the line moves." : "Right: nothing changes."
-	return `Point ${trace.rows[s] + 1} is ${kindOf(trace, trace.rows[s])}. ${end}`
+	return `${sayPoint(trace.rows[s])} is ${kindOf(trace, trace.rows[s])}. ${end}`
 }
 
 export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["play"], about }) {
@@ -48,7 +49,7 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		tellAgain,
 	}
 	const tap = hands.tap && ((row) => hands.tap(figure, row))
-	figure.stage = makeStage(store, figure.tool, board, { add: false, ...hands, tap })
+	figure.stage = makeStage(store, figure.tool, board, { add: false, arrows: false, ...hands, tap })
 	figure.stage.picked = (row) => light(node, row < 0 ? [] : [`row-${row}`])
 
 	function button(text, onclick, attributes) {
@@ -72,7 +73,7 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		announce(said.textContent)
 	}
 
-	const next = () => tellAgain(nextMistake(store.trace, store.state.step % store.trace.length))
+	const next = () => tellAgain(store.trace.nextMistake(store.state.step % store.trace.length))
 	for (const way of controls)
 		if (way === "play") figure.play = button("Play", player.toggle, { class: "accent" })
 		else if (way === "next") button("Next mistake", next)
@@ -89,7 +90,8 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 	function render() {
 		label()
 		const text = tell(figure)
-		if (said.textContent !== text) said.textContent = text
+		if (figure.told !== text) said.replaceChildren(...words(text, store.trace.rows[store.state.step - 1]))
+		figure.told = text
 		for (const view of figure.views) view.render()
 		figure.watch?.()
 	}

@@ -5,7 +5,7 @@ import { contour } from "../engine/contour.js"
 import { learn, PLAIN } from "../engine/learn.js"
 import { makePreset } from "../engine/presets.js"
 import { clamp, dot } from "../engine/vector.js"
-import { announce, html, patch, set, svg } from "../ui/node.js"
+import { announce, html, patch, path, set, svg } from "../ui/node.js"
 import { isStill } from "../ui/player.js"
 import { shapePath } from "../ui/shape.js"
 
@@ -60,13 +60,13 @@ export function makeLift(changed) {
 
 	function render() {
 		const [width, height] = [max(200, board.clientWidth), max(180, board.clientHeight)]
-		const unit = 0.3 * min(width, height * 1.2)
+		const unit = 0.28 * min(width, height * 1.2)
 		const { size, up: rise, raise } = SETS[view.name]
 		const place = (x, y, z) => {
 			const [a, b] = [x / size, y / size]
 			const back = a * sin(across) + b * cos(across)
 			const spot = [a * cos(across) - b * sin(across), -rise(z) * raised * cos(up) - back * sin(up)]
-			return [width / 2 + unit * spot[0], height * 0.47 + unit * spot[1]].map((v) => v.toFixed(1))
+			return [width / 2 + unit * spot[0], height * 0.45 + unit * spot[1]].map((v) => v.toFixed(1))
 		}
 		const shown = raised === 1
 		const slope = rise(1) - rise(0)
@@ -78,7 +78,7 @@ export function makeLift(changed) {
 		const points = (wanted) => {
 			const rows = [...X.keys()].filter((i) => isNear(i) === wanted)
 			const d = (i) => shapePath(classes[i], X.length > 10 ? 6 : 9, ...place(...X[i]).map(Number))
-			return rows.map((i) => ["path", { class: `point class${classes[i]}`, d: d(i) }])
+			return rows.map((i) => path(`point class${classes[i]}`, d(i)))
 		}
 		const square = (of) => {
 			const sides = [-size, size]
@@ -94,7 +94,6 @@ export function makeLift(changed) {
 		})
 		const { edge } = contour({ columns: GRID + 1, rows: GRID + 1, size: 100 }, values)
 		const curve = edge.replace(/(-?[\d.]+) (-?[\d.]+)/g, (_, x, y) => ground(at(x / 100), at(y / 100)))
-		const path = (name, d) => ["path", { class: name, d }]
 		set(picture, { viewBox: `0 0 ${width} ${height}`, width, height })
 		patch(layers[0], [path("ground", square(ground)), path("curve", shown ? curve : "")])
 		patch(layers[1], [path("drop", raised ? drops : "")])

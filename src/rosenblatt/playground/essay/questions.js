@@ -1,7 +1,6 @@
 // Questions to answer before the figure does, with a reaction.
 
 import { KEEPS } from "../engine/keep.js"
-import { nextMistake } from "../engine/learn.js"
 import { announce, html, set, svg } from "../ui/node.js"
 import { kindOf } from "./figure.js"
 
@@ -30,8 +29,8 @@ export function askTurn(figure) {
 
 	function ask() {
 		const { trace, state } = store
-		const next = nextMistake(trace, state.step)
-		figure.due = trace.mistakes[next - 1] ? next : nextMistake(trace, 0)
+		const next = trace.nextMistake(state.step)
+		figure.due = trace.mistakes[next - 1] ? next : trace.nextMistake(0)
 		turn(false)
 		question.react("", false)
 		store.set({ step: figure.due - 1 })
@@ -44,11 +43,10 @@ export function askTurn(figure) {
 
 	function mark() {
 		const [plane] = figure.stage.planes
-		const point = plane?.layers.points.children[store.trace.rows[figure.due - 1]]
-		if (!point) return
+		const place = plane?.placeOf(store.trace.rows[figure.due - 1])
+		if (!place) return
 		plane.layers.marks.append(sign)
-		const [x, y] = point.getAttribute("transform").match(/-?[\d.]+/g)
-		set(sign, { x, y: y - 14, visibility: store.state.step < figure.due ? "visible" : "hidden" })
+		set(sign, { x: place[0], y: place[1] - 14, visibility: store.state.step < figure.due ? "visible" : "hidden" })
 	}
 
 	const question = makeQuestion("Which way will the line turn?", answers, (value, react) => {
@@ -83,7 +81,7 @@ export function askBound(figure) {
 		figure.player.pause()
 		const [wide, narrow] = [0.6, 0.3].map((gap) => {
 			figure.setGap(gap)
-			return Math.floor(store.bound(store.learner) + 1e-9)
+			return store.most(store.learner)
 		})
 		const right = value === 4
 		react(`${right ? "Yes" : "Not quite"}: γ is squared. From ${wide} at a gap of 0.6 to ${narrow} at 0.3.`, right)

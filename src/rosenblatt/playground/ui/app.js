@@ -78,6 +78,14 @@ find("to-essay").onclick = () => {
 	find("to-essay").href = `#scene=${essay?.current ?? "learn"}`
 	announce("The story.")
 }
+find("present").onclick = ({ target }) => {
+	const on = body.classList.toggle("present")
+	document.documentElement.classList.toggle("present", on)
+	set(target, { "aria-pressed": on })
+	target.textContent = on ? "End presentation" : "Present"
+	announce(on ? "Presentation: large type, panels hidden." : "All panels are shown.")
+	if (body.dataset.view === "essay") essay.open(essay.current)
+}
 find("help-open").onclick = () => find("help").showModal()
 startTheme(find("theme"))
 body.classList.toggle("embed", embed !== null)
@@ -86,7 +94,9 @@ addEventListener("hashchange", route)
 addEventListener("keydown", (event) => {
 	const { key, target } = event
 	const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[key]
-	if (!by || body.dataset.view !== "essay" || !target.matches("body, h2, main")) return
+	if (body.dataset.view !== "essay" || !target.matches("body, h2, main, #present")) return
+	if (key === "f") find("present").click()
+	if (!by) return
 	event.preventDefault()
 	essay.open(1 + by + [...essay.screens.keys()].indexOf(essay.current))
 })

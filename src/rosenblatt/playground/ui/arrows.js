@@ -1,17 +1,19 @@
 // The weight vector, and the push that moved it, to the scale of the grid. Where that does not fit, they are drawn in an
 // inset, and its scale is printed.
 
-import { weightsAt } from "../engine/keep.js"
-import { updatesAt } from "../engine/learn.js"
 import { clamp } from "../engine/vector.js"
-import { patch } from "./node.js"
+import { patch, path } from "./node.js"
 
 const HEAD = 10
 const mix = (a, b, s) => a.map((v, j) => v + s * (b[j] - v))
 const ease = (v) => 1 - (1 - clamp(v, 0, 1)) ** 3
 
-// The parts of a story told in the time from 0 to 1: first the vector travels to the tip of w, then w swings.
-export const phases = (s) => ({ travel: ease((s - 0.2) / 0.35), swing: ease((s - 0.55) / 0.45) })
+// The parts of a story told in the time from 0 to 1: first the vector travels to the tip of w, then w swings. Without
+// arrows the line need not wait for them.
+export const phases = (s, arrows = true) => ({
+	travel: ease((s - 0.2) / 0.35),
+	swing: arrows ? ease((s - 0.55) / 0.45) : ease((s - 0.25) / 0.45),
+})
 
 function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 	const length = Math.hypot(x1 - x0, y1 - y0)
@@ -20,18 +22,16 @@ function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 	const head = Math.min(HEAD, length * 0.6)
 	const [bx, by] = [x1 - ux * head, y1 - uy * head]
 	const [nx, ny] = [-uy * head * 0.5, ux * head * 0.5]
+	const about = { "data-light": light }
 	const nodes = [
-		["path", { class: `shaft ${name}`, "data-light": light, d: `M${x0} ${y0}L${bx} ${by}` }],
-		[
-			"path",
-			{ class: `tip ${name}`, "data-light": light, d: `M${x1} ${y1}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` },
-		],
+		path(`shaft ${name}`, `M${x0} ${y0}L${bx} ${by}`, about),
+		path(`tip ${name}`, `M${x1} ${y1}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z`, about),
 	]
 	if (label && length > 14) {
 		const push = name.startsWith("push")
 		const [x, y] = push ? [(x0 + x1) / 2 - uy * 15, (y0 + y1) / 2 + ux * 15] : [x1 + ux * 12, y1 + uy * 12]
 		const place = { x: clamp(x, 12, sides[0] - 12), y: clamp(y, 12, sides[1] - 12) + 4 }
-		nodes.push(["text", { class: `tag ${name}`, "data-light": light, ...place }, label])
+		nodes.push(["text", { class: `tag ${name}`, ...about, ...place }, label])
 	}
 	return nodes
 }
@@ -76,19 +76,19 @@ export function makeArrows(layer) {
 	// `s` is how far the story of this step has been told.
 	function draw(trace, t, view, handle, s = 1) {
 		arrows.grip = null
-		if (trace.learner.kernel !== "linear") return patch(layer, [])
+		if (!trace.linear) return patch(layer, [])
 		const held = handle && trace.learner.start
 		if (of?.trace !== trace || of.view !== view || of.held !== held) {
 			of = { trace, view, held }
 			frame = frameFor(trace, view, held ? trace.space.snapshots.slice(0, 1) : trace.space.snapshots)
 		}
 		const { origin, inset, reach } = frame
-		const { scale, said } = inset ? fit(inset, Math.sqrt(view.sx * view.sy), reach[updatesAt(trace, t)]) : frame
+		const { scale, said } = inset ? fit(inset, Math.sqrt(view.sx * view.sy), reach[trace.updatesAt(t)]) : frame
 		const sides = [view.width, view.height]
 		const { travel, swing } = phases(s)
 		const tip = ([w1, w2], from = origin, by = scale) => [from[0] + w1 * by, from[1] - w2 * by]
-		const now = weightsAt(trace, t, "last")
-		const before = weightsAt(trace, Math.max(0, t - 1), "last")
+		const now = trace.weightsAt(t)
+		const before = trace.weightsAt(Math.max(0, t - 1))
 		const joint = now.length > 1
 		const nodes = []
 		// A box would cover what a small picture shows.
@@ -109,6 +109,7 @@ export function makeArrows(layer) {
 				const start = mix(view.toScreen(0, 0), tip(before[k]), travel)
 				const end = mix(view.toScreen(...x), tip(before[k].map((v, j) => v + by * (x[j] ?? 0))), travel)
 				if (s === 1 || swing > 0) nodes.push(...arrow(`old${kind}`, "", origin, tip(before[k]), "", sides))
+				if (s === 1 && !inset) nodes.push(path("trail", `M${origin}L${view.toScreen(...x)}`))
 				if (s > 0.15)
 					nodes.push(...arrow(`push${kind}`, `x row-${row}`, start, end, travel < 1 ? "" : by > 0 ? "+x" : "−x", sides))
 			}

@@ -5,6 +5,7 @@ import { makeRandom } from "../engine/random.js"
 import { show } from "../engine/sentence.js"
 import { presetState } from "../engine/state.js"
 import { MOST_CLASSES } from "../engine/table.js"
+import { mark, words } from "./light.js"
 import { announce, check, field, find, html, picture, same, set, svg } from "./node.js"
 import { shapePath } from "./shape.js"
 import { frameOf, makeView } from "./view.js"
@@ -17,17 +18,17 @@ const TITLES = {
 	seed: ["Random seed", "Another number draws other points of the same kind."],
 }
 
-const mark = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) })
+const symbol = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) })
 
 function thumbnail(name) {
 	const { points } = makePreset(name, { n: 44 })
 	const { toScreen } = makeView(frameOf(points), 56, 38)
-	return picture("0 0 56 38", ...points.map((p) => mark(p.c, points.length > 10 ? 1.7 : 3.6, ...toScreen(p.x, p.y))))
+	return picture("0 0 56 38", ...points.map((p) => symbol(p.c, points.length > 10 ? 1.7 : 3.6, ...toScreen(p.x, p.y))))
 }
 
 function mix(parts) {
 	const total = parts.reduce((sum, p) => sum + Number(p.lambda), 0)
-	return parts.map((p) => `${show(Number(p.lambda) / total)}·row ${p.row + 1}`).join(" + ")
+	return parts.map((p) => `${show(Number(p.lambda) / total)}·${mark(`row-${p.row}`, `row ${p.row + 1}`)}`).join(" + ")
 }
 
 // Why no weights can do it; with an offset, two mixtures of rows are one point.
@@ -122,7 +123,7 @@ export function makeDataset(store, tool) {
 			const act = { checked: tool.choice === value, onchange: () => (tool.choice = value) }
 			return html("label.tool", html("input", { type: "radio", name: "tool", value, ...act }), html("span", inside))
 		}
-		const classes = names.map((name, c) => radio(c, picture("-9 -9 18 18", mark(c, 6)), name))
+		const classes = names.map((name, c) => radio(c, picture("-9 -9 18 18", symbol(c, 6)), name))
 		const add = html("button", { title: "Add a class", "aria-label": "Add a class", onclick: addClass }, "+")
 		find("tools").replaceChildren(...classes, radio("erase", "Erase"), names.length < MOST_CLASSES ? add : "")
 	}
@@ -142,11 +143,11 @@ export function makeDataset(store, tool) {
 		const shown = of ? `, for the ${points.length} rows learned from of ${of}` : ""
 		let [head, said, more] = ["", "No points yet.", ""]
 		if (verdict === "separable") {
-			const bound = store.bound(learner)
+			const most = store.most(learner)
 			const figures = {
 				"best margin γ": show(margin.low),
 				"radius R": show(Math.sqrt(margin.R2)),
-				"most mistakes R²/γ²": bound === null ? "no bound" : show(Math.floor(bound + 1e-9)),
+				"most mistakes R²/γ²": most === null ? "no bound" : show(most),
 			}
 			;[head, said] = lift ? ["Separable in the kernel's space.", ""] : ["Separable.", ` Checked exactly${shown}.`]
 			more = html(
@@ -161,7 +162,7 @@ export function makeDataset(store, tool) {
 		} else if (lift && margin) said = "No margin was found in the kernel's space."
 		else if (margin) said = "Too close to call: rounding hides the answer."
 		find("verdict").dataset.verdict = verdict
-		find("verdict").replaceChildren(html("p", html("strong", head), said), more)
+		find("verdict").replaceChildren(html("p", html("strong", head), words(said)), more)
 	}
 
 	return dataset

@@ -1,24 +1,10 @@
 // The arithmetic of the step, in a sentence whose numbers light up with what they belong to.
 
 import { describe } from "../engine/sentence.js"
+import { mark, words } from "./light.js"
 import { find, html, same } from "./node.js"
 
 const BADGES = { start: "start", mistake: "✗ mistake", close: "update", right: "✓ right" }
-
-// Marked words travel through the sentence between control characters.
-const mark = (kind, text) => `\u0001${kind}\u0002${text}\u0001`
-
-function words(text, row) {
-	return text.split("\u0001").map((part) => {
-		const [kind, said] = part.split("\u0002")
-		if (said === undefined) return part
-		return html(
-			"b.word",
-			{ tabindex: 0, "data-light": kind === "w" || kind === "score" ? kind : `${kind} row-${row}` },
-			said,
-		)
-	})
-}
 
 export function makeExplain(store) {
 	const view = { calm: true, render }

@@ -6,7 +6,7 @@ import { makeExplain } from "./explain.js"
 import { startKeys } from "./keys.js"
 import { makeLearners } from "./learners.js"
 import { light, startLight } from "./light.js"
-import { announce, find, set } from "./node.js"
+import { find } from "./node.js"
 import { makeProof } from "./proof.js"
 import { startSave } from "./save.js"
 import { makeStage } from "./stage.js"
@@ -27,13 +27,6 @@ export function makeLab(state, changed) {
 	startLight(app)
 	startTips()
 	stage.picked = (row) => light(app, row < 0 ? [] : [`row-${row}`])
-	find("present").onclick = () => {
-		const on = document.body.classList.toggle("present")
-		set(find("present"), { "aria-pressed": on })
-		find("present").textContent = on ? "End presentation" : "Present"
-		announce(on ? "Presentation: large type, panels hidden." : "All panels are shown.")
-		dispatchEvent(new Event("resize"))
-	}
 	const around = { calm: true, render: () => (find("stretch").hidden = !stage.stretch) }
 	const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)]
 	store.views = [stage, around, ...panels, transport, { calm: true, render: () => changed(writeLink(store.state)) }]

@@ -1,6 +1,6 @@
 // One to four learners, and the options of the active one: three that matter, the others folded away.
 
-import { MOST_STEPS, PLAIN } from "../engine/learn.js"
+import { MOST_STEPS, mostEpochs, PLAIN } from "../engine/learn.js"
 import { MOST_EPOCHS, MOST_LEARNERS, NUMBERS } from "../engine/state.js"
 import { learnerName } from "./names.js"
 import { check, field, find, html, same, select, tell } from "./node.js"
@@ -155,7 +155,7 @@ export function makeLearners(store) {
 					),
 				)
 		}
-		const most = Math.max(1, Math.floor(MOST_STEPS / Math.max(1, count)))
+		const most = mostEpochs(count)
 		const note = `${most} epochs are run: ${MOST_STEPS} steps are the most this page keeps.`
 		form.setAttribute("aria-label", learnerName(learner))
 		form.replaceChildren(html("div.fields", main), html("p.none", epochs > most ? note : ""))

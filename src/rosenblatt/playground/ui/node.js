@@ -26,6 +26,8 @@ const maker =
 export const html = maker((tag) => document.createElement(tag))
 export const svg = maker((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag))
 
+export const word = (kind, x, y, said) => svg(`text.${kind}`, { x, y }, said)
+
 export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidden": "true" }, ...inside)
 
 // `tip` is the sentence shown on hover and focus.
@@ -54,6 +56,8 @@ export const select = (options, value, attributes) =>
 		attributes,
 		Object.entries(options).map(([key, text]) => html("option", { value: key, selected: key === String(value) }, text)),
 	)
+
+export const path = (name, d, more) => ["path", { class: name, d, ...more }]
 
 // Make the children of a layer these [tag, attributes, text]; old nodes are far cheaper than new ones.
 export function patch(layer, list) {

@@ -1,6 +1,6 @@
 // The planes as one picture that stands by itself: SVG, PNG, or a film of the whole run.
 
-import { encodeGif, indexed, makePalette } from "../engine/gif.js"
+import { encodeGif, makePalette } from "../engine/gif.js"
 import { html, svg } from "./node.js"
 
 const PAINT =
@@ -8,6 +8,7 @@ const PAINT =
 	"opacity visibility font-family font-size font-weight font-style text-anchor paint-order"
 const MOST_FRAMES = 60
 const FILM_WIDTH = 640
+const WEBM = "video/webm"
 
 // A copy that carries its colours with it, since the style sheet stays behind.
 function painted(node) {
@@ -50,40 +51,61 @@ async function paint({ text, size }, scale) {
 	image.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }))
 	await image.decode()
 	const canvas = html("canvas", { width: Math.round(size[0] * scale), height: Math.round(size[1] * scale) })
-	const context = canvas.getContext("2d")
-	context.drawImage(image, 0, 0, canvas.width, canvas.height)
+	canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height)
 	URL.revokeObjectURL(image.src)
-	return { canvas, context }
+	return canvas
 }
 
 export async function asPng(picture) {
-	const { canvas } = await paint(picture, 2)
+	const canvas = await paint(picture, 2)
 	return new Promise((done) => canvas.toBlob(done))
 }
 
 // A frame for every update, or as many as fit, evenly taken. The first mistakes stay longest, as in the story.
-export async function asGif(store, stage) {
+export async function makeFrames(store, stage) {
 	const [{ step }, pace] = [store.state, store.pace]
 	const { updateSteps, length } = store.trace
-	const every = Math.max(1, Math.ceil(updateSteps.length / MOST_FRAMES))
+	const every = Math.ceil(updateSteps.length / MOST_FRAMES)
 	const steps = [...new Set([0, ...updateSteps.filter((_, j) => j % every === 0), length])]
-	const images = []
-	let size
+	const frames = []
 	store.pace = 0
-	for (const now of steps) {
+	for (const [j, now] of steps.entries()) {
 		store.set({ step: now })
 		const picture = drawing(stage)
-		const { canvas, context } = await paint(picture, Math.min(1, FILM_WIDTH / picture.size[0]))
-		size = [canvas.width, canvas.height]
-		images.push(context.getImageData(0, 0, ...size).data)
+		const canvas = await paint(picture, Math.min(1, FILM_WIDTH / picture.size[0]))
+		frames.push({ canvas, seconds: now === length ? 2.5 : Math.max(0.12, 1.1 * 0.84 ** j) })
 	}
 	store.set({ step })
 	store.pace = pace
+	return frames
+}
+
+export function asGif(frames) {
+	const { width, height } = frames[0].canvas
+	const images = frames.map(({ canvas }) => canvas.getContext("2d").getImageData(0, 0, width, height).data)
 	const palette = makePalette([images[0], images[images.length >> 1], images.at(-1)])
-	const delay = (j) => (j === images.length - 1 ? 250 : Math.round(Math.max(12, 110 * 0.84 ** j)))
-	return encodeGif(
-		...size,
-		palette,
-		images.map((data, j) => ({ pixels: indexed(data, palette), delay: delay(j) })),
-	)
+	const made = images.map((data, j) => ({ pixels: palette.pixels(data), delay: Math.round(100 * frames[j].seconds) }))
+	return encodeGif(width, height, palette, made)
+}
+
+export const canRecord = () => globalThis.MediaRecorder?.isTypeSupported(WEBM)
+
+// The browser's own recorder takes the film down as it plays. It only sees a canvas that is painted again.
+export async function asWebm(frames) {
+	const { width, height } = frames[0].canvas
+	const canvas = html("canvas", { width, height })
+	const context = canvas.getContext("2d")
+	const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: WEBM, videoBitsPerSecond: 4e6 })
+	const parts = []
+	const stopped = new Promise((done) => (recorder.onstop = done))
+	recorder.ondataavailable = ({ data }) => parts.push(data)
+	recorder.start()
+	for (const frame of frames)
+		for (let left = frame.seconds; left > 0; left -= 0.1) {
+			context.drawImage(frame.canvas, 0, 0)
+			await new Promise((done) => setTimeout(done, 1000 * Math.min(left, 0.1)))
+		}
+	recorder.stop()
+	await stopped
+	return new Blob(parts)
 }

@@ -1,13 +1,12 @@
 // Time that runs by itself. As a story, right rows pass quickly and mistakes linger, the first ones longest.
 
-import { mistakesAt } from "../engine/learn.js"
 import { BY_HAND } from "./store.js"
 
 export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 
 function storyTime({ trace, state }, step) {
 	const told = state.learners.length < 2 ? trace.taus[step - 1] : trace.mistakes[step - 1]
-	const before = mistakesAt(trace, step) - 1
+	const before = trace.mistakesAt(step) - 1
 	return told ? Math.max(60, 1500 * 0.84 ** before) : Math.max(3, 45 * 0.93 ** before)
 }
 

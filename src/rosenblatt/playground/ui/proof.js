@@ -1,9 +1,8 @@
 // The panel of the proof: the tally of mistakes, the wedge that closes, or the mistakes in each epoch.
 
-import { epochAt, mistakesAt, updatesAt } from "../engine/learn.js"
 import { plural, show } from "../engine/sentence.js"
 import { openBook } from "./book.js"
-import { find, html, same, set, svg } from "./node.js"
+import { find, html, same, set, svg, word } from "./node.js"
 import { ticks } from "./view.js"
 import { axes, legend, makeWedge } from "./wedge.js"
 
@@ -14,9 +13,8 @@ export function makeProof(store) {
 
 	function render({ step, whole }) {
 		const { trace } = store
-		const bound = store.bound(trace.learner)
-		const most = bound === null ? null : Math.floor(bound + 1e-9)
-		const [mistakes, updates] = [mistakesAt(trace, step), updatesAt(trace, step)]
+		const most = store.most(trace.learner)
+		const [mistakes, updates] = [trace.mistakesAt(step), trace.updatesAt(step)]
 		const limit = most === null ? "" : ` of at most ${show(most)}`
 		const said = ` mistake${mistakes === 1 ? "" : "s"}${limit} · ${plural(updates, "update")}`
 		find("tally").replaceChildren(html("strong", show(mistakes)), said)
@@ -24,11 +22,11 @@ export function makeProof(store) {
 		const shows = lines?.length > 1
 		for (const id of ["axis", "ledger-open"]) find(id).hidden = !shows
 		find("none").textContent = shows ? "" : why(trace)
-		if (!shows) return drawEpochs(trace, epochAt(trace, step))
+		if (!shows) return drawEpochs(trace, trace.epochAt(step))
 		find("axis").textContent = whole ? "Zoom to the run" : "Up to the bound"
 		if (!same(proof, trace, whole)) {
 			find("legend").replaceChildren(...legend(trace.learner.rule === "perceptron"))
-			wedge.draw(trace, lines, store.margin(trace.learner), bound, whole, ...room())
+			wedge.draw(trace, lines, store.margin(trace.learner), store.bound(trace.learner), whole, ...room())
 		}
 		wedge.follow(lines, updates)
 	}
@@ -66,11 +64,7 @@ export function makeProof(store) {
 			viewBox: `0 0 ${width} ${height}`,
 			"aria-label": `Mistakes in each of ${count} epochs, ${counts.at(-1) ?? 0} in the last.`,
 		})
-		chart.replaceChildren(
-			...rules,
-			...counts.map(bar),
-			...ends.map((e) => svg("text.middle", { x: x(e - 0.6), y: height - 8 }, e)),
-		)
+		chart.replaceChildren(...rules, ...counts.map(bar), ...ends.map((e) => word("middle", x(e - 0.6), height - 8, e)))
 	}
 
 	find("axis").onclick = () => store.set({ whole: !store.state.whole })

@@ -2,10 +2,8 @@
 
 import { boxOf, clip, contour, jumpCut, lead, linearRegions, linePath, polygonPath } from "../engine/contour.js"
 import { makeField } from "../engine/field.js"
-import { voteAt, weightsAt } from "../engine/keep.js"
-import { updatesAt } from "../engine/learn.js"
 import { target } from "../engine/rule.js"
-import { patch } from "./node.js"
+import { patch, path } from "./node.js"
 
 const MOST_VOTERS = 1500
 const SHADES = [0.2, 0.4, 0.6, 0.8]
@@ -14,10 +12,9 @@ export function makeRegions(layers, picture) {
 	let view, box, trace, t, verdict, hurried, shade, field, grid
 
 	function put({ regions = [], shades = [], band = "", edges = "", ghost = "", raw = "", boundary = "" }) {
-		const path = (name, d) => ["path", { class: name, d }]
 		patch(layers.regions, [...regions.map((d, k) => path(`region class${k}`, d)), ...shades])
 		patch(layers.band, [path("band-fill", band), path("band-edge", edges)])
-		patch(layers.lines, [path("ghost", ghost), path("raw", raw), path("boundary", boundary)])
+		patch(layers.lines, [path("ghost", ghost), path("raw", raw), path("boundary", boundary, { "data-light": "w" })])
 	}
 
 	function onScreen([a, b, c]) {
@@ -26,10 +23,10 @@ export function makeRegions(layers, picture) {
 		return [a / sx, -b / sy, c - (a / sx) * ox + (b / sy) * oy]
 	}
 
-	const lineAt = (time) => linePath(onScreen(weightsAt(trace, time, "last")[0]), box)
+	const lineAt = (time) => linePath(onScreen(trace.weightsAt(time)[0]), box)
 
 	// The larger the score, the deeper the colour, in steps up to the largest score of a row.
-	const shadeOf = (c, d) => ["path", { class: `shade class${c}`, d }]
+	const shadeOf = (c, d) => path(`shade class${c}`, d)
 
 	function drawStraight(W) {
 		const { learner } = trace
@@ -67,14 +64,14 @@ export function makeRegions(layers, picture) {
 
 	// Votes jump, so their boundary is searched for, unless it moves too fast or has very many voters.
 	function voteCut() {
-		if (hurried || updatesAt(trace, t) > MOST_VOTERS) return undefined
-		const votes = voteAt(trace, t)
+		if (hurried || trace.updatesAt(t) > MOST_VOTERS) return undefined
+		const votes = trace.voteAt(t)
 		return jumpCut((px, py) => votes(...view.toPlane(px, py)) >= 0)
 	}
 
 	function drawCurved() {
-		const { kernel, keep } = trace.learner
-		const linear = kernel === "linear"
+		const { linear, learner } = trace
+		const { keep } = learner
 		picture.classList.remove("joint")
 		if (!field) makeGrid()
 		const scores = field.scoresAt(t, keep)
@@ -105,9 +102,8 @@ export function makeRegions(layers, picture) {
 
 	// `weights` may be on their way; what is not straight jumps.
 	function draw(weights) {
-		const { kernel, keep } = trace.learner
-		if (kernel !== "linear" || keep === "vote") drawCurved()
-		else drawStraight(weights)
+		if (trace.straight) drawStraight(weights)
+		else drawCurved()
 	}
 
 	function show(next) {

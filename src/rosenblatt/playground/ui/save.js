@@ -4,7 +4,7 @@ import { writeScript } from "../engine/script.js"
 import { writeLink } from "../engine/state.js"
 import { writeTrace } from "../engine/table.js"
 import { find, html, tell } from "./node.js"
-import { asGif, asPng, drawing } from "./picture.js"
+import { asGif, asPng, asWebm, canRecord, drawing, makeFrames } from "./picture.js"
 
 function give(name, type, content) {
 	const href = URL.createObjectURL(new Blob([content], { type }))
@@ -29,37 +29,36 @@ function showScript(text) {
 }
 
 export function startSave(store, stage, transport) {
-	const menu = find("save")
-	const film = async () => {
+	const menu = find("sheet")
+	const film = async (kind, make) => {
 		transport.pause()
 		tell("The film is being made …")
-		give("perceptron.gif", "image/gif", await asGif(store, stage))
+		const frames = await makeFrames(store, stage)
+		if (kind === "video/webm") tell("The film is recorded as it plays …")
+		give(`perceptron.${kind.slice(6)}`, kind, await make(frames))
 		tell("The film is made: a frame for every update.")
 	}
+	const record = () =>
+		canRecord() ? film("video/webm", asWebm) : tell("This browser cannot record WebM. Take the GIF instead.", "error")
 	const ways = {
 		svg: () => give("perceptron.svg", "image/svg+xml", drawing(stage).text),
 		png: async () => give("perceptron.png", "image/png", await asPng(drawing(stage))),
-		gif: film,
+		gif: () => film("image/gif", asGif),
+		webm: record,
 		csv: () => give("trace.csv", "text/csv", writeTrace(store.trace)),
 		py: () => showScript(writeScript(store.derived.traces)),
 	}
 	menu.addEventListener("click", ({ target: { dataset } }) => {
 		if (!dataset.save) return
-		menu.open = false
+		menu.hidePopover()
 		const { points, names } = store.state
 		const missing = names.find((_, c) => !points.some((p) => p.c === c))
-		if (["csv", "gif"].includes(dataset.save) && !points.length)
+		if (["csv", "gif", "webm"].includes(dataset.save) && !points.length)
 			tell(`There are no points yet, so there is no ${dataset.save === "csv" ? "trace" : "film"}.`, "error")
 		else if (dataset.save === "py" && missing !== undefined)
 			tell(`Class ${missing} has no points yet: Python learns only classes that it has seen.`, "error")
 		else ways[dataset.save]()
 	})
-	menu.addEventListener("keydown", (e) => {
-		if (e.key !== "Escape") return
-		menu.open = false
-		menu.firstElementChild.focus()
-	})
-	document.addEventListener("pointerdown", (e) => !menu.contains(e.target) && (menu.open = false))
 	find("link-copy").onclick = () => {
 		const link = new URL(writeLink(store.state), location.href.split(/[?#]/)[0]).href
 		history.replaceState(null, "", link)

@@ -3,7 +3,7 @@
 import { MOST_POINTS } from "../engine/table.js"
 import { show } from "../engine/sentence.js"
 import { clamp } from "../engine/vector.js"
-import { announce, patch, tell } from "./node.js"
+import { announce, patch, path, tell } from "./node.js"
 import { makePlane } from "./plane.js"
 import { shapePath } from "./shape.js"
 import { frameOf, makeView, snap } from "./view.js"
@@ -12,14 +12,16 @@ const NEAR = 14
 // Arrow keys move a cursor or a point only where keys brought the reader into the plane, else they step.
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
 
-// `hands` may say what a click on a row or on an empty place does instead, and whether rows can be moved.
+// `hands` may say what a click on a row or on an empty place does instead, and whether rows can be moved. With `arrows`
+// the frame has room for w; where they are false they are not drawn.
 export function makeStage(store, tool, board, hands = {}) {
 	const stage = { planes: [], view: null, render, pick }
 	const { planes } = stage
 	let [frame, problem, edited, held, cursor, picked, keyed, tests] = [null, null, false, null, null, -1, false]
 
 	function reframe(state) {
-		const points = [...state.points, ...state.held]
+		const tips = hands.arrows && !edited ? store.trace.space.snapshots.flat().map(([x, y]) => ({ x, y })) : []
+		const points = [...state.points, ...state.held, ...tips]
 		const inside = ({ x, y }) => x >= frame.x0 && x <= frame.x1 && y >= frame.y0 && y <= frame.y1
 		const next = edited && points.every(inside) ? frame : frameOf(points)
 		if (JSON.stringify(next) !== JSON.stringify(frame)) stage.view = null
@@ -29,11 +31,11 @@ export function makeStage(store, tool, board, hands = {}) {
 	function arrange(count) {
 		const box = board.getBoundingClientRect()
 		if (box.width < 50) return
+		const head = planes[0].node.firstChild.offsetHeight
 		const fixed = getComputedStyle(board).getPropertyValue("--fixed") === "1"
 		const layouts = (count > 1 && box.width > 520 ? [2, 1] : [1]).map((columns) => {
 			const rows = Math.ceil(count / columns)
 			const width = Math.floor((box.width - 8 * (columns - 1)) / columns) - 2
-			const head = Number(getComputedStyle(board).getPropertyValue("--head"))
 			const height = fixed ? (box.height - 8 * (rows - 1)) / rows - head - 2 : Math.min(width * 0.86, innerHeight * 0.7)
 			return { columns, view: makeView(frame, width, Math.max(140, Math.floor(height))) }
 		})
@@ -47,7 +49,8 @@ export function makeStage(store, tool, board, hands = {}) {
 		const count = state.learners.length
 		if (planes.length !== count) stage.view = null
 		while (planes.length > count) planes.pop().node.remove()
-		while (planes.length < count) board.append(planes[planes.push(makePlane(planes.length)) - 1].node)
+		while (planes.length < count)
+			board.append(planes[planes.push(makePlane(planes.length, hands.arrows !== false)) - 1].node)
 		if (derived.problem !== problem || derived.tests !== tests) {
 			;[problem, tests] = [derived.problem, derived.tests]
 			reframe(state)
@@ -200,9 +203,8 @@ export function makeStage(store, tool, board, hands = {}) {
 			const [x, y] = stage.view.toScreen(cursor.x, cursor.y)
 			const { choice } = tool
 			const cross = `M${x - 14} ${y}h10m8 0h10M${x} ${y - 14}v10m0 8v10`
-			nodes.push(["path", { class: "aim", d: picked >= 0 ? shapePath(1, 15, x, y) : cross }])
-			if (picked < 0 && choice !== "erase")
-				nodes.push(["path", { class: `point class${choice}`, d: shapePath(choice, 4, x, y) }])
+			nodes.push(path("aim", picked >= 0 ? shapePath(1, 15, x, y) : cross))
+			if (picked < 0 && choice !== "erase") nodes.push(path(`point class${choice}`, shapePath(choice, 4, x, y)))
 		}
 		for (const plane of planes) patch(plane.layers.cursor, nodes)
 	}

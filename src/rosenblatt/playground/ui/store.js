@@ -55,6 +55,12 @@ export class Store {
 		return mistakeBound(learner, this.margin(learner))
 	}
 
+	// The bound in whole mistakes; null where nothing is promised.
+	most(learner) {
+		const bound = this.bound(learner)
+		return bound && Math.floor(bound + 1e-9)
+	}
+
 	ledger(trace) {
 		if (trace.ledger === undefined) trace.ledger = ledger(trace, this.margin(trace.learner))
 		return trace.ledger
@@ -85,8 +91,8 @@ export class Store {
 	}
 
 	get moment() {
-		const { data, points, held, names, axes, of, learners, epochs, proof } = this.state
-		return { data, points, held, names, axes, of, learners, epochs, proof }
+		const { active, step, speed, whole, shade, ...moment } = this.state
+		return moment
 	}
 
 	remember() {

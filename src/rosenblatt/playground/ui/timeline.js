@@ -1,9 +1,8 @@
 // Time from left to right: every mistake marked, and the mistakes added up.
 
-import { epochAt, mistakesAt } from "../engine/learn.js"
 import { plural } from "../engine/sentence.js"
 import { light } from "./light.js"
-import { find, same, set, svg } from "./node.js"
+import { find, same, set, svg, word } from "./node.js"
 
 const SIDE = 12
 
@@ -18,7 +17,7 @@ export function makeTimeline(store, stop) {
 		find("past").style.transform = `scaleX(${x(step) - SIDE})`
 		if (store.resting) return
 		const { trace } = store
-		const said = `step ${step} of ${last}, epoch ${epochAt(trace, step)}, ${mistakesAt(trace, step)} mistakes`
+		const said = `step ${step} of ${last}, epoch ${trace.epochAt(step)}, ${trace.mistakesAt(step)} mistakes`
 		range.value = step
 		set(range, { "aria-valuetext": said })
 	}
@@ -30,7 +29,7 @@ export function makeTimeline(store, stop) {
 		x = (t) => SIDE + (t / Math.max(1, last)) * (width - 2 * SIDE)
 		const lane = 13
 		const lanes = height - traces.length * (lane + 2) - 4
-		const most = Math.max(...traces.map((t) => mistakesAt(t, t.length)))
+		const most = Math.max(...traces.map((t) => t.mistakesAt(t.length)))
 		const y = (m) => lanes - 4 - (m / Math.max(1, most)) * (lanes - 24)
 		const nodes = []
 		const n = traces[active].problem.X.length
@@ -38,7 +37,7 @@ export function makeTimeline(store, stop) {
 		for (let e = 0; e < epochs; e += Math.max(1, Math.ceil((epochs * 64) / width))) {
 			const px = x(e * n)
 			nodes.push(svg("path.epoch", { d: `M${px} 0V${height}` }))
-			if (px < width - 140) nodes.push(svg("text", { x: px + (e ? 3 : 8), y: 12 }, e ? e + 1 : "epoch 1"))
+			if (px < width - 140) nodes.push(word("left", px + (e ? 3 : 8), 12, e ? e + 1 : "epoch 1"))
 		}
 		traces.forEach((trace, j) => {
 			const top = lanes + j * (lane + 2)
@@ -58,9 +57,9 @@ export function makeTimeline(store, stop) {
 				svg(`path.sum${mine}`, { d: `${sum}H${end}` }),
 			)
 			if (trace.converged) nodes.push(svg("circle.end", { cx: end, cy: top + lane / 2, r: lane / 2 - 1 }))
-			if (traces.length > 1) nodes.push(svg("text.lane-name", { x: 2, y: top + lane - 1 }, j + 1))
+			if (traces.length > 1) nodes.push(word("left", 2, top + lane - 1, j + 1))
 		})
-		nodes.push(svg("text.most.right", { x: width - SIDE - 8, y: 12 }, plural(most, "mistake")))
+		nodes.push(word("most.right", width - SIDE - 8, 12, plural(most, "mistake")))
 		range.max = last
 		set(picture, { viewBox: `0 0 ${width} ${height}` })
 		picture.replaceChildren(...nodes)
@@ -74,11 +73,8 @@ export function makeTimeline(store, stop) {
 	box.addEventListener("pointermove", (event) => {
 		const { trace } = store
 		const px = event.clientX - box.getBoundingClientRect().left
-		const near = trace.mistakes.reduce(
-			(best, mistake, s) => (mistake && Math.abs(x(s + 1) - px) < Math.abs(x(best + 1) - px) ? s : best),
-			-9,
-		)
-		light(find("app"), near >= 0 && Math.abs(x(near + 1) - px) < 6 ? [`row-${trace.rows[near]}`] : [])
+		const near = trace.mistakes.findLastIndex((mistake, s) => mistake && x(s + 1) < px + 5)
+		light(find("app"), near >= 0 && px - x(near + 1) < 6 ? [`row-${trace.rows[near]}`] : [])
 	})
 	new ResizeObserver(() => {
 		timeline.shown = null

@@ -1,6 +1,5 @@
 // The controls of time.
 
-import { epochAt, mistakesAt, nextMistake } from "../engine/learn.js"
 import { plural, sayStep } from "../engine/sentence.js"
 import { SPEEDS } from "../engine/state.js"
 import { clamp } from "../engine/vector.js"
@@ -28,11 +27,11 @@ export function makeTransport(store) {
 	}
 
 	const move = (by) => go(store.state.step + by)
-	const toMistake = () => go(nextMistake(store.trace, store.state.step))
+	const toMistake = () => go(store.trace.nextMistake(store.state.step))
 
 	function toEnd() {
 		const { length, converged, epochMistakes, learner } = store.trace
-		const mistakes = plural(mistakesAt(store.trace, length), "mistake")
+		const mistakes = plural(store.trace.mistakesAt(length), "mistake")
 		const never = store.margin(learner)?.certificate?.verdict === "not separable"
 		const why = never ? "No line can do it, so it would go on for ever." : "More epochs may do it."
 		pause()
@@ -46,7 +45,7 @@ export function makeTransport(store) {
 		if (store.resting) return
 		speed.value = state.speed
 		const said = (step, epoch) => `step ${step} / ${derived.last} · epoch ${epoch}`
-		find("where").textContent = said(state.step, epochAt(store.trace, state.step))
+		find("where").textContent = said(state.step, store.trace.epochAt(state.step))
 		// As wide as it will ever be, so that nothing beside it moves.
 		find("where").style.minWidth = `${said(derived.last, store.trace.epochMistakes.length).length}ch`
 	}

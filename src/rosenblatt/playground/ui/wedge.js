@@ -1,15 +1,14 @@
 // The proof as a picture: ‖w‖ below its ceiling √k·R, w·u above its floor k·γ, until the two meet.
 
 import { show } from "../engine/sentence.js"
-import { html, set, svg } from "./node.js"
+import { html, set, svg, word } from "./node.js"
 import { ticks } from "./view.js"
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 14, 10, 26]
 
 const path = (places) => `M${places.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`
-const word = (kind, x, y, said) => svg(`text.${kind}`, { x, y }, said)
 
-export function axes(width, height, last, top, levels) {
+export function axes(width, height, last, top, levels, counts = []) {
 	const floor = height - BOTTOM
 	const x = (k) => LEFT + (k / last) * (width - LEFT - RIGHT)
 	const y = (v) => floor - (v / top) * (floor - TOP)
@@ -17,19 +16,21 @@ export function axes(width, height, last, top, levels) {
 		svg("path.rule", { d: `M${LEFT} ${y(v)}H${width - RIGHT}` }),
 		word("right", LEFT - 6, y(v) + 4, show(v)),
 	])
+	rules.push(...counts.map((k) => word("middle", x(k), height - 8, show(k))))
 	return { width, height, floor, x, y, rules }
 }
 
-const swatch = (name, ...said) => html("span", { class: `swatch ${name}` }, html("i"), ...said)
+export const swatch = (name, about, said) =>
+	html("span", { class: `swatch ${name}`, "data-light": about }, html("i"), said)
 
 // What the lines are, in words beside the picture: labels inside it would collide.
 export function legend(simple = true) {
 	const [high, low] = simple ? ["its ceiling √k·R", "its floor k·γ"] : ["its ceiling", "its floor γ·Στ"]
 	return [
-		swatch("norm", "length ‖w‖"),
-		swatch("norm limit", high),
-		swatch("along", "progress w·u"),
-		swatch("along limit", low),
+		swatch("norm", "w", "length ‖w‖"),
+		swatch("norm limit", "high", high),
+		swatch("along", "along", "progress w·u"),
+		swatch("along limit", "low", low),
 	]
 }
 
@@ -44,24 +45,25 @@ export function makeWedge(chart) {
 		const upper = (k) => (simple ? Math.sqrt(k * R2) * eta0 : lines[k].upper)
 		const lower = (k) => (simple ? k * low * eta0 : lines[k].lower)
 		const top = simple ? Math.max(upper(last), lower(last)) * 1.04 : upper(run) * 1.08
-		box = axes(width, height, last, top, ticks(0, top, height / 55))
+		const meets = simple && bound <= last
+		// The name of the bound needs the right end of the axis.
+		const clear = (k) => !meets || (k / last) * (width - LEFT - RIGHT) < width - LEFT - Math.max(120, width * 0.3)
+		box = axes(width, height, last, top, ticks(0, top, height / 55), ticks(0, last, width / 80).filter(clear))
 		const { x, y, floor } = box
 		const samples = simple ? Array.from({ length: 61 }, (_, i) => (last * (i * i)) / 3600) : lines.map((l) => l.k)
 		const curve = (of, ks = samples) => ks.map((k) => [x(k), y(of(k))])
 		const inside = simple ? samples.filter((k) => k <= bound) : samples
 		const wedge = [...curve(upper, inside), ...curve(lower, inside).reverse()]
-		const meets = simple && bound <= last
-		const clear = (k) => !meets || Math.abs(x(k) - x(bound)) > 46
-		courses = ["norm", "along"].map((name) => [svg(`path.${name}`), svg(`circle.${name}`, { r: 4 })])
+		courses = ["norm", "along"].map((name) => [
+			svg(`path.${name}`, { "data-light": name === "norm" ? "w" : name }),
+			svg(`circle.${name}`, { r: 4 }),
+		])
 		const course = (key) => path(lines.map((l) => [x(l.k), y(l[key])]))
 		const nodes = [
 			...box.rules,
-			...ticks(0, last, width / 80)
-				.filter(clear)
-				.map((k) => word("middle", x(k), height - 8, show(k))),
 			svg("path.wedge", { d: `${path(wedge)}Z` }),
-			svg("path.norm.limit", { d: path(curve(upper)) }),
-			svg("path.along.limit", { d: path(curve(lower)) }),
+			svg("path.norm.limit", { "data-light": "high", d: path(curve(upper)) }),
+			svg("path.along.limit", { "data-light": "low", d: path(curve(lower)) }),
 			svg("path.norm.future", { d: course("norm") }),
 			svg("path.along.future", { d: course("wu") }),
 			...courses.flat(),
@@ -70,7 +72,7 @@ export function makeWedge(chart) {
 			nodes.push(
 				svg("path.bound", { d: `M${x(bound)} ${TOP}V${floor}` }),
 				svg("circle.meet", { cx: x(bound), cy: y(lower(bound)), r: 5 }),
-				word("name.middle", Math.min(x(bound), width - 40), height - 8, `R²/γ² = ${show(Math.floor(bound + 1e-9))}`),
+				word("name.right", width - 4, height - 8, `R²/γ² = ${show(Math.floor(bound + 1e-9))}`),
 			)
 		const end = meets ? `; they meet at ${show(bound)} mistakes` : ""
 		set(chart, {

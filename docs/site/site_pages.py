@@ -1,0 +1,194 @@
+"""Makes the pages that are written by the code: the reference, and the playground at /play.
+
+Invariant: a name that is exported, a verb or an option that exists is in the reference; only the modules are listed by
+hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import inspect
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from one_script import join_modules
+from rosenblatt.cli.main import VERBS, build_parser
+from rosenblatt.playground import export
+from rosenblatt.playground.page import FOLDER
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATED = ROOT / "docs" / "reference" / "generated"
+EXAMPLES = ROOT / "docs" / "reference" / "commands.txt"
+
+# The modules of the reference, in the order in which people need them, each with what it is for.
+MODULES = {
+    "rosenblatt": "Learners, and what reads, saves, compares and chooses",
+    "rosenblatt.theory": "Margins, bounds, certificates and ledgers",
+    "rosenblatt.select": "Choosing, validating and calibrating",
+    "rosenblatt.data": "Reading data of any size",
+    "rosenblatt.models": "Models that predict, and their files",
+    "rosenblatt.report": "Results as text and pages",
+    "rosenblatt.plot": "Pictures",
+    "rosenblatt.playground": "The playground's page",
+    "rosenblatt.textbook": "Every algorithm in plain Python",
+    "rosenblatt.errors": "What is raised",
+}
+# Inside a module that exports more than users need, those that they do.
+ONLY = {
+    "rosenblatt.data": ("Batch", "Reader", "iter_batches", "scan"),
+    "rosenblatt.models": ("Model",),
+}
+# Parts that are installed with an extra have their modules here if they are there.
+EXTRAS = {
+    "rosenblatt.server": "The learning service",
+    "rosenblatt.cluster": "More than one machine",
+    "rosenblatt.river": "Learners for river",
+}
+# What a base class of scikit-learn brings along is explained there.
+FOREIGN = "BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, object"
+REQUESTS = ("fit", "partial_fit", "predict", "predict_proba", "decision_function", "score", "transform")
+ROUTING = ", ".join(["get_metadata_routing", *(f"set_{method}_request" for method in REQUESTS)])
+
+
+def public_names(module: str) -> list[str]:
+    """The classes and functions that a module shows to its users."""
+    found = importlib.import_module(module)
+    if module in ONLY:
+        return list(ONLY[module])
+    exported = getattr(found, "__all__", None)
+    if exported is None:
+        own = (name for name, value in vars(found).items() if getattr(value, "__module__", "") == module)
+        exported = [name for name in own if not name.startswith("_")]
+    objects = {name: getattr(found, name) for name in exported}
+    return [name for name, value in objects.items() if inspect.isclass(value) or inspect.isroutine(value)]
+
+
+def modules() -> dict[str, str]:
+    """The modules of the reference that are there."""
+    there = {name: line for name, line in EXTRAS.items() if importlib.util.find_spec(name)}
+    return MODULES | there
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """Module and name of everything in the Python reference, each object once."""
+    seen: set[int] = set()
+    for module in modules():
+        for name in public_names(module):
+            value = getattr(importlib.import_module(module), name)
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield module, name
+
+
+def write_api() -> None:
+    """One page per module, and on it one entry per class or function."""
+    homes: dict[str, list[str]] = {}
+    for module, name in documented():
+        homes.setdefault(module, []).append(name)
+    for module, names in homes.items():
+        lines = [module, "=" * len(module), "", f"{modules()[module]}.", "", f".. currentmodule:: {module}", ""]
+        for name in sorted(names, key=str.lower):
+            value = getattr(importlib.import_module(module), name)
+            lines += [name, "-" * len(name), ""]
+            if inspect.isclass(value):
+                options = [f"   :inherited-members: {FOREIGN}", f"   :exclude-members: {ROUTING}"]
+                lines += [f".. autoclass:: {name}", "   :members:", *options, ""]
+            else:
+                lines += [f".. autofunction:: {name}", ""]
+        (GENERATED / f"{module}.rst").write_text("\n".join(lines), encoding="utf-8")
+
+
+def verb_parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each verb."""
+    actions = build_parser()._actions
+    chosen = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
+    return dict(chosen.choices)
+
+
+def examples() -> dict[str, list[str]]:
+    """The commands of commands.txt by verb; all of them are run by the tests, in their order."""
+    found: dict[str, list[str]] = {}
+    for line in EXAMPLES.read_text(encoding="utf-8").splitlines():
+        if line.startswith("rosenblatt "):
+            found.setdefault(line.split()[1], []).append(line)
+    return found
+
+
+def example_of(verb: str, names: list[str]) -> str | None:
+    """A command that has one of the option's names: of this verb, or of another that has the same option."""
+    known = examples()
+    lines = [*known.get(verb, []), *(line for each in known.values() for line in each)]
+    return next((line for line in lines if any(name in line.split() for name in names)), None)
+
+
+def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    """Group and option, for every option and argument but --help."""
+    for group in parser._action_groups:
+        for action in group._group_actions:
+            if not isinstance(action, argparse._HelpAction) and action.help != argparse.SUPPRESS:
+                yield group.title or "", action
+
+
+def write_verbs() -> None:
+    """One page per verb: what it does, and every option with an example."""
+    for verb, parser in verb_parsers().items():
+        formatter = parser._get_formatter()
+        lines = [f"# rosenblatt {verb}", "", "```text", inspect.cleandoc(parser.description or ""), "```", ""]
+        heading = None
+        for group, action in options_of(parser):
+            if group != heading:
+                heading = group
+                lines += [f"## {heading[:1].upper()}{heading[1:]}", ""]
+            shown = formatter._format_action_invocation(action)
+            lines += [f"`{shown}`", f":   {(formatter._expand_help(action) if action.help else '').strip()}", ""]
+            line = example_of(verb, list(action.option_strings)) if action.option_strings else examples()[verb][0]
+            lines += ["    ```sh", f"    {line}", "    ```", ""] if line else []
+        (GENERATED / f"{verb}.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_pages(app: Any) -> None:
+    """Before the sources are read: write the reference."""
+    shutil.rmtree(GENERATED, ignore_errors=True)
+    GENERATED.mkdir(parents=True)
+    write_api()
+    write_verbs()
+    names = [*modules()]
+    index = ["# Python", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
+    (GENERATED / "python.md").write_text("\n".join(index), encoding="utf-8")
+    index = ["# Verbs", "", "```{toctree}", ":maxdepth: 1", "", *VERBS, "```", ""]
+    (GENERATED / "verbs.md").write_text("\n".join(index), encoding="utf-8")
+
+
+def write_play(app: Any, failed: Exception | None) -> None:
+    """After the pages are written: the playground at /play, and an entry at the root."""
+    if failed or app.builder.name != "html":
+        return
+    site = Path(app.outdir)
+    shutil.rmtree(site / "play", ignore_errors=True)
+    export(site / "play")
+    script = join_modules(FOLDER / "ui" / "app.js")
+    (site / "play" / "app.js").write_text(script, encoding="utf-8")
+    page = site / "play" / "index.html"
+    before, after = '<script type="module" src="ui/app.js"></script>', '<script defer src="app.js"></script>'
+    text = page.read_text(encoding="utf-8")
+    if before not in text:
+        raise ValueError(f"the playground's page does not load its script by {before}")
+    page.write_text(text.replace(before, after), encoding="utf-8")
+    for lesson in sorted((ROOT / "teaching").rglob("*.py")):
+        goal = site / lesson.relative_to(ROOT)
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(lesson, goal)
+    entry = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">'
+    (site / "index.html").write_text(
+        f'{entry}<title>rosenblatt</title><a href="docs/index.html">rosenblatt</a>\n', encoding="utf-8"
+    )
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.connect("builder-inited", write_pages)
+    app.connect("build-finished", write_play)
+    return {"parallel_read_safe": True}

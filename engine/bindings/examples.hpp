@@ -1,0 +1,123 @@
+// One example of a stream, a dict of feature names and numbers, as columns and values.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../hash.hpp"
+#include "names.hpp"
+#include "views.hpp"
+
+namespace rosenblatt {
+
+using OneRow = SparseRows<double, std::int64_t>;
+
+inline bool usable(double number) { return std::fabs(number) <= largest_value<double>; }
+
+inline std::string show(PyObject* object) { return nb::repr(nb::handle(object)).c_str(); }
+
+inline double to_number(PyObject* key, PyObject* value) {
+  double number;
+  if (PyFloat_Check(value)) {
+    number = PyFloat_AS_DOUBLE(value);
+  } else {
+    number = PyUnicode_Check(value) ? -1.0 : PyFloat_AsDouble(value);
+    if (number == -1.0 && (PyUnicode_Check(value) || PyErr_Occurred())) {
+      const bool is_no_number = !PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError) ||
+                                PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_OverflowError);
+      if (!is_no_number) throw nb::python_error();
+      PyErr_Clear();
+      throw nb::type_error(
+          ("feature " + show(key) + " has the value " + show(value) + ", which is not a number").c_str());
+    }
+  }
+  if (!usable(number))
+    throw nb::value_error(("feature " + show(key) + " has the value " + show(value) +
+                           (std::isfinite(number) ? ", too large to learn from" : ", which is not finite"))
+                              .c_str());
+  return number;
+}
+
+inline void require_dict(nb::handle features) {
+  if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
+}
+
+// Raises if a value is not a number that can be learned from.
+inline void check(nb::handle features) {
+  require_dict(features);
+  Items items;
+  items.read(features.ptr());
+  items.hold();
+  for (const Items::Item& item : items) to_number(item.key, item.value);
+}
+
+// What one call reads: the columns and values of an example.
+struct Example {
+  Items items;
+  std::vector<double> values;
+  std::vector<std::int64_t> columns;
+  std::vector<const Items::Item*> news;  // those without a column
+  std::int64_t starts[2] = {0, 0};
+
+  OneRow row(std::int64_t features) const { return {values.data(), columns.data(), starts, 1, features}; }
+};
+
+// The number that an example should come close to.
+inline double to_target(PyObject* label) {
+  const double number = PyUnicode_Check(label) ? NAN : PyFloat_AsDouble(label);
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (!usable(number)) throw nb::value_error(("the target " + show(label) + " is not a finite number").c_str());
+  return number;
+}
+
+inline void require_bits(int bits) {
+  if (bits < 1 || bits > 30) throw nb::value_error("hash_bits: must be from 1 to 30");
+}
+
+// The column of a name by its hash; one that is no text is hashed as it is written.
+inline std::int64_t hashed_column(PyObject* name, int bits) {
+  const nb::object text = PyUnicode_Check(name) ? nb::borrow(name) : nb::steal(PyObject_Str(name));
+  Py_ssize_t length = 0;
+  const char* bytes = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), &length) : nullptr;
+  if (!bytes) throw nb::python_error();
+  return hash_bytes(bytes, static_cast<std::size_t>(length), 0) & ((std::uint32_t{1} << bits) - 1);
+}
+
+// Reads an example whose columns are hashes: they rise, and the values of equal ones add up.
+inline void read_hashed(Example& example, PyObject* features, int bits) {
+  Items& items = example.items;
+  items.read(features);
+  items.hold();
+  std::vector<std::pair<std::int64_t, double>> found;
+  found.reserve(items.size());
+  for (Items::Item& item : items) {
+    const double number = to_number(item.key, item.value);
+    if (!item.known()) items.remember(item, hashed_column(item.key, bits));
+    found.emplace_back(item.column, number);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  example.columns.clear();
+  example.values.clear();
+  for (const auto& [column, number] : found)
+    if (!example.columns.empty() && example.columns.back() == column) {
+      example.values.back() += number;
+    } else {
+      example.columns.push_back(column);
+      example.values.push_back(number);
+    }
+  example.starts[1] = static_cast<std::int64_t>(example.columns.size());
+}
+
+inline std::tuple<Vector<std::int64_t>, Vector<double>> hashed(nb::handle features, int bits) {
+  require_dict(features);
+  require_bits(bits);
+  Example example;
+  read_hashed(example, features.ptr(), bits);
+  return {to_vector(std::move(example.columns)), to_vector(std::move(example.values))};
+}
+
+}  // namespace rosenblatt

@@ -1,0 +1,3 @@
+#include "linear.hpp"
+
+template struct rosenblatt::Loops<rosenblatt::DenseRows<double>>;

@@ -1,0 +1,3 @@
+#include "linear.hpp"
+
+template struct rosenblatt::Loops<rosenblatt::SparseRows<float, std::int64_t>>;

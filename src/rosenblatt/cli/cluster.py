@@ -1,0 +1,233 @@
+"""`--cluster`: the same verbs, done in shards by the workers of a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+MIXINGS = ("momentum", "mean", "mistakes")
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser, *, training: bool) -> None:
+    """Where the work is done, and for training how it is shared out."""
+    group = parser.add_argument_group("more than one machine, or more than one core")
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="let workers do it: tcp://HOST:PORT, file:SCHEDULER.json, local[:N] processes or threads[:N]",
+    )
+    if not training:
+        return
+    group.add_argument("--shards", type=int, metavar="N", help="parts that learn side by side (default by the files)")
+    group.add_argument("--mixing", choices=MIXINGS, help="how their weights are mixed (default momentum)")
+    group.add_argument("--mixes", type=int, metavar="N", help="how often per epoch (default 10 for momentum, else 1)")
+
+
+@contextmanager
+def connected(args: argparse.Namespace) -> Iterator[tuple[Any, int | None]]:
+    """The client of the cluster, or None and so many threads."""
+    from rosenblatt.cluster.address import connect, threads_of
+
+    with connect(args.cluster) as client:
+        yield client, threads_of(args.cluster)
+
+
+def check_no_cluster(args: argparse.Namespace) -> None:
+    """Refuse options that have a meaning on a cluster only."""
+    from rosenblatt.errors import ParameterError
+
+    for name in ("shards", "mixing", "mixes"):
+        if getattr(args, name) is not None:
+            raise ParameterError(f"--{name} is an option of --cluster: add --cluster local, or an address")
+
+
+def train_on_cluster(args: argparse.Namespace, conclude: Any) -> int:
+    """The verb train."""
+    from rosenblatt import cluster
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.models.file import save
+
+    started = time.perf_counter()
+    if args.cache or args.block is not None:
+        raise ParameterError("--cache and --block have no meaning with --cluster: workers hold their shards")
+    data, told = _from_checkpoint(args) if args.resume else _from_arguments(args)
+    if not args.output:
+        raise ParameterError("name the model's file with -o MODEL")
+    if not args.quiet:
+        told["on_choice"] = lambda why: print(f"rosenblatt: chose {why}", file=sys.stderr)
+    with connected(args) as (client, n_jobs), Bar(visible=not args.quiet) as bar:
+        told |= {"on_run": bar.on_run, "on_shard": bar.on_shard if bar.visible else None}
+        trained = cluster.train(client, data, n_jobs=n_jobs, **told)
+    save(trained.model, args.output)
+    facts = trained.facts() | {"model": args.output, "seconds": round(time.perf_counter() - started, 3)}
+    facts["bad_lines"] = trained.bad_lines
+    if not args.quiet:
+        _say(trained, facts["cluster"])
+    conclude(args, trained.model, facts, _reader(args, data, trained.model))
+    return 0
+
+
+def _from_arguments(args: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    from rosenblatt.cli.parameters import recipe_of
+    from rosenblatt.cli.reading import _COLUMNS, data_options
+    from rosenblatt.errors import ParameterError
+
+    if not args.data:
+        raise ParameterError("name the data: rosenblatt train DATA -o MODEL --cluster ADDRESS")
+    columns = {name: getattr(args, name) for name in _COLUMNS if hasattr(args, name)}
+    told: dict[str, Any] = {"reading": data_options(args) | columns, "shards": args.shards, "mixes": args.mixes}
+    told |= {"mixing": args.mixing or "momentum", "checkpoint": args.checkpoint, "every": args.every}
+    if args.learner == "auto":
+        chosen = {"max_iter": args.max_iter, "random_state": args.random_state}
+        told |= {"recipe": "auto", "products": args.products, **chosen}
+    else:
+        told["recipe"] = recipe_of(args)
+    auto = {"max_iter": args.max_iter, "random_state": args.random_state} if args.learner == "auto" else None
+    told["extra"] = {"auto": auto, "products": args.products, "every": args.every}
+    return args.data, told
+
+
+def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """The data and the options that a checkpoint knows."""
+    from rosenblatt.cli.reading import data_options
+    from rosenblatt.cluster.checkpoint import read_about
+    from rosenblatt.errors import DataError, ModelError
+    from rosenblatt.recipe.family import make_recipe, parameters_of
+
+    about = read_about(args.resume)
+    try:
+        if not about["source"]:
+            raise DataError(f"{args.resume}: the rows did not come from files: resume it in Python, with the same rows")
+        limits = {name: value for name, value in data_options(args).items() if name in ("limits", "jobs")}
+        told: dict[str, Any] = {"reading": dict(about["reading"]) | limits}
+        told |= {name: about["told"][name] for name in ("shards", "mixing", "mixes")}
+        extra = about["extra"]
+        told |= {"checkpoint": args.checkpoint or args.resume, "resume": True, "every": extra["every"], "extra": extra}
+        if extra["auto"] is not None:
+            told |= {"recipe": "auto", "products": extra["products"], **extra["auto"]}
+        else:
+            name = about["told"]["learner"]
+            known = parameters_of(name)
+            told["recipe"] = make_recipe(name, **{k: v for k, v in about["recipe"].items() if k in known})
+        return list(about["source"]["data"]), told
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, (DataError, ModelError)):
+            raise
+        raise ModelError(f"{args.resume} is not a sound checkpoint: {error}") from None
+
+
+def _reader(args: argparse.Namespace, data: list[str], model: Any) -> Any:
+    """The rows once more, for a report; without one there is nothing to read, and the client need not have the files."""
+    from rosenblatt.cli.reading import data_options
+    from rosenblatt.data.readers import Reader, scan
+
+    if not args.report:
+        return Reader(None, "", model.encoder, [])
+    return scan(data, encoder=model.encoder, **data_options(args))
+
+
+def _say(trained: Any, facts: dict[str, Any]) -> None:
+    shards = f"{trained.shards} shard{'s' if trained.shards > 1 else ''}"
+    moved = facts["bytes_up_per_mix"] + facts["bytes_down_per_mix"]
+    print(
+        f"rosenblatt: {shards}, {trained.mixes} mixes per epoch by {trained.mixing}, {moved:,} bytes per mix"
+        + (f"; work was done again {trained.losses} times, since workers were lost" if trained.losses else ""),
+        file=sys.stderr,
+    )
+    if trained.bad_lines:
+        print(f"rosenblatt: skipped {trained.bad_lines:,} bad lines", file=sys.stderr)
+    if trained.bound is not None and not trained.bound.holds:
+        print("rosenblatt: the mistake bound does not hold, which cannot be: please report it", file=sys.stderr)
+
+
+class Bar:
+    """Shards that are through, and mistakes; nothing in a pipe."""
+
+    def __init__(self, *, visible: bool) -> None:
+        self.visible = visible and sys.stderr.isatty()
+        self._progress: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def on_run(self, run: Any) -> None:
+        """When a run begins, and after every epoch."""
+        if not self.visible:
+            return
+        if self._progress is None:
+            self._begin(run)
+        history = run.judge.history
+        mistakes = f"{history.mistakes[-1] / sum(run.sizes):.2%} mistakes" if len(history) else ""
+        done = len(history) * run.parts * len(run.sizes)
+        epoch = f"epoch {min(len(history) + 1, run.recipe.max_iter)}/{run.recipe.max_iter}"
+        self._progress.update(self._task, description=epoch, completed=done, mistakes=mistakes)
+
+    def on_shard(self) -> None:
+        if self._progress is not None:
+            self._progress.advance(self._task)
+
+    def _begin(self, run: Any) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("passes over shards"),
+            TextColumn("{task.fields[mistakes]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        total = int(run.recipe.max_iter) * run.parts * len(run.sizes)
+        self._task = self._progress.add_task("epoch 1", total=total, mistakes="")
+        self._progress.start()
+
+
+def evaluate_on_cluster(args: argparse.Namespace, model: Any, encoder: Any) -> Any:
+    """The figures of the verb evaluate."""
+    from dataclasses import replace
+
+    from rosenblatt import cluster
+    from rosenblatt.cli.reading import data_options
+
+    with connected(args) as (client, n_jobs):
+        readable = replace(model, encoder=encoder)
+        return cluster.evaluate(client, args.data, readable, n_jobs=n_jobs, reading=data_options(args))
+
+
+def answers_on_cluster(args: argparse.Namespace, model: Any, encoder: Any, kind: str) -> Iterator[Any]:
+    """The columns of the verb predict, batch after batch, in the order of the lines."""
+    from dataclasses import replace
+
+    from rosenblatt.cli.reading import data_options
+    from rosenblatt.cluster.answers import iter_parts
+
+    wanted = {name: getattr(args, name) for name in ("probabilities", "top", "threshold", "scores", "passing")}
+    with connected(args) as (client, n_jobs):
+        readable = replace(model, encoder=encoder, kept=None)
+        function = partial(answer_part, wanted, kind)
+        for part in iter_parts(client, args.data, readable, function, n_jobs=n_jobs, reading=data_options(args)):
+            yield from part
+
+
+def answer_part(wanted: dict[str, Any], kind: str, model: Any, reader: Any, part: Any) -> list[Any]:
+    """The answers to the lines of one part."""
+    from rosenblatt.cli.answers import with_gaps
+    from rosenblatt.cli.predict import _answers
+    from rosenblatt.cluster.sources import over
+
+    args = argparse.Namespace(**wanted)
+    one = over(reader, part)
+    one.gaps, one.passing = True, tuple(wanted["passing"])
+    return [with_gaps(_answers(model, batch, args, kind), batch.gaps) for batch in one]

@@ -1,0 +1,186 @@
+"""Predictions and evaluations of a model over a source, part by part, where the parts are.
+
+Invariant: answers come in the order of the rows, and figures are those of one pass over all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.cluster.collections import are_paths, computed, is_frame, is_lazy, row_blocks
+from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
+from rosenblatt.cluster.run import MOST_LOSSES
+from rosenblatt.cluster.sources import begin_files, over
+from rosenblatt.data.batches import Batch
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.lines import LineEncoder
+from rosenblatt.data.reader import Reader
+from rosenblatt.data.table import as_table
+from rosenblatt.errors import ClusterError, DataError, ParameterError
+from rosenblatt.evaluation import Evaluation, Sums
+from rosenblatt.models.linear import predict_codes
+from rosenblatt.models.model import Model, model_of
+
+
+def predict(
+    client: Any,
+    source: Any,
+    model: Any,
+    *,
+    n_jobs: int | None = None,
+    reading: dict[str, Any] | None = None,
+    patience: float = 60.0,
+) -> NDArray[Any]:
+    """The label of every row of a source, in order.
+
+    Parameters
+    ----------
+    client, n_jobs, reading, patience
+        As for `train`.
+    source : paths, Dask array, Dask DataFrame, or list of delayed batches
+        As for `train`, without labels, or with labels that are passed over.
+    model : Model or fitted learner
+    """
+    model = model_of(model)
+    parts = list(iter_parts(client, source, model, _labels_of, n_jobs=n_jobs, reading=reading, patience=patience))
+    labels: NDArray[Any] = np.concatenate(parts)
+    return labels
+
+
+def evaluate(
+    client: Any,
+    source: Any,
+    model: Any,
+    *,
+    n_jobs: int | None = None,
+    reading: dict[str, Any] | None = None,
+    patience: float = 60.0,
+) -> Evaluation:
+    """How often a model is right on a labelled source; the source is as for `train`."""
+    model = model_of(model)
+    told: dict[str, Any] = {"n_jobs": n_jobs, "reading": reading, "patience": patience, "labelled": True}
+    return reduce(join_sums, iter_parts(client, source, model, _sums_of, **told)).result(model)
+
+
+def iter_parts(
+    client: Any,
+    source: Any,
+    model: Model,
+    function: Callable[[Model, Reader | None, Any], Any],
+    *,
+    n_jobs: int | None = None,
+    reading: dict[str, Any] | None = None,
+    patience: float = 60.0,
+    labelled: bool = False,
+) -> Iterator[Any]:
+    """What a function of the model, the way to read and a part gives, part after part.
+
+    What was lost with workers is done again, from the first part whose answer was not yet given.
+    """
+    hands, done, losses = hands_of(client, n_jobs, patience), 0, 0
+    try:
+        while True:
+            try:
+                reader, parts = _parts_of(hands, source, model, reading or {}, labelled)
+                held = hands.hold(model)
+                found = [hands.submit(function, held, reader, part) for part in parts[done:]]
+                while found:
+                    answer = hands.results(found[:1])[0]
+                    del found[0]
+                    done, losses = done + 1, 0
+                    yield answer
+                return
+            except Lost as error:
+                losses += 1
+                if losses >= MOST_LOSSES:
+                    why = " ".join(str(error).split())[:300]
+                    raise ClusterError(f"workers were lost {losses} times in a row at the same work: {why}") from None
+    finally:
+        hands.close()
+
+
+def _parts_of(
+    hands: Hands, source: Any, model: Model, reading: dict[str, Any], labelled: bool
+) -> tuple[Reader | None, Sequence[Any]]:
+    """How parts are read, and handles on them."""
+    encoder = model.encoder or LineEncoder("svmlight")
+    told = {**reading, "encoder": encoder, "require_label": labelled, "in_order": True}
+    if are_paths(source):
+        named = [os.fspath(each) for each in ([source] if isinstance(source, (str, os.PathLike)) else source)]
+        reader: Reader = hands.results([hands.submit(begin_files, named, told, None)])[0]
+        return replace(reader, sources=[]), reader.sources
+    if isinstance(source, list) and len(source) and all(map(is_lazy, source)):
+        return _frame_reader(model, told), computed(hands, source)
+    if is_frame(source) and model.encoder is not None:
+        return _frame_reader(model, told), computed(hands, source.to_delayed())
+    columns = source if isinstance(source, tuple) else (source,)
+    if labelled and len(columns) < 2:
+        raise ParameterError("to evaluate, labels are needed: give (X, y)")
+    if isinstance(hands, Threads) and not is_lazy(columns[0]):
+        return None, [columns]
+    return None, [hands.submit(pack, *each) for each in zip(*row_blocks(hands, columns), strict=True)]
+
+
+def _frame_reader(model: Model, told: dict[str, Any]) -> Reader | None:
+    if model.encoder is None:
+        return None
+    plain = {name: told[name] for name in ("require_label", "skip_bad") if name in told}
+    return Reader(None, "arrow", model.encoder, [], **plain)
+
+
+def pack(*columns: Any) -> tuple[Any, ...]:
+    """The blocks of one part together."""
+    return columns
+
+
+def _batches_of(reader: Reader | None, part: Any) -> Any:
+    """Rows of a part that is read; None for rows that the caller has made."""
+    if isinstance(part, Batch):
+        return [part]
+    if reader is None or isinstance(part, tuple):
+        return None
+    return over(reader, part)
+
+
+def _labels_of(model: Model, reader: Reader | None, part: Any) -> NDArray[Any]:
+    batches = _batches_of(reader, part)
+    if batches is None:
+        X = part[0] if isinstance(part, tuple) else part
+        return model.classes[:0] if X.shape[0] == 0 else model.predict(X)
+    found = [model.labels(predict_codes(model.batch_scores(batch))) for batch in batches]
+    return np.concatenate([model.classes[:0], *found])
+
+
+def _sums_of(model: Model, reader: Reader | None, part: Any) -> Sums:
+    sums, batches = Sums(model), _batches_of(reader, part)
+    if batches is None:
+        batches = [_batch_of(*part)] if part[0].shape[0] else []
+    for batch in batches:
+        sums.add(model, batch)
+    return sums
+
+
+def _batch_of(X: Any, y: Any, weights: Any = None) -> Batch:
+    """Rows that the caller has made, as a reader would give them."""
+    import scipy.sparse as sp
+
+    labels = encode_labels(y)
+    table = as_table(X)
+    if table.count != len(labels.codes):
+        raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
+    rows = sp.csr_array(table.values)
+    names = [str(label).encode() for label in labels.classes.tolist()]
+    starts, indices = rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
+    return Batch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
+
+
+def join_sums(left: Sums, right: Sums) -> Sums:
+    """Of both."""
+    return left.joined(right)

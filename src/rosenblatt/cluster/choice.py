@@ -1,0 +1,61 @@
+"""Which learner is taken where none is named: chosen on a sample of the rows, then learned on all of them.
+
+Invariant: which rows are in the sample depends on the data alone. Only they come to the client.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.cluster.hands import Hands
+from rosenblatt.cluster.rows import Part
+from rosenblatt.cluster.sources import Opened
+from rosenblatt.data.batches import Batch, Classes, join_batches
+from rosenblatt.learners.spaces import seed_of
+from rosenblatt.training.choice import MOST_WEIGHTS, SAMPLE_BYTES, Choice, Limits, choose_by
+
+
+def choose_on(
+    hands: Hands, opened: Opened, *, products: bool, max_iter: int | None = None, random_state: Any = 0
+) -> Choice:
+    """As `rosenblatt train` chooses, by rows from all parts."""
+    step, size = 1, sum(12 * facts.stored + 16 * facts.rows for facts in opened.facts)
+    while size > SAMPLE_BYTES * step:
+        step *= 2
+    begins = np.cumsum([0] + [facts.rows for facts in opened.facts])
+    firsts = [int(-begin % step) for begin in begins[:-1]]
+    handles = [
+        hands.submit(sample_of, part, step, first) for part, first in zip(opened.parts, firsts, strict=True)
+    ]
+    rows = join_batches([batch for batch in hands.results(handles) if len(batch)])
+    if not isinstance(opened.classes, Classes):  # the sample has the codes of arrays, written as labels
+        values = [str(label).encode() for label in opened.values.tolist()]
+        order = {label: code for code, label in enumerate(values)}
+        codes = np.array([order[label] for label in rows.labels], np.int32)[rows.codes]
+        rows = Batch(rows.starts, rows.indices, rows.values, codes, _numbers(len(values)), rows.weights)
+        classes = Classes(np.arange(len(values)))
+    else:
+        classes = opened.classes
+    limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
+    seed = seed_of(random_state)
+    return choose_by(rows, step, classes, opened.features, limits, products=products, max_iter=max_iter, random_state=seed)
+
+
+def sample_of(part: Part, step: int, first: int) -> Batch:
+    """Every `step`-th row of a part, from the `first` on, as a reader gives rows."""
+    import scipy.sparse as sp
+
+    rows = np.arange(first, len(part), step)
+    matrix = sp.csr_array(part.X[rows])
+    labels = part.labels
+    if isinstance(labels, np.ndarray):
+        labels = [str(label).encode() for label in labels.tolist()]
+    weights = None if part.weights is None else part.weights[rows]
+    starts, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    return Batch(starts, indices, matrix.data.astype(np.float64), part.codes[rows], labels, weights)
+
+
+def _numbers(count: int) -> list[bytes]:
+    return [str(code).encode() for code in range(count)]

@@ -1,0 +1,196 @@
+"""Mixing: from what all shards have changed to the weights that they start from next.
+
+Invariant: one shard alone is not mixed at all: its state goes on, to the bit the plain learner's. Sums of an averaging
+keep are exact whatever the mixing: the answer is the mean of the weights after every row of every shard.
+
+``mean`` and ``mistakes`` are iterative parameter mixing (McDonald, Hall and Mann 2010): shares in proportion to a
+shard's rows, or to its mistakes; the perceptron keeps its bound. ``momentum`` is a block momentum on the mean step
+(Chen and Huo 2016): ``step = eta step + mean``, with ``eta = 1 - 1/shards``, so that in the long run a shard's step
+counts in full instead of by its share. No bound is known for it: what is claimed is measured only. Weights with
+variances are mixed in proportion to their precisions, without a momentum: precisions say how far to step already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.state.state import State
+from rosenblatt.recipe.recipe import LinearRecipe, Recipe
+from rosenblatt.recipe.rules import NO_PENALTY
+
+Mixing = Literal["momentum", "mean", "mistakes"]
+MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
+MIXES = {"momentum": 10, "mean": 1, "mistakes": 1}  # per epoch
+
+
+@dataclass(frozen=True)
+class Mixer:
+    """How shards are mixed."""
+
+    mixing: Mixing
+    shards: int
+    second_order: bool = False
+
+    @property
+    def eta(self) -> float:
+        """How much of the last step is in the next one."""
+        return 1.0 - 1.0 / self.shards if self.mixing == "momentum" and not self.second_order else 0.0
+
+    def share(self, rows: int, tally: Tally, *, by_updates: bool) -> float:
+        """What a shard's pass counts in the mix, in proportion."""
+        if self.mixing == "mistakes":
+            return float(tally.updates if by_updates else tally.mistakes)
+        return float(rows)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """The state that all shards have made together, and the step that led to it."""
+
+    state: State
+    step: Packed | None = None  # of the weights, for a momentum
+    intercept_step: NDArray[np.float64] | None = None
+    tally: Tally = field(default_factory=Tally)  # of the latest mix
+
+    def __sizeof__(self) -> int:
+        return 1000 + size_of(self.state) + (0 if self.step is None else self.step.nbytes)
+
+
+def mix(mixed: Mixed, change: Change, mixer: Mixer) -> Mixed:
+    """The state after one more mix."""
+    if change.whole is not None:
+        return Mixed(change.whole, tally=change.tally)
+    state, tally = mixed.state.settled().copy(), change.tally
+    tally = replace(tally, mixed_mistakes=tally.mixed_mistakes / (change.share or 1.0))
+    if not tally.updates and state.penalty == NO_PENALTY:
+        # Nobody had anything to change: the weights stay, so that the next passes show whether they separate.
+        _count(state, change, tally, None, {})
+        return Mixed(state, tally=tally)
+    step, steps = _steps(state, change, mixer)
+    if mixer.eta and mixed.step is not None and mixed.intercept_step is not None:
+        slower = {name: mixer.eta * values for name, values in mixed.step.values.items()}
+        step = step.plus(Packed(mixed.step.features, mixed.step.columns, slower))
+        steps["intercept"] = steps["intercept"] + mixer.eta * mixed.intercept_step
+    _count(state, change, tally, step, steps)
+    tally = replace(tally, finite=tally.finite and state.is_finite())
+    return Mixed(state, step, steps["intercept"], tally) if mixer.eta else Mixed(state, tally=tally)
+
+
+def _steps(state: State, change: Change, mixer: Mixer) -> tuple[Packed, Values]:
+    """The mean step of the shards before any momentum; and of the intercepts, and new variances."""
+    share, packed, small = change.share or 1.0, change.matrices, change.intercepts
+    where = _where(packed)
+    weights, intercept = packed.values["weights"].astype(np.float64) / share, small["weights"] / share
+    if "precisions" not in packed.values:
+        return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
+    gained, gained_small = packed.values["precisions"].astype(np.float64) / share, small["precisions"] / share
+    before = state.weights[:, where].astype(np.float64)
+    weights, variances = _gaussians(before, state.arrays["variances"][:, where], weights, gained)
+    state.arrays["variances"][:, where] = variances
+    known = state.arrays["intercept_variances"]
+    intercept, state.arrays["intercept_variances"] = _gaussians(
+        state.intercept, known, intercept, gained_small
+    )
+    return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
+
+
+def _gaussians(
+    mean: NDArray[Any], variance: NDArray[Any], moved: NDArray[Any], gained: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The step of the mean, and the new variance, by the shards' mean gain of ``q v`` and of ``q``."""
+    before = 1.0 / variance.astype(np.float64)
+    step = (before * mean + moved) / (before + gained) - mean
+    return step, 1.0 / (before + gained)
+
+
+def _where(packed: Packed) -> Any:
+    return slice(None) if packed.columns is None else packed.columns
+
+
+def _count(state: State, change: Change, tally: Tally, step: Packed | None, steps: Values) -> None:
+    """On exit the state has taken the step, and counts every row of every shard."""
+    seen, plain = state.counter("seen"), state.penalty == NO_PENALTY
+    sums = state.arrays.get("sums")
+    if sums is not None and not plain:  # the sums of the weights themselves
+        sums += tally.seen * state.weights.astype(np.float64)
+        sums[:, _where(change.matrices)] += change.matrices.values["totals"]
+    elif sums is not None:  # so that weights - sums/seen is the mean
+        sums[:, _where(change.matrices)] -= change.matrices.values["totals"]
+    if step is not None:
+        where = _where(step)
+        before = state.weights[:, where].astype(np.float64)
+        state.weights[:, where] = before + step.values["weights"]
+        if sums is not None and plain:
+            sums[:, where] += (seen + tally.seen) * (state.weights[:, where].astype(np.float64) - before)
+    intercept = state.intercept.copy()
+    if "intercept" in steps:
+        state.arrays["intercept"] = intercept + steps["intercept"]
+    if sums is not None:
+        moved = (seen + tally.seen) * (state.intercept - intercept)
+        state.arrays["intercept_sums"] = state.arrays["intercept_sums"] + moved - change.intercepts["totals"]
+    for name in ("seen", "survived"):
+        state.set_counter(name, state.counter(name) + tally.seen)
+    for name in ("mistakes", "updates"):
+        state.set_counter(name, state.counter(name) + getattr(tally, name))
+    state.arrays["mistake_weight"] = state.arrays["mistake_weight"] + tally.mistake_weight
+    if "as_of" in state.arrays:
+        state.arrays["as_of"] = np.full(state.features, state.counter("seen"))
+
+
+def front_of(mixed: Mixed, alone: bool) -> Front:
+    """What shards start from."""
+    return Front.of(mixed.state, alone=alone)
+
+
+def tally_of(mixed: Mixed, front: Front) -> tuple[Tally, int]:
+    """What happened in the latest mix, and the bytes of what every worker gets."""
+    return mixed.tally, front.nbytes
+
+
+def check_recipe(recipe: Any, shards: int) -> LinearRecipe:
+    """Raise, with the reason, for what cannot be mixed."""
+    if not isinstance(recipe, Recipe):
+        raise ParameterError(f"{recipe!r} is no recipe and no learner of rosenblatt")
+    recipe.check()
+    if not isinstance(recipe, LinearRecipe):
+        raise ParameterError(
+            f"{recipe.learner} cannot learn on a cluster: shards have different support rows, and their mean is none"
+        )
+    if recipe.measures:
+        raise ParameterError(f"{recipe.learner} cannot learn on a cluster yet: its labels are numbers, not classes")
+    reasons = {
+        "vote": "the answer is a sequence of weight vectors, and shards have no common sequence",
+        "pocket": "a challenger is checked on all rows at once, and no shard has them all",
+        "tail": "it counts back along one sequence of examples, and shards have no common sequence",
+    }
+    if recipe.used_keep in reasons and shards > 1:
+        raise ParameterError(
+            f"keep={recipe.used_keep!r} cannot be mixed: {reasons[recipe.used_keep]}; "
+            "use keep='last' or keep='average', or shards=1"
+        )
+    told = {
+        "early_stopping": (bool(recipe.early_stopping), "there are no held-out rows on a cluster"),
+        "warm_start": (bool(recipe.warm_start), "write init=(weights, intercept) instead"),
+        "n_init": (int(recipe.n_init) > 1, "restarts are separate runs"),
+    }
+    for name, (given, why) in told.items():
+        if given:
+            raise ParameterError(f"{name}={getattr(recipe, name)!r} has no meaning on a cluster: {why}")
+    if recipe.used_keep in ("vote", "pocket"):
+        raise ParameterError(f"keep={recipe.used_keep!r} on a cluster: {reasons[recipe.used_keep]}; use `fit`")
+    return recipe
+
+
+def check_mixing(mixing: Any, mixes: Any) -> tuple[Mixing, int]:
+    """How to mix, and how often per epoch."""
+    from rosenblatt.recipe.parameters import check_count
+
+    if mixing not in MIXINGS:
+        raise ParameterError(f"mixing={mixing!r}: must be {', '.join(map(repr, MIXINGS[:-1]))} or {MIXINGS[-1]!r}")
+    return mixing, MIXES[mixing] if mixes is None else check_count("mixes", mixes)

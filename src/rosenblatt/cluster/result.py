@@ -1,0 +1,124 @@
+"""What a run has learned, as the library knows it: a fitted learner, or a model as the command writes it.
+
+Invariant: one shard gives the model that the plain learner gives, to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.cluster.hands import Hands
+from rosenblatt.cluster.run import ClusterRun
+from rosenblatt.cluster.sources import Opened
+from rosenblatt.data.lines import LineEncoder
+from rosenblatt.data.reader import Reader
+from rosenblatt.errors import DataError
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.run import Outcome
+from rosenblatt.learners.files.run import MOST_NAMES
+from rosenblatt.learners.fitting import take_over
+from rosenblatt.learners.kept.run import keep_run
+from rosenblatt.learners.state.state import State
+from rosenblatt.models.linear import Linear
+from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.recipe.recipe import Recipe
+
+
+def learner_of(
+    recipe: Recipe,
+    classes: NDArray[Any],
+    state: State,
+    history: History,
+    stop_reason: Any,
+    names: tuple[str, ...] | None = None,
+) -> Any:
+    """A fitted learner, which can go on learning."""
+    from rosenblatt import learners
+
+    kind = getattr(learners, recipe.learner)
+    learner = kind(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
+    if names is not None:
+        learner.feature_names_in_ = np.array(names, dtype=object)
+    learner.n_features_in_ = state.features
+    take_over(learner, classes, [Outcome(state, history, stop_reason)])
+    return learner
+
+
+def model_of_run(
+    hands: Hands,
+    run: ClusterRun,
+    opened: Opened,
+    scale: NDArray[np.float64] | None,
+    why: str | None,
+    names: tuple[str, ...] | None,
+) -> Model:
+    """The model of a run that has ended."""
+    state, judge = run.mixed.state, run.judge
+    reason = judge.stop_reason or "unfinished"
+    mixed = {} if run.alone else {"shards": len(run.sizes), "mixing": run.mixer.mixing, "mixes": run.parts}
+    if opened.reader is None and run.products is None and scale is None:
+        learner = learner_of(run.recipe, opened.values, state, judge.history, reason, names)
+        model = model_of(learner, state=True)
+        return replace(model, history=model.history | mixed)
+    answer: Any = state.answer()
+    if run.products is not None:
+        answer = Quadratic(run.products, answer)
+    elif scale is not None:
+        answer = Linear(answer.weights / scale, answer.intercept)
+    history = {
+        "mistakes": judge.history.mistakes,
+        "updates": judge.history.updates,
+        "stop_reason": reason,
+        "rows": sum(run.sizes),
+    }
+    history |= mixed | ({} if why is None else {"choice": why})
+    known: Any = {} if names is None else dict(enumerate(names))
+    encoder = None
+    if opened.reader is not None:
+        encoder, known = opened.reader.encoder, _find_names(hands, opened.reader, answer)
+    told, features = run.recipe.of_files(), opened.features
+    kept = partial(keep_run, run.recipe, state, judge.history, reason, features, scale, run.products, why)
+    return Model(run.recipe.learner, told, opened.values, (answer,), features, encoder, known, history, None, kept)
+
+
+def _find_names(hands: Hands, reader: Reader, answer: Any) -> dict[int, str]:
+    """The names of the columns that weigh most, as the command finds them: by the first files."""
+    if isinstance(answer, Quadratic):
+        columns = answer.products.columns
+    elif isinstance(reader.encoder, LineEncoder) and not reader.encoder.hashed:
+        return {}
+    else:
+        columns = answer.columns()
+        if len(columns) > MOST_NAMES:
+            sizes = np.abs(answer.weights[:, columns]).max(axis=0)
+            columns = np.sort(columns[np.argsort(-sizes, kind="stable")[:MOST_NAMES]])
+    if not reader.sources:  # frames, which are with the workers
+        return {int(c): name for c, name in _plain_names(reader).items() if c in set(columns.tolist())}
+    try:
+        found: dict[int, str] = hands.results([hands.submit(names_in, reader, columns)])[0]
+    except DataError:  # a file is gone since it was learned from: a model needs no names
+        return {}
+    return found
+
+
+def _plain_names(reader: Reader) -> dict[int, str]:
+    return {} if isinstance(reader.encoder, LineEncoder) else reader.encoder.plain_names()
+
+
+def names_in(reader: Reader, columns: NDArray[np.intp]) -> dict[int, str]:
+    """The names of these columns, as far as the beginning of the data holds them."""
+    from rosenblatt.cluster.sources import fetched
+
+    near, size = [], 0
+    for source in reader.sources:
+        if size > 64 << 20:
+            break
+        near.append(fetched(source))
+        size += near[-1].size
+    return replace(reader, sources=near, dialects={}, notes=[]).find_names(columns)

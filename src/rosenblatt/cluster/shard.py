@@ -1,0 +1,174 @@
+"""What is done with one shard, where its rows are: a part of an epoch, a count of mistakes, a look at its margins.
+
+Invariant: a pass depends on the rows, the weights it starts from and its orders alone. Orders are drawn as `fit` draws
+them, by a generator of the shard's own; that of the first shard is the plain learner's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.cluster.change import Change, Front, Packed, Tally
+from rosenblatt.cluster.mixing import Mixer
+from rosenblatt.cluster.rows import Rows
+from rosenblatt.learners.epochs.run import Orders
+from rosenblatt.learners.state.state import State
+from rosenblatt.models.quadratic import Products
+from rosenblatt.recipe.recipe import LinearRecipe
+
+MOST_ORDERS = 8  # that a process remembers
+
+
+@dataclass(frozen=True)
+class Pass:
+    """How to learn from a shard once: which part of an epoch, and from which generator its order is drawn."""
+
+    recipe: LinearRecipe
+    mixer: Mixer
+    generator: NDArray[np.uint64]  # at the beginning of the epoch
+    part: int = 0
+    parts: int = 1
+    products: Products | None = None  # what is learned from, instead of the columns
+
+
+class _Memory:
+    """Orders of the epoch that is under way, so that its parts need not be drawn again; those of any run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, tuple[NDArray[np.uint32], NDArray[np.uint64]]] = OrderedDict()
+
+    def draw(self, count: int, generator: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+        """The order of so many rows, and the generator after it."""
+        key = generator.tobytes() + count.to_bytes(8, "little")
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        moved = generator.copy()
+        found = Orders().draw(None, count, moved), moved
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > MOST_ORDERS:
+                self._known.popitem(last=False)
+        return found
+
+
+_memory = _Memory()
+
+
+def learn(rows: Rows, front: Front, told: Pass) -> Change:
+    """What a pass over a part of the rows changes."""
+    recipe, alone = told.recipe, front.whole is not None
+    order, moved = _order(len(rows), told)
+    state = _state(rows, front, told, moved)
+    before = None if alone else front.start(state)
+    counted = [state.counter(name) for name in ("seen", "mistakes", "updates")]
+    weight_before = state.mistake_weight
+    if order is None or len(order):
+        _learn_order(state, rows, told, order)
+    seen, mistakes, updates = (
+        state.counter(name) - was for name, was in zip(("seen", "mistakes", "updates"), counted, strict=True)
+    )
+    learned = len(rows) if order is None else len(order)
+    weight = _weight_of(rows, order)
+    tally = Tally(learned, seen, mistakes, updates, state.mistake_weight - weight_before, weight, state.is_finite())
+    if alone or before is None:
+        state.arrays["generator"] = moved.copy()
+        return Change(1.0, Packed(state.features, None, {}), {}, replace(tally, mixed_mistakes=float(mistakes)), state)
+    share = told.mixer.share(learned, tally, by_updates=recipe.used_rule.moves_without_mistake)
+    tally = replace(tally, mixed_mistakes=share * mistakes)
+    return Change.of(before, state, share, tally, front.packed.features, rows.columns)
+
+
+def _state(rows: Rows, front: Front, told: Pass, generator: NDArray[np.uint64]) -> State:
+    order, recipe = "C" if isinstance(rows.X, np.ndarray) else "F", told.recipe
+    return front.state(recipe.used_keep, bool(recipe.fit_intercept), generator, order, rows.columns)
+
+
+def moved_generator(rows: Rows, told: Pass) -> NDArray[np.uint64]:
+    """The shard's generator after an epoch."""
+    return _order(len(rows), told)[1]
+
+
+def _order(count: int, told: Pass) -> tuple[NDArray[np.uint32] | None, NDArray[np.uint64]]:
+    """The rows of this part of the epoch, in order (None: all as they lie), and the generator after the epoch."""
+    begin, end = told.part * count // told.parts, (told.part + 1) * count // told.parts
+    if not told.recipe.shuffle:
+        order = None if told.parts == 1 else np.arange(begin, end, dtype=np.uint32)
+        return order, told.generator
+    order, moved = _memory.draw(count, told.generator)
+    return order[begin:end], moved
+
+
+def _learn_order(state: Any, rows: Rows, told: Pass, order: NDArray[np.uint32] | None) -> None:
+    rule, table = told.recipe.used_rule, rows.table()
+    targets = rows.targets(told.recipe.tie_positive)
+    if told.products is None:
+        state.learn(table, targets, rule, order=order)
+        return
+    for terms, part in told.products.iter_terms(table, order):
+        state.learn(terms, targets.take(part), rule)
+
+
+def _weight_of(rows: Rows, order: NDArray[np.uint32] | None) -> float:
+    if rows.weights is None:
+        return float(len(rows) if order is None else len(order))
+    return float(rows.weights.sum() if order is None else rows.weights[order].sum())
+
+
+def count_mistakes(rows: Rows, front: Front, told: Pass) -> float:
+    """The weight of the rows that the raw weights get wrong."""
+    recipe, table, state = told.recipe, rows.table(), _state(rows, front, told, told.generator)
+    targets = rows.targets(recipe.tie_positive)
+    if told.products is None:
+        return state.count_mistakes(table, targets)
+    parts = told.products.iter_terms(table)
+    return sum(state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far rows reach, and how far they are from being mistaken."""
+
+    radius: float  # the largest squared norm of a row
+    margin: float  # the least score of the right class over the best of the others
+
+    def plus(self, other: Reach) -> Reach:
+        return Reach(max(self.radius, other.radius), min(self.margin, other.margin))
+
+
+def look_at(rows: Rows, front: Front, told: Pass) -> Reach:
+    """The reach of a shard's rows at the raw weights."""
+    if not len(rows):
+        return Reach(0.0, np.inf)
+    recipe, table, state = told.recipe, rows.table(), _state(rows, front, told, told.generator)
+    from rosenblatt.models.linear import Linear
+
+    scores = Linear(state.settled().weights, state.intercept).scores(table)
+    targets = rows.targets(recipe.tie_positive)
+    if targets.weight_rows == 1:
+        margins = targets.y * scores[:, 0]
+    else:
+        every = np.arange(len(rows))
+        right = scores[every, targets.y].copy()
+        scores[every, targets.y] = -np.inf
+        margins = right - scores.max(axis=1)
+    return Reach(float(np.max(engine.squared_norms(table.rows, 1))), float(margins.min()))
+
+
+def add_reach(left: Reach, right: Reach) -> Reach:
+    """Of both."""
+    return left.plus(right)
+
+
+def rows_and_weight(rows: Rows, with_checksum: bool) -> tuple[int, float, int]:
+    """How many rows, what they weigh, and a checksum of them if it is asked for."""
+    return len(rows), rows.weight(), rows.checksum() if with_checksum else 0

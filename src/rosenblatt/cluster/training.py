@@ -1,0 +1,291 @@
+"""`train`: a source and a recipe in, a model out, learned in shards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.cluster.bound import Bound, find_bound, is_bounded
+from rosenblatt.cluster.checkpoint import restore, save_run
+from rosenblatt.cluster.hands import Hands, hands_of
+from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_recipe
+from rosenblatt.cluster.result import learner_of, model_of_run
+from rosenblatt.cluster.rows import Shape, assemble, both_columns, cut_shards, used_columns
+from rosenblatt.cluster.run import ClusterRun, Traffic, tree
+from rosenblatt.cluster.shard import rows_and_weight
+from rosenblatt.cluster.sources import Opened, open_source
+from rosenblatt.data.labels import Labels
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.spaces import seed_of, starting_weights
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import class_weights, weight_rows
+from rosenblatt.models.model import Model
+from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.recipe.family import make_recipe
+from rosenblatt.recipe.parameters import check_count
+from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.training.trained import EPOCHS, Trained
+
+MOST_SHARDS = 64  # where their number is left open
+LEAST_ROWS = 10_000  # of a shard, then
+WIDE = 4096  # features from which on it is worth to find those that are used
+SHARD_SEED = 1 << 62  # generators of shards are those of restarts that nobody asks for
+
+
+@dataclass(frozen=True)
+class ClusterTrained(Trained):
+    """A model, how it came about, and what it took to mix."""
+
+    shards: int = 1
+    mixing: str = "mean"
+    mixes: int = 1  # per epoch
+    traffic: Traffic = field(default_factory=Traffic)
+    bound: Bound | None = None  # what the theorem says, where it says something
+    losses: int = 0  # how often work was done again because workers were gone
+    bad_lines: int = 0
+    states: tuple[State, ...] = ()
+    names: tuple[str, ...] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        traffic = self.traffic
+        each = max(traffic.mixes, 1)
+        found = {
+            "shards": self.shards,
+            "mixing": self.mixing,
+            "mixes": self.mixes,
+            "guarantee": "measured only" if self.mixing == "momentum" and self.shards > 1 else "bounded",
+            "bytes_up_per_mix": traffic.up // each,
+            "bytes_down_per_mix": traffic.down // each,
+            "largest_message": traffic.widest,
+            "bytes_measured": traffic.measured,
+            "losses": self.losses,
+        }
+        if self.bound is None:
+            found["guarantee"] = "measured only"
+        return super().facts() | {"cluster": found | ({} if self.bound is None else {"bound": self.bound.to_json()})}
+
+    @property
+    def learner(self) -> Any:
+        """What was learned, as a fitted learner of the library, which can go on learning."""
+        state = self.states[0].copy()
+        return learner_of(self.recipe, self.model.classes, state, self.history, self.stop_reason, self.names)
+
+
+def train(
+    client: Any,
+    source: Any,
+    recipe: Any = "auto",
+    *,
+    shards: int | None = None,
+    mixing: Mixing = "momentum",
+    mixes: int | None = None,
+    n_jobs: int | None = None,
+    reading: dict[str, Any] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = 0.0,
+    resume: bool = False,
+    patience: float = 60.0,
+    products: bool = True,
+    on_choice: Callable[[str], None] = lambda why: None,
+    on_run: Callable[[ClusterRun], None] = lambda run: None,
+    on_shard: Callable[[], None] | None = None,
+    extra: dict[str, Any] | None = None,
+    **parameters: Any,
+) -> ClusterTrained:
+    """Learn a model in shards, on a Dask cluster or in threads of this process.
+
+    The number of shards is a property of the data: the same shards give the same bits on any number of workers. One
+    shard gives the bits of the plain learner.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        Who does the work; None: `n_jobs` threads of this process.
+    source : paths, Dask DataFrame, (X, y), (X, y, weights), or list of delayed batches
+        Paths, globs and addresses are read by the workers. Dask arrays may have dense or sparse chunks. A delayed
+        batch gives ``(X, y)``, ``(X, y, weights)`` or a frame. In threads, X and y may be plain arrays.
+    recipe : Recipe, estimator or str, default="auto"
+        As for `rosenblatt.train`; "auto" chooses on a sample of the rows.
+    shards : int, optional
+        By default as many as the source has parts, at most 64, with 10,000 rows each or more.
+    mixing : {"momentum", "mean", "mistakes"}
+        "momentum" is the most accurate, by measurement only; the others keep the perceptron's mistake bound.
+    mixes : int, optional
+        Per epoch; by default 10 for "momentum", else 1.
+    reading : dict, optional
+        Options of `rosenblatt.data.scan`, for files and frames.
+    checkpoint : path, optional
+        Where the run is saved after a mix, if `every` seconds have passed since the last time.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one.
+    patience : float
+        Seconds to wait while the cluster has no worker at all.
+    products, **parameters
+        As for `rosenblatt.train`.
+
+    Returns
+    -------
+    ClusterTrained
+        With `model`, `learner` (fitted, of the usual class), `facts()` and, where there is one, `bound`.
+    """
+    hands = hands_of(client, n_jobs, patience)
+    try:
+        if shards is not None:
+            shards = check_count("shards", shards)
+        opened = open_source(hands, source, reading or {}, shards)
+        shards = shards or max(1, min(len(opened.parts), MOST_SHARDS, opened.rows // LEAST_ROWS))
+        shards = min(shards, opened.rows)
+        mixing, mixes = check_mixing(mixing, mixes)
+        why, scores, scale, terms = None, {}, None, None
+        if type(recipe).__name__ == "AutoPerceptron":
+            parameters = {"max_iter": recipe.max_iter, "random_state": recipe.random_state}
+            recipe, products = "auto", recipe.products
+        if isinstance(recipe, str) and recipe == "auto":
+            from rosenblatt.cluster.choice import choose_on
+
+            chosen = choose_on(hands, opened, products=products, **parameters)
+            parameters = {}
+            on_choice(chosen.why)
+            recipe, why, scores, scale, terms = chosen.recipe, chosen.why, chosen.scores, chosen.scale, chosen.products
+        told = check_recipe(_recipe_of(recipe, parameters), shards)
+        told.check_classes(len(opened.values))
+        if told.is_ovr(len(opened.values)):
+            raise ParameterError("multiclass='ovr' has no meaning on a cluster: write multiclass='joint'")
+        shape = _shape(hands, opened, told, scale, compact=shards > 1 and terms is None)
+        cuts = cut_shards([facts.rows for facts in opened.facts], shards)
+        rows = [
+            hands.submit(assemble, [opened.parts[p] for p, _, _ in cut], [(a, b) for _, a, b in cut], shape)
+            for cut in cuts
+        ]
+        counted = hands.results([hands.submit(rows_and_weight, each, checkpoint is not None) for each in rows])
+        opened.parts = []  # the shards hold what is needed
+        run = _begin(told, shape, mixing, mixes if shards > 1 else 1, counted, terms)
+        keeper = None
+        if checkpoint is not None:
+            about = {"checksums": [each[2] for each in counted], "choice": why, "extra": extra or {}}
+            about |= {"source": opened.data, "reading": _plain(reading or {}), "tried": scores}
+            if resume and os.path.exists(checkpoint):
+                restore(run, checkpoint, about)
+            keeper = save_run(checkpoint, every, about)
+        on_run(run)
+        run.run(hands, rows, on_mix=keeper, on_epoch=on_run, on_shard=on_shard)
+        if keeper is not None:
+            keeper(run, now=True)
+        bound = None
+        weighted = any(each[0] != each[1] for each in counted)
+        if is_bounded(told, mixing if shards > 1 else "mean") and not weighted and terms is None:
+            bound = find_bound(run, hands, rows)
+        run.mixed = replace(run.mixed, state=_widened(run.mixed.state, shape))
+        return _trained(hands, run, opened, shape, why, scores, bound, mixing)
+    finally:
+        hands.close()
+
+
+def _recipe_of(recipe: Any, parameters: dict[str, Any]) -> Any:
+    if isinstance(recipe, str):
+        return make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
+    if parameters:
+        raise ParameterError(f"{next(iter(parameters))}: a recipe has its parameters already")
+    return recipe.recipe() if hasattr(recipe, "recipe") else recipe
+
+
+def _plain(reading: dict[str, Any]) -> dict[str, Any]:
+    """Options of reading that a file can hold; limits are as they are where the run is resumed."""
+    return {name: value for name, value in reading.items() if name not in ("limits", "jobs", "encoder")}
+
+
+def _shape(
+    hands: Hands, opened: Opened, recipe: LinearRecipe, scale: NDArray[np.float64] | None, *, compact: bool
+) -> Shape:
+    by_class, columns = None, None
+    if recipe.class_weight is not None:
+        every = Labels(opened.values, np.arange(len(opened.values), dtype=np.int32))
+        by_class = class_weights(recipe.class_weight, every, opened.counts())
+    zeros = isinstance(recipe.init, str) and recipe.init == "zeros"
+    if compact and zeros and opened.features >= WIDE and opened.facts[0].sparse:
+        # Hashed features leave most columns empty: those that no row has a value in need not be mixed.
+        found = tree(hands, both_columns, [hands.submit(used_columns, part) for part in opened.parts])
+        columns = hands.results([found])[0]
+        columns = columns if len(columns) < opened.features else None
+    apart = compact and not recipe.used_rule.shrinks  # a penalty shrinks the weights of all columns
+    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart)
+
+
+def _widened(state: State, shape: Shape) -> State:
+    """The state over all features: those without a value in any row are as they began."""
+    if shape.columns is None:
+        return state
+    wide = state.settled().copy()
+    for array in wide.declared:
+        if array.shape == "weights":
+            wide.arrays[array.name] = array.with_features(state.arrays[array.name][:, :0], shape.features)
+            wide.arrays[array.name][:, shape.columns] = state.arrays[array.name]
+    if "as_of" in wide.arrays:
+        wide.arrays["as_of"] = np.full(shape.features, wide.counter("seen"))
+    return wide
+
+
+def _begin(
+    recipe: LinearRecipe, shape: Shape, mixing: Mixing, mixes: int, counted: list[Any], terms: Products | None
+) -> ClusterRun:
+    seed, K, shards = seed_of(recipe.random_state), weight_rows(len(shape.values)), len(counted)
+    generator = engine.seed_generator(seed, 0)
+    size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
+    dtype = shape.dtype if terms is None else np.dtype(np.float32)
+    weights, intercept = starting_weights(recipe.init, size, dtype, generator, bool(recipe.fit_intercept))
+    state = State.begin(
+        np.asfortranarray(weights),
+        intercept,
+        keep=recipe.used_keep,
+        fit_intercept=bool(recipe.fit_intercept),
+        generator=generator,
+        second_order=recipe.used_rule.traits.second_order,
+    )
+    state.take_penalty(recipe.used_rule.penalty)
+    generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
+    sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))
+    mixer = Mixer(mixing, shards, recipe.used_rule.traits.second_order)
+    judge = Judge.of(recipe)
+    return ClusterRun(recipe, mixer, mixes, Mixed(state), judge, generators, sizes, weight, products=terms)
+
+
+def _trained(
+    hands: Hands,
+    run: ClusterRun,
+    opened: Opened,
+    shape: Shape,
+    why: str | None,
+    scores: dict[str, float],
+    bound: Bound | None,
+    mixing: str,
+) -> ClusterTrained:
+    if run.judge.stop_reason == "converged":
+        run.mixed.state.converged()
+    names = next((facts.names for facts in opened.facts if facts.names is not None), None)
+    model: Model = model_of_run(hands, run, opened, shape.scale, why, names)
+    return ClusterTrained(
+        model,
+        run.recipe,
+        sum(run.sizes),
+        run.judge.history,
+        run.judge.stop_reason or "unfinished",
+        why,
+        scores,
+        run.products is not None,
+        shards=len(run.sizes),
+        mixing=mixing,
+        mixes=run.parts,
+        traffic=replace(run.traffic),
+        bound=bound,
+        losses=run.losses,
+        bad_lines=sum(facts.bad for facts in opened.facts),
+        states=(run.mixed.state,),
+        names=names,
+    )

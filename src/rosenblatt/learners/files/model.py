@@ -1,0 +1,78 @@
+"""The model that a run over files has learned."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.data.lines import LineEncoder
+from rosenblatt.learners.kept.run import keep_run
+from rosenblatt.models.linear import Linear
+from rosenblatt.models.model import Model
+from rosenblatt.models.quadratic import Quadratic
+
+if TYPE_CHECKING:
+    from rosenblatt.learners.files.run import FileRun
+
+MOST_NAMES = 1 << 17
+
+
+def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
+    """What a run has learned so far, ready to predict; names: those of columns, or None to find them."""
+    features = max(run.features, 1)
+    state = run.state if run.products is not None else run.fitted(features)
+    answer: Any = state.answer()
+    history: dict[str, Any] = {
+        "mistakes": run.judge.history.mistakes,
+        "updates": run.judge.history.updates,
+        "stop_reason": run.judge.stop_reason or "unfinished",
+        "rows": run.rows,
+    }
+    if run.choice is not None:
+        history["choice"] = run.choice
+    if run.products is not None:
+        answer = Quadratic(run.products, answer)
+    elif run.scale is not None:
+        assert isinstance(answer, Linear)
+        answer = Linear(answer.weights / run.scale_of(state.features), answer.intercept)
+    if names is None:
+        names = _names(run, answer)
+    return Model(
+        run.recipe.learner,
+        run.recipe.of_files() | ({} if run.class_weights is None else {"class_weight": run.recipe.class_weight}),
+        np.empty(0) if run.recipe.measures else run.classes.values,
+        (answer,),
+        features,
+        run.reader.encoder,
+        names,
+        history,
+        run.calibrator,
+        partial(
+            keep_run,
+            run.recipe,
+            state,
+            run.judge.history,
+            history["stop_reason"],
+            features,
+            run.scale,
+            run.products,
+            run.choice,
+        ),
+    )
+
+
+def _names(run: FileRun, answer: Any) -> dict[int, str]:
+    """The names of the columns that weigh most."""
+    if isinstance(answer, Quadratic):
+        return run.reader.find_names(answer.products.columns)
+    if not isinstance(answer, Linear) or (
+        isinstance(run.reader.encoder, LineEncoder) and not run.reader.encoder.hashed
+    ):
+        return {}
+    columns = answer.columns()
+    if len(columns) > MOST_NAMES:
+        sizes = np.abs(answer.weights[:, columns]).max(axis=0)
+        columns = np.sort(columns[np.argsort(-sizes, kind="stable")[:MOST_NAMES]])
+    return run.reader.find_names(columns)

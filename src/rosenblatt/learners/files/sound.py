@@ -1,0 +1,114 @@
+"""Checks of a run that comes from a file: nothing in it may lead learning outside of its arrays.
+
+Invariant: a checkpoint under a right checksum is refused with a sentence, or its run can be learned on. Whether it is
+the run that it says it is, nobody can tell: checkpoints are to be one's own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.errors import ModelError
+from rosenblatt.learners.files.parts import MOST_WEIGHTS
+from rosenblatt.learners.files.run import FileRun
+from rosenblatt.learners.state.arrays import COUNTERS
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import weight_rows
+from rosenblatt.models.quadratic import count_terms
+from rosenblatt.models.sound import count_of
+
+
+def check_header(header: dict[str, Any]) -> None:
+    """Raise unless the sizes that a header claims are those of something that can be learned."""
+    rows = weight_rows(len(header["classes"]))
+    for features in (header["features"], header["state"]["features"]):
+        if rows * count_of(features) > MOST_WEIGHTS:
+            raise ModelError(f"it has {features:,} features, more than can be learned")
+    for text in (header["state"]["keep"], header["format"], *header["data"]):
+        if not isinstance(text, str):
+            raise ModelError("it names something that is no text")
+    if not isinstance(header["state"]["fit_intercept"], bool) or not isinstance(header["skip_bad"], bool):
+        raise ModelError("it has an answer that is neither yes nor no")
+    if not isinstance(header["choice"], str | None) or header["stop_reason"] not in _REASONS:
+        raise ModelError("what it says of its training cannot be read")
+    if not isinstance(header["extra"], dict):
+        raise ModelError("it does not say where its run was to end")
+
+
+_REASONS = (None, "converged", "no_change", "max_iter")
+
+
+def check_run(run: FileRun) -> None:
+    """Raise unless the parts of a run fit one another."""
+    classes = run.classes.values
+    if (
+        classes.ndim != 1
+        or len(classes) < 2
+        or classes.dtype.kind not in "iuUf"
+        or not (classes[:-1] < classes[1:]).all()
+    ):
+        raise ModelError("its classes are not in order")
+    progress = asdict(run.progress)
+    weights = [progress.pop("weight"), run.before.weight]
+    for count in (*progress.values(), run.before.mistakes, run.before.updates, run.rows, run.block, run.features):
+        count_of(count)
+    if not all(isinstance(weight, float | int) and math.isfinite(weight) and weight >= 0 for weight in weights):
+        raise ModelError("it has a weight that is none")
+    if (run.progress.epoch and not run.rows) or len(run.judge.history) != run.progress.epoch:
+        raise ModelError("it has learned epochs of no rows, or has no record of them")
+    history = run.judge.history
+    for number in (*history.mistakes, *history.updates):
+        count_of(number)
+    if len(history.updates) != len(history) or not all(isinstance(each, float | int) for each in history.seconds):
+        raise ModelError("what it says of its epochs cannot be read")
+    _check_state(run.state, weight_rows(len(classes)))
+    wide = run.state.features
+    if run.products is not None and (wide != count_terms(len(run.products.columns)) or run.state.stores_rows):
+        raise ModelError("its weights do not fit its products")
+    _check_arrays(run)
+
+
+def _check_state(state: State, rows: int) -> None:
+    sizes = {"weights": (rows, state.features), "classes": (rows,), "features": (state.features,), "one": (1,)}
+    kind = state.weights.dtype
+    if kind not in (np.float64, np.float32):
+        raise ModelError("its weights are no numbers")
+    for array in state.declared:
+        values = state.arrays[array.name]
+        if values.shape != sizes[array.shape] or values.dtype != (kind if array.as_rows else np.float64):
+            raise ModelError(f"its {array.name} do not fit its weights")
+        if not np.isfinite(values).all() and array.name != "pocket_mistakes":
+            raise ModelError(f"its {array.name} are not finite")
+    _check_array(state.arrays["counters"], np.int64, len(COUNTERS))
+    _check_array(state.arrays["generator"], np.uint64, 4)
+    if not state.arrays["generator"].any() or (state.arrays["counters"] < -1).any():
+        raise ModelError("its counters or its generator cannot be gone on from")
+    if "as_of" in state.arrays:
+        _check_array(state.arrays["as_of"], np.int64, state.features)
+
+
+def _check_arrays(run: FileRun) -> None:
+    if run.order is not None:
+        _check_array(run.order, np.uint32, len(run.order))
+        if not np.array_equal(np.sort(run.order), np.arange(len(run.order))):
+            raise ModelError("its order of blocks is none")
+    if run.scale is not None:
+        _check_array(run.scale, np.float64, len(run.scale))
+        if not (np.isfinite(run.scale).all() and (run.scale > 0).all()):
+            raise ModelError("its scales are no positive numbers")
+    support = run.state.remembered.rows
+    stored = 0 if support is None else support.shape[0]
+    for places in run.places.values():
+        _check_array(places, np.int64, len(places))
+        if len(places) and (places.min() < -1 or places.max() >= stored):
+            raise ModelError("its places name a row that is not there")
+
+
+def _check_array(values: NDArray[Any], dtype: Any, size: int) -> None:
+    if values.dtype != dtype or values.shape != (size,):
+        raise ModelError("an array has another type or size than it should")

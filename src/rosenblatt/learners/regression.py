@@ -1,0 +1,219 @@
+"""Passive-aggressive regression: numbers instead of classes, by the same steps.
+
+Invariant: this file holds no learning. Targets are numbers (`Numbers`), and one weight row comes close to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from rosenblatt.data.labels import PAIR, Labels, Numbers
+from rosenblatt.errors import ParameterError
+from rosenblatt.learners.linear import WeightLearner
+from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
+
+
+class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
+    """A rule, a keep and the linear space, as a scikit-learn regressor."""
+
+    def recipe(self) -> PassiveAggressiveRegressionRecipe:
+        """Everything that this learner is told, as plain values."""
+        assert isinstance(self, PassiveAggressiveRegressionRecipe)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Learn from these rows once, in their order, going on from what was learned before.
+
+        One call with all rows is one epoch of `fit` without shuffling; any cut of the rows into calls gives the
+        same bits.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        self
+        """
+        return super().partial_fit(X, y, None, sample_weight)
+
+    def learn_one(self, features: dict[Any, float], target: float, weight: float = 1.0) -> Self:
+        """Learn from one example: a dict of names and numbers, and the number to come close to."""
+        self.labels_of([target])
+        return super().learn_one(features, target, weight)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number of each row."""
+        return self.scores(X)[:, 0]
+
+    def predict_one(self, features: dict[Any, float]) -> float:
+        """The number of one example; features that were never seen count for nothing."""
+        return float(self.scores_one(features)[0])
+
+    @property
+    def coef_(self) -> Any:
+        """The weights, of shape (n_features,)."""
+        weights = super().coef_
+        return weights if vars(self).get("_sparse_coef") else weights[0]
+
+    def labels_of(self, y: Any) -> Labels:
+        """The numbers of `y`, checked."""
+        return Numbers.of(y, self.recipe().epsilon)
+
+    def install(self, classes: NDArray[Any], states: list[Any]) -> None:
+        """From now on these states are what was learned."""
+        super().install(PAIR, states)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """There are none."""
+        raise AttributeError(f"{type(self).__name__} predicts numbers: it has no classes")
+
+    @classes_.setter
+    def classes_(self, classes: NDArray[Any]) -> None:
+        """One score is all that is told apart."""
+
+    def _classes_of(self, label: Any) -> NDArray[Any]:
+        return PAIR
+
+
+class PassiveAggressiveRegression(PassiveAggressiveRegressionRecipe, Measuring):
+    """The smallest change of the weights that brings each prediction within epsilon of its target.
+
+    A regression that reads each row once, needs no learning rate and follows streams. "PA" trusts every target; "PA-I"
+    and "PA-II" limit the step by `C`, for data with noise. Choose least squares instead where all rows fit into memory
+    and outliers are few.
+
+    Update::
+
+        l = max(0, |y - (w·x + b)| - epsilon),   q = ‖x‖² (+ 1 with an intercept)
+        PA: tau = l/q     PA-I: tau = min(C, l/q)     PA-II: tau = l/(q + 1/(2C))
+        w += sign(y - (w·x + b)) tau x,   b likewise
+
+    Parameters
+    ----------
+    variant : {"PA", "PA-I", "PA-II"}, default="PA-I"
+        How the step is limited.
+    C : float, default=1.0
+        The limit: smaller is more cautious. "PA" does not use it.
+    epsilon : float, default=0.1
+        How far from its target a prediction may be without a step, in the unit of y.
+    keep : {"last", "average", "tail"}, default="last"
+        Which weights are the answer; "average" is a good choice for noisy data.
+    early_stopping : bool, default=False
+        Stop by R² on held-out rows.
+    penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, random_state, init, n_init, validation_fraction, \
+n_iter_no_change, warm_start, n_jobs, verbose
+        As for `Perceptron`. A sample weight s makes the limit ``s C``.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : array of shape (1,)
+    n_features_in_, n_iter_, converged_, stop_reason_, mistakes_, updates_, history_
+        As for `Perceptron`; a mistake is a prediction farther than epsilon from its target.
+
+    Notes
+    -----
+    If some u comes within epsilon of every target, the squared losses of PA sum up to at most ``‖u‖² R²``. Converged
+    means that an epoch passed with every prediction within epsilon. Cost: as for `PassiveAggressive`.
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006), Online passive-aggressive
+    algorithms, section 5.
+
+    Examples
+    --------
+    >>> from rosenblatt import PassiveAggressiveRegression
+    >>> learner = PassiveAggressiveRegression(variant="PA", epsilon=0.01).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> learner.converged_, learner.predict([[10.0]]).round(0).tolist()
+    (True, [21.0])
+    """
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveRegressor(Measuring):
+    """scikit-learn's PassiveAggressiveRegressor by its own parameters, which left scikit-learn with 1.10.
+
+    ``loss="epsilon_insensitive"`` is PA-I, ``loss="squared_epsilon_insensitive"`` PA-II. New code is better written
+    with `PassiveAggressiveRegression`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The limit of a step.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        PA-I or PA-II.
+    epsilon : float, default=0.1
+        How far from its target a prediction may be without a step.
+    average : bool, default=False
+        Answer with the mean of the weights.
+    fit_intercept, max_iter, tol, shuffle, random_state, early_stopping, validation_fraction, n_iter_no_change, \
+warm_start, verbose
+        As for `Perceptron`; `tol` is a share of the rows, not a difference of losses.
+
+    Examples
+    --------
+    >>> from rosenblatt import PassiveAggressiveRegressor
+    >>> PassiveAggressiveRegressor(random_state=0).fit([[0.0], [1.0]], [0.0, 1.0]).predict([[0.5]]).round(1).tolist()
+    [0.5]
+    """
+
+    C: float = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    shuffle: bool = True
+    verbose: int = 0
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
+    epsilon: float = 0.1
+    random_state: Any = None
+    warm_start: bool = False
+    average: bool = False
+
+    def recipe(self) -> PassiveAggressiveRegressionRecipe:
+        """The same by the family's own names."""
+        variants: dict[str, Literal["PA-I", "PA-II"]] = {
+            "epsilon_insensitive": "PA-I",
+            "squared_epsilon_insensitive": "PA-II",
+        }
+        if self.loss not in variants:
+            raise ParameterError(
+                f"loss={self.loss!r}: must be 'epsilon_insensitive' (PA-I) or 'squared_epsilon_insensitive' (PA-II)"
+            )
+        if self.average not in (False, True):
+            raise ParameterError(
+                f"average={self.average!r}: averaging starts with the first example; write average=True or False"
+            )
+        shared = {name: given for name, given in vars(self).items() if name in _SHARED}
+        keep: Literal["average", "last"] = "average" if self.average else "last"
+        return PassiveAggressiveRegressionRecipe(variant=variants[self.loss], keep=keep, **shared)
+
+    # scikit-learn's names for the weights with and without the mean, which its own tests ask for.
+    _average_coef = property(lambda self: self._weights_of(True)[0])
+    _average_intercept = property(lambda self: self._weights_of(True)[1])
+    _standard_coef = property(lambda self: self._weights_of(False)[0])
+    _standard_intercept = property(lambda self: self._weights_of(False)[1])
+
+    def _weights_of(self, mean: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if not self.average or not self.has_learned:
+            raise AttributeError("the mean of the weights is kept with average=True, from the first fit on")
+        if mean:
+            return self.coef_, self.intercept_
+        raw = self.learned.trimmed()[0].settled()
+        return raw.weights[0].copy(), raw.intercept.copy()
+
+
+_SHARED = {each.name for each in fields(PassiveAggressiveRegressor)} & {
+    each.name for each in fields(PassiveAggressiveRegressionRecipe)
+}

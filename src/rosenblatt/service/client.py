@@ -1,0 +1,191 @@
+"""A client of the service that asks again where that is safe, and never learns anything twice.
+
+Invariant: only the standard library is needed. Every request to learn carries a key of its own, so that one whose
+answer was lost can be sent again.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import ssl
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from rosenblatt.errors import RosenblattError
+
+_AGAIN = (408, 429, 502, 503, 504)
+
+
+class ServiceError(RosenblattError):
+    """The service has refused, or cannot be reached.
+
+    `status` is that of HTTP, or None if there was no answer.
+    """
+
+    def __init__(self, message: str, status: int | None = None, code: str = "unreachable") -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
+class Client:
+    """Asks a service, over one connection that is kept open. Not for several threads at once.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``http://127.0.0.1:8000``.
+    token : str, optional
+        Sent with every request.
+    patience : float, default=30
+        Seconds for which a request is tried again, before its failure is raised.
+    timeout : float, default=30
+        Seconds for one answer.
+    context : ssl.SSLContext, optional
+        For HTTPS with a certificate of your own.
+
+    Examples
+    --------
+    ::
+
+        with Client("http://127.0.0.1:8000") as client:
+            client.learn([{"win": 1.0}, {"lunch": 1.0}], ["spam", "ham"])
+            client.predict([{"win": 1.0}])                       # ["spam"]
+    """
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None = None,
+        *,
+        patience: float = 30.0,
+        timeout: float = 30.0,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ServiceError(f"{address!r} is no address of a service: write http://host:port")
+        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
+        self._base = parts.path.rstrip("/")
+        self._headers = {"Content-Type": "application/json"}
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self.patience, self.timeout, self._context = patience, timeout, context
+        self._connection: http.client.HTTPConnection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    # -- what can be asked
+
+    def predict(self, rows: Sequence[Any]) -> list[Any]:
+        """The labels of rows."""
+        return [answer["label"] for answer in self.answers(rows)]
+
+    def answers(self, rows: Sequence[Any], **asked: Any) -> list[dict[str, Any]]:
+        """The answers to rows, with what is asked for: scores, probabilities, top, because, remember, after."""
+        found: list[dict[str, Any]] = self._post("/predict", {"rows": list(rows), **asked})["answers"]
+        return found
+
+    def learn(
+        self, rows: Sequence[Any], labels: Sequence[Any], weights: Sequence[float] | None = None, key: str | None = None
+    ) -> dict[str, Any]:
+        """Learn rows with their labels; returns when they are on the server's disk and learned.
+
+        Returns
+        -------
+        dict
+            `first` and `last` number, `predicted` before learning, `mistaken`, and the count of `mistakes`.
+        """
+        body: dict[str, Any] = {"rows": list(rows), "labels": list(labels)}
+        if weights is not None:
+            body["weights"] = list(weights)
+        return self._post("/learn", body, {"Idempotency-Key": key or uuid.uuid4().hex})
+
+    def feedback(self, id: str, label: Any, weight: float = 1.0) -> dict[str, Any]:
+        """Learn the label of an earlier prediction, by its id."""
+        return self._post("/feedback", {"id": id, "label": label, "weight": weight})
+
+    def promote(self, learner: str) -> dict[str, Any]:
+        """Let a shadow answer from now on."""
+        return self._post("/promote", {"learner": learner})
+
+    def model(self) -> dict[str, Any]:
+        """Facts about the model."""
+        found: dict[str, Any] = json.loads(self.request("GET", "/model"))
+        return found
+
+    def file(self) -> bytes:
+        """The model file of what was learned so far."""
+        return self.request("GET", "/model/file")
+
+    # -- how it is asked
+
+    def _post(self, path: str, body: Any, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+        packed = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_plain).encode()
+        found: dict[str, Any] = json.loads(self.request("POST", path, packed, headers))
+        return found
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        """A request, tried again as long as patience lasts. All of ours may be repeated without harm."""
+        until, pause = time.monotonic() + self.patience, 0.05
+        while True:
+            try:
+                status, retry_after, content = self._once(method, path, body, {**self._headers, **(headers or {})})
+                if status < 400:
+                    return content
+                failure = _failure(status, content)
+                if status not in _AGAIN:
+                    raise failure
+                wait = max(pause, retry_after)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                failure = ServiceError(f"{self._host}:{self._port} does not answer: {error or type(error).__name__}")
+                wait = pause
+            if time.monotonic() + wait > until:
+                raise failure
+            time.sleep(wait * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, 2.0)
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, float, bytes]:
+        if self._connection is None:
+            if self._secure:
+                self._connection = http.client.HTTPSConnection(
+                    self._host, self._port, timeout=self.timeout, context=self._context
+                )
+            else:
+                self._connection = http.client.HTTPConnection(self._host, self._port, timeout=self.timeout)
+        self._connection.request(method, self._base + path, body, dict(headers))
+        answer = self._connection.getresponse()
+        content = answer.read()
+        after = answer.headers.get("Retry-After", "0")
+        return answer.status, float(after) if after.isdecimal() else 0.0, content
+
+
+def _failure(status: int, content: bytes) -> ServiceError:
+    try:
+        error = json.loads(content)["error"]
+        return ServiceError(str(error["message"]), status, str(error["code"]))
+    except (ValueError, KeyError, TypeError):
+        return ServiceError(f"the service answered with the status {status}", status, "error")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of NumPy, without importing it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{value!r} cannot be sent")

@@ -1,0 +1,189 @@
+"""From a log, a model or nothing to a service that is ready.
+
+Invariant: what the log says is what is learned; options that contradict it are refused, never taken over in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rosenblatt.errors import DataError, ModelError, ParameterError
+from rosenblatt.models.file import encoder_from
+from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import KEEPS
+from rosenblatt.service.clock import Clock
+from rosenblatt.service.fold import Fold, Follower
+from rosenblatt.service.learning import SNAPSHOT_EXAMPLES, Learning, names_of, read_entry
+from rosenblatt.service.limits import Limits
+from rosenblatt.service.log import Log, Origin
+from rosenblatt.service.predictions import Remembered
+from rosenblatt.service.rows import Form
+from rosenblatt.service.snapshots import Snapshots
+from rosenblatt.service.states import from_bytes, new_learner, open_stream, recipe_from, recipe_to, to_bytes
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A learner that is to follow a log: by its recipe, from nothing or from what it has learned."""
+
+    recipe: Recipe
+    learner: Any = None
+    encoder: Any = None
+    classes: tuple[Any, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return str(recipe_to(self.recipe)["learner"])
+
+    def origin(self, served: bool) -> Origin:
+        known = json.dumps(recipe_to(self.recipe), sort_keys=True)
+        state = None
+        if self.learner is not None:
+            state = to_bytes(self.learner)
+        elif self.classes:
+            state = to_bytes(new_learner(self.recipe, list(self.classes)))
+        return Origin(self.name, known, served, state)
+
+
+def open_learning(
+    path: str,
+    limits: Limits,
+    wanted: Wanted | None = None,
+    shadows: Sequence[Recipe] = (),
+    every: int = SNAPSHOT_EXAMPLES,
+) -> tuple[Learning, Clock]:
+    """What learns by this log, with everything learned that the log holds."""
+    for recipe in (*([] if wanted is None else [wanted.recipe]), *shadows):
+        check_bounded(recipe)
+    log = Log(path)
+    try:
+        _agree(log, wanted, shadows)
+        encoder = None if log.encoder is None else encoder_from(json.loads(log.encoder))
+        newest = log.connection.execute("SELECT max(time) FROM entries").fetchone()[0]
+        clock = Clock(newest or 0.0)
+        form = Form({}, limits, encoder)
+        fold = restore(log, form)
+        form.names = names_of(fold)
+        remembered = Remembered(limits, clock, log.remembered())
+        learning = Learning(log, fold, form, limits.keys, remembered, every)
+        learning.catch_up()
+        form.names = names_of(fold)
+        learning.publish()
+    except BaseException:
+        log.close()
+        raise
+    return learning, clock
+
+
+def check_bounded(recipe: Recipe) -> None:
+    """Raise for a learner that keeps rows: its memory would grow with every mistake."""
+    if KEEPS[recipe.used_keep].votes:
+        raise ParameterError("a vote keeps every mistaken row, so its memory has no bound: serve averaged instead")
+
+
+def restore(log: Log, form: Form, until: int | None = None) -> Fold:
+    """The learners as of the newest snapshot up to `until`, or of the log's beginning.
+
+    One that is new learns what the others know.
+    """
+    origins = log.origins()
+    served = next(origin.name for origin in origins if origin.served)
+    facts, known = Snapshots(log).newest(log, until) or (None, {})
+    known = {name: each for name, each in known.items() if _is_of(each, origins)}
+    if facts is None or served not in known:
+        facts, known = None, {}
+    followers, late = [], []
+    for origin in origins:
+        follower = known.get(origin.name)
+        if follower is None:
+            follower = Follower(origin.name, begin_learner(origin))
+            late.append(follower)
+        followers.append(follower)
+    fold = Fold(followers, served)
+    fold.seq, fold.chain = log.base, log.base_chain
+    if facts is None:
+        if log.base_facts is not None:
+            fold.restore(json.loads(log.base_facts))
+        return fold
+    fold.restore(facts)
+    if late:
+        form.names = names_of(fold)
+        for entry in log.entries(log.base, fold.seq):
+            rows, labels, weights = read_entry(entry, form)
+            for at, (row, label) in enumerate(zip(rows, labels, strict=True)):
+                for follower in late:
+                    follower.take(row, label, 1.0 if weights is None else weights[at])
+    return fold
+
+
+def _is_of(follower: Follower, origins: Sequence[Origin]) -> bool:
+    """Is this learner of a snapshot still told the same?"""
+    told = json.dumps(recipe_to(follower.learner.recipe()), sort_keys=True)
+    return any(origin.name == follower.name and origin.recipe == told for origin in origins)
+
+
+def begin_learner(origin: Origin) -> Any:
+    """A learner as it was before the first entry."""
+    return new_learner(recipe_from(json.loads(origin.recipe))) if origin.state is None else from_bytes(origin.state)
+
+
+def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
+    """Begin a new log, or see that an old one is what is asked for; shadows may come and go."""
+    origins = log.origins()
+    if not origins:
+        if wanted is None:
+            raise ParameterError(f"{log.path} is a new log: name a MODEL or a --learner to begin with")
+        encoder = None if wanted.encoder is None else json.dumps(wanted.encoder.to_json())
+        log.set_origins([wanted.origin(True), *_shadows(shadows, wanted.name)], encoder)
+        return
+    first = next(origin for origin in origins if origin.served)
+    if wanted is not None:
+        begun = origins[0]
+        asked = wanted.origin(True)
+        if asked.recipe != begun.recipe or (asked.state is not None and asked.state != begun.state):
+            raise DataError(
+                f"{log.path} was begun by another model or learner ({begun.name}): leave MODEL and --learner out to "
+                "go on with it, or begin another log"
+            )
+    names = {origins[0].name, first.name}
+    kept = [origin for origin in origins if origin.name in names]
+    old = {origin.name: origin for origin in origins}
+    for shadow in _shadows(shadows, ""):
+        if shadow.name not in names:
+            same = old.get(shadow.name)
+            kept.append(same if same is not None and same.recipe == shadow.recipe else shadow)
+            names.add(shadow.name)
+    if kept != origins:
+        log.set_origins(kept)
+
+
+def _shadows(recipes: Sequence[Recipe], besides: str) -> list[Origin]:
+    found: list[Origin] = []
+    for recipe in recipes:
+        origin = Wanted(recipe).origin(False)
+        if origin.name == besides or any(origin.name == other.name for other in found):
+            raise ParameterError(f"--shadow {origin.name}: it follows the log already")
+        found.append(origin)
+    return found
+
+
+def wanted_from(path: str) -> Wanted:
+    """A model that is to learn on, from the state that its file holds."""
+    from rosenblatt.learners.linear import LinearLearner
+    from rosenblatt.models.file import load
+    from rosenblatt.select.kept import revive
+
+    model = load(path)
+    learner = revive(model)
+    if not isinstance(learner, LinearLearner):
+        raise ModelError(
+            f"{path} is a model of {type(learner).__name__}, which prepares its columns: one that learns on while it "
+            "is served is trained with --learner averaged, pa1, arow or another single learner"
+        )
+    if model.classes.dtype.kind in "mM":
+        raise ModelError(f"{path} has classes that are dates: there is no such thing in JSON")
+    open_stream(learner)
+    return Wanted(learner.recipe(), learner, model.encoder)

@@ -1,0 +1,220 @@
+// What the engine computes, as one hash for each case: the same on every CPU, or the promise is broken.
+//
+//   bits               a line for each case, with the hash of all that was learned or read
+//   bits write FILE    weights learned here, as a model file holds them: little-endian
+//   bits read FILE     the hash of the scores of the same rows by the weights of a file, wherever it was written
+//
+// Hashes are taken of numbers, not of bytes in memory, so that the order of bytes of a CPU does not show.
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "generator.hpp"
+#include "hash.hpp"
+#include "kernels.hpp"
+#include "large.hpp"
+#include "pass.hpp"
+#include "sorted.hpp"
+#include "svmlight.hpp"
+#include "vw.hpp"
+#include "words.hpp"
+
+using namespace rosenblatt;
+
+class Digest {
+ public:
+  void add(std::uint64_t word) {
+    for (int byte = 0; byte < 8; ++byte) {
+      state_ ^= word >> (8 * byte) & 0xff;
+      state_ *= 0x100000001b3ull;
+    }
+  }
+  void add(std::int64_t number) { add(static_cast<std::uint64_t>(number)); }
+  void add(std::int32_t number) { add(static_cast<std::int64_t>(number)); }
+  void add(std::uint32_t number) { add(static_cast<std::uint64_t>(number)); }
+  void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+  void add(float number) { add(std::bit_cast<std::uint32_t>(number)); }
+  void add(const std::string& text) {
+    for (unsigned char letter : text) add(std::uint64_t{letter});
+  }
+  template <class Values>
+  void add_all(const Values& values) {
+    add(static_cast<std::uint64_t>(values.size()));
+    for (const auto& value : values) add(value);
+  }
+  void print(const std::string& name) const {
+    std::printf("%-52s %016llx\n", name.c_str(), static_cast<unsigned long long>(state_));
+  }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325ull;
+};
+
+// Rows of three classes with noise, dense and sparse, in an order of their own.
+template <class T>
+struct Data {
+  static constexpr std::int64_t count = 400, features = 37, vocabulary = 500, values_a_row = 11, K = 3;
+  std::vector<T> dense, sparse;
+  std::vector<std::int32_t> indices, starts{0}, classes;
+  std::vector<std::int8_t> signs;
+  std::vector<double> targets, weights;
+  std::vector<std::uint32_t> order;
+
+  Data() {
+    Generator g = Generator::seeded(7, sizeof(T));
+    for (std::int64_t i = 0; i < count; ++i) {
+      double score = 0;
+      for (std::int64_t j = 0; j < features; ++j) {
+        dense.push_back(static_cast<T>(g.symmetric_uniform()));
+        score += j % 3 ? dense.back() : -dense.back();
+      }
+      const bool noisy = g.below(10) == 0;
+      signs.push_back((noisy ? g.below(2) == 0 : score > 0) ? 1 : -1);
+      classes.push_back(noisy ? static_cast<std::int32_t>(g.below(K)) : score > 1 ? 2 : score > -1 ? 1 : 0);
+      targets.push_back(score);
+      weights.push_back(0.5 + g.below(4));
+      for (std::int64_t j = 0; j < values_a_row; ++j) {
+        const std::int64_t width = vocabulary / values_a_row;
+        indices.push_back(static_cast<std::int32_t>(j * width + g.below(width)));
+        sparse.push_back(static_cast<T>(g.symmetric_uniform()) + static_cast<T>(0.25) * signs.back());
+      }
+      starts.push_back(static_cast<std::int32_t>(indices.size()));
+      order.push_back(static_cast<std::uint32_t>(i));
+    }
+    shuffle(order.data(), count, g);
+  }
+
+  AnyRows rows(bool is_dense) const {
+    if (is_dense) return DenseRows<T>{dense.data(), count, features, features};
+    return SparseRows<T, std::int32_t>{sparse.data(), indices.data(), starts.data(), count, vocabulary};
+  }
+  std::int64_t width(bool is_dense) const { return is_dense ? features : vocabulary; }
+};
+
+// Three epochs, with sample weights.
+template <class T>
+OwnArrays learned(const Data<T>& data, bool is_dense, const AnyTask& task, const char* rule, const char* keep,
+                  const Shrinking* penalty = nullptr, Log* log = nullptr) {
+  OwnArrays arrays;
+  const StateView view{arrays, keep, weight_rows(task), data.width(is_dense), true, false, log};
+  const AnyRows rows = data.rows(is_dense);
+  const Order order{data.order.data(), data.count};
+  Poll poll;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    const Pass pass = make_pass(rows, task, order, view, make_rule(rule, Numbers{}), penalty);
+    run_together({&pass}, poll);
+  }
+  return arrays;
+}
+
+void add_arrays(Digest& digest, const OwnArrays& arrays) {
+  for (const auto& [name, values] : arrays.all) {
+    digest.add(name);
+    std::visit([&](const auto& each) { digest.add_all(each); }, values);
+  }
+}
+
+template <class T>
+void learn_all(const char* precision) {
+  const Data<T> data;
+  for (bool is_dense : {true, false})
+    for (bool joint : {false, true})
+      for (const char* rule : {"perceptron", "normalised", "PA", "PA-I", "PA-II", "AROW"})
+        for (const char* keep : {"last", "average", "tail", "pocket", "vote"}) {
+          const std::string named = rule, kept = keep;
+          if (named == "AROW" && kept != "last" && kept != "average") continue;
+          const AnyTask task = joint ? AnyTask(Joint{{data.weights.data()}, data.classes.data(), data.K})
+                                     : AnyTask(TwoClasses{{data.weights.data()}, data.signs.data(), false});
+          Log log;
+          Digest digest;
+          add_arrays(digest, learned(data, is_dense, task, rule, keep, nullptr, kept == "vote" ? &log : nullptr));
+          digest.add_all(log.rows);
+          digest.add_all(log.steps);
+          digest.add_all(log.survived);
+          digest.print(std::string(precision) + (is_dense ? " dense " : " sparse ") + (joint ? "joint " : "two ") +
+                       named + " " + kept);
+        }
+  const Shrinking penalty(1 - 0.15e-3, 0.85e-3);
+  const AnyTask task = TwoClasses{{nullptr}, data.signs.data(), false};
+  for (bool is_dense : {true, false}) {
+    Digest digest;
+    add_arrays(digest, learned(data, is_dense, task, "perceptron", "average", &penalty));
+    digest.print(std::string(precision) + (is_dense ? " dense" : " sparse") + " penalty");
+  }
+}
+
+void read_all() {
+  const std::string lines =
+      "+1 1:0.5 3:2e-3 # c\n-1 2:1 9:-4.25e+10\n3 1:0.1 2:123456789.123456789\n1 7:.5 6:12345678.12345678 8:1e-310\n";
+  Parsed rows;
+  for_each_line(lines.data(), lines.size(), rows,
+                [&](const char* at, const char* end) { return svmlight::read_line(at, end, rows, true); });
+  Digest digest;
+  for (std::size_t p = 0; p < rows.values.size(); ++p) {
+    digest.add(rows.values[p]);
+    digest.add(static_cast<std::int64_t>(rows.indices[p]));
+  }
+  digest.print("svmlight");
+  Digest hashes;
+  for (std::size_t length = 0; length < lines.size(); ++length) hashes.add(hash_bytes(lines.data(), length, 42));
+  hashes.print("murmur");
+  std::vector<std::int32_t> columns(40), places(33);
+  for (int i = 0; i < 33; ++i) columns[i] = i * 7 % 33;
+  Digest sorted;
+  sorted.add(std::uint64_t{count_places(columns.data(), 33, places.data())});
+  sorted.add_all(places);
+  sorted.print("sorted columns");
+}
+
+void kernel_all() {
+  Digest digest;
+  for (int i = -2000; i < 2000; ++i) {
+    digest.add(fixed_exp(i * 0.37));
+    digest.add(fixed_tanh(i * 0.013));
+  }
+  digest.print("exp and tanh");
+}
+
+constexpr const char* written_rule = "PA-I";
+
+OwnArrays model(const Data<float>& data) {
+  return learned(data, true, TwoClasses{{nullptr}, data.signs.data(), false}, written_rule, "last");
+}
+
+void write_model(const char* path) {
+  const Data<float> data;
+  const OwnArrays arrays = model(data);
+  std::ofstream file(path, std::ios::binary);
+  for (float weight : std::get<Large<float>>(arrays.all.at("weights"))) {
+    const auto bits = std::bit_cast<std::uint32_t>(weight);
+    for (int byte = 0; byte < 4; ++byte) file.put(static_cast<char>(bits >> (8 * byte) & 0xff));
+  }
+}
+
+void read_model(const char* path) {
+  const Data<float> data;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<float> weights(data.features);
+  for (float& weight : weights) {
+    std::uint32_t bits = 0;
+    for (int byte = 0; byte < 4; ++byte) bits |= static_cast<std::uint32_t>(file.get() & 0xff) << (8 * byte);
+    weight = std::bit_cast<float>(bits);
+  }
+  Digest digest;
+  for (std::int64_t i = 0; i < data.count; ++i)
+    digest.add(dot<false>(data.dense.data() + i * data.features, weights.data(), data.features));
+  digest.print("scores by a model file");
+}
+
+int main(int count, char** words) {
+  if (count == 3 && std::strcmp(words[1], "write") == 0) return write_model(words[2]), 0;
+  if (count == 3 && std::strcmp(words[1], "read") == 0) return read_model(words[2]), 0;
+  learn_all<float>("float32");
+  learn_all<double>("float64");
+  read_all();
+  kernel_all();
+  return 0;
+}

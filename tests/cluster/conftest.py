@@ -1,0 +1,37 @@
+"""Rows to share out, and one small cluster of real processes for all tests."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """Rows of four classes, not separable."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 12))
+    y = (X @ rng.standard_normal((12, 4))).argmax(axis=1)
+    y[rng.random(len(y)) < 0.05] = 0
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def local():
+    """Two workers, each a process of its own."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        memory_limit="1GB",
+        silence_logs=50,
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def client(local):
+    import distributed
+
+    with distributed.Client(local) as client:
+        yield client

@@ -1,0 +1,217 @@
+"""Workers that are processes of their own: every kind of source, and the same bits however many there are."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rosenblatt
+from rosenblatt import AveragedPerceptron, PassiveAggressive, cluster, save
+from rosenblatt.errors import DataError, ParameterError
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+# Sockets that the event loop of the cluster closes in its own time.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+SHARDS = 5
+
+
+@pytest.fixture(scope="module")
+def chunks(rows):
+    X, y = rows
+    return da.from_array(X, chunks=(600, 12)), da.from_array(y, chunks=600)
+
+
+@pytest.fixture(scope="module")
+def expected(rows):
+    """What threads of this process learn from the same shards."""
+    return cluster.train(None, rows, AveragedPerceptron(max_iter=3), shards=SHARDS).learner
+
+
+def train(client, source, shards=SHARDS, recipe=None, **how):
+    return cluster.train(client, source, recipe or AveragedPerceptron(max_iter=3), shards=shards, **how)
+
+
+def equal(found, expected):
+    return np.array_equal(found.learner.coef_, expected.coef_) and np.array_equal(
+        found.learner.intercept_, expected.intercept_
+    )
+
+
+def test_any_number_of_workers_gives_the_same_bits(client, chunks, expected):
+    import distributed
+
+    assert equal(train(client, chunks), expected)  # two
+    for workers in (1, 4):
+        told = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
+        with distributed.LocalCluster(n_workers=workers, **told) as other, distributed.Client(other, set_as_default=False) as one:
+            found = train(one, chunks)
+        assert equal(found, expected)
+        assert found.losses == 0
+
+
+def test_persisted_collections_stay_where_they_are(client, chunks, expected):
+    X, y = client.persist(list(chunks))
+    found = train(client, (X, y))
+    assert equal(found, expected)
+    assert found.shards == X.numblocks[0]
+
+
+def test_chunks_may_be_sparse_or_cut_by_columns(client, chunks, expected):
+    X, y = chunks
+    found = train(client, (X.map_blocks(sp.csr_array), y))
+    np.testing.assert_allclose(found.learner.coef_, expected.coef_, rtol=1e-9, atol=1e-9)
+    assert equal(train(client, (X.rechunk((600, 5)), y)), expected)
+
+
+def test_delayed_batches(client, rows, expected):
+    X, y = rows
+    batches = [dask.delayed(_batch)(X[at : at + 600], y[at : at + 600]) for at in range(0, 3000, 600)]
+    assert equal(train(client, batches), expected)
+    assert equal(train(client, client.compute(batches)), expected)
+
+
+def _batch(X, y):
+    return X, y
+
+
+def test_frames_are_read_as_files_are(client, rows):
+    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y = rows
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    frame["colour"] = np.where(X[:, 0] > 0, "red", "blue")
+    frame["label"] = [f"class {code}" for code in y]
+    parts = dd.from_pandas(frame, npartitions=4)
+    found = train(client, parts, shards=1, recipe="averaged", max_iter=3)
+    plain = rosenblatt.train(frame, "averaged", max_iter=3)
+    assert np.array_equal(found.model.linear().weights, plain.linear().weights)
+    several = train(client, parts, shards=4, recipe="averaged", max_iter=3).model
+    labels = cluster.predict(client, parts, several)
+    assert cluster.evaluate(client, parts, several).accuracy == np.mean(labels == frame["label"].to_numpy())
+    X_frame = parts[[f"c{j}" for j in range(12)]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Dask says that strings become objects
+        learner = train(client, (X_frame, parts["label"]), shards=4).learner
+    assert learner.feature_names_in_.tolist() == [f"c{j}" for j in range(12)]
+    assert cluster.evaluate(client, (X_frame, parts["label"]), learner).accuracy == learner.score(
+        frame[[f"c{j}" for j in range(12)]], frame["label"]
+    )
+
+
+@pytest.fixture(scope="module")
+def files(rows, tmp_path_factory):
+    """The same rows in files of several formats."""
+    pandas = pytest.importorskip("pandas")
+    folder = tmp_path_factory.mktemp("files")
+    X, y = rows
+    for k in range(4):
+        part = slice(750 * k, 750 * k + 750)
+        lines = [f"{label} " + " ".join(f"{j + 1}:{v:.5g}" for j, v in enumerate(x)) for x, label in zip(X[part], y[part], strict=True)]
+        (folder / f"{k}.svm").write_text("\n".join(lines) + "\n")
+        frame = pandas.DataFrame(X[part].round(4), columns=[f"c{j}" for j in range(12)])
+        frame["label"] = y[part]
+        frame.to_parquet(folder / f"{k}.parquet")
+        frame.to_csv(folder / f"{k}.csv", index=False)
+        frame.to_json(folder / f"{k}.jsonl", orient="records", lines=True)
+        (folder / f"{k}.tsv").write_text("".join(f"{label}\tword{label} and word{abs(int(x[0]))}\n" for x, label in zip(X[part], y[part], strict=True)))
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["svm", "parquet", "csv", "jsonl", "tsv"])
+def test_one_shard_of_files_is_the_command_to_the_byte(client, files, tmp_path, ending):
+    data = str(files / f"*.{ending}")
+    save(rosenblatt.train(data, "pa1", max_iter=3), tmp_path / "plain")
+    save(train(client, data, shards=1, recipe="pa1", max_iter=3).model, tmp_path / "mixed")
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["svm", "csv"])
+def test_files_give_the_bits_of_threads(client, files, ending):
+    data = str(files / f"*.{ending}")
+    found, threads = (train(who, data, shards=7, recipe="pa1", max_iter=3) for who in (client, None))
+    assert np.array_equal(found.model.linear().weights, threads.model.linear().weights)
+    assert np.array_equal(cluster.predict(client, data, found.model), cluster.predict(None, data, found.model))
+    assert cluster.evaluate(client, data, found.model).to_json() == cluster.evaluate(None, data, found.model).to_json()
+
+
+def test_a_long_file_is_cut_at_lines(monkeypatch, files):
+    from rosenblatt.cluster import sources
+
+    whole = train(None, files / "0.svm", shards=3, recipe="averaged")
+    monkeypatch.setattr(sources, "LEAST_SPAN", 1000)
+    opened = sources.begin_files([str(files / "0.svm")], {}, 50)
+    assert len(opened.sources) > 10
+    read = b"".join(source.open().read() for source in opened.sources)
+    assert read == (files / "0.svm").read_bytes()
+    cut = train(None, files / "0.svm", shards=3, recipe="averaged")
+    assert np.array_equal(cut.model.linear().weights, whole.model.linear().weights)
+
+
+def test_addresses_are_read_by_the_workers(client, files):
+    pytest.importorskip("fsspec")
+    found = train(client, f"file://{files}/*.svm", shards=4, recipe="averaged")
+    plain = train(client, str(files / "*.svm"), shards=4, recipe="averaged")
+    assert np.array_equal(found.model.linear().weights, plain.model.linear().weights)
+
+
+def test_a_bad_line_is_named(client, tmp_path):
+    (tmp_path / "good.svm").write_text("1 1:1\n0 1:-1\n" * 50)
+    (tmp_path / "bad.svm").write_text("1 1:1\n0 1:nan\n")
+    with pytest.raises(DataError, match="bad.svm, line 2: feature 1 is nan"):
+        train(client, str(tmp_path / "*.svm"), shards=2, recipe="averaged")
+    found = train(client, str(tmp_path / "*.svm"), shards=2, recipe="averaged", reading={"skip_bad": True})
+    assert found.bad_lines == 1
+
+
+def test_parts_without_rows_and_workers_without_data(client, rows):
+    X, y = rows
+    batches = [dask.delayed(_batch)(X[:0], y[:0]), dask.delayed(_batch)(X, y), dask.delayed(_batch)(X[:0], y[:0])]
+    found = train(client, batches, shards=1)  # the other worker has nothing to do
+    assert np.array_equal(found.learner.coef_, cluster.train(None, rows, AveragedPerceptron(max_iter=3), shards=1).learner.coef_)
+    with pytest.raises(DataError, match="no rows"):
+        train(client, batches[:1])
+
+
+def test_two_fits_at_once(client, chunks, expected):
+    other = PassiveAggressive(max_iter=3)
+    alone, found = train(client, chunks, recipe=other), {}
+    jobs = {"first": None, "second": other}
+    threads = [threading.Thread(target=lambda n=n, r=r: found.update({n: train(client, chunks, recipe=r)})) for n, r in jobs.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert equal(found["first"], expected)
+    assert equal(found["second"], alone.learner)
+
+
+def test_what_is_not_on_the_cluster_is_refused(client, rows):
+    with pytest.raises(ParameterError, match="X is in this process's memory"):
+        train(client, rows)
+    with pytest.raises(ParameterError, match="client='tcp://nowhere'"):
+        train("tcp://nowhere", rows)
+    X, y = rows
+    with pytest.raises(DataError, match="rechunk them alike"):
+        train(client, (da.from_array(X, chunks=(600, 12)), da.from_array(y, chunks=1500)))
+
+
+def test_the_choice_is_that_of_one_machine(client, files, tmp_path):
+    found = train(client, str(files / "*.svm"), shards=1, recipe="auto")
+    save(rosenblatt.train(str(files / "*.svm")), tmp_path / "plain")
+    save(found.model, tmp_path / "mixed")
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
+
+
+def test_bytes_are_counted(client, chunks):
+    found = train(client, chunks, mixing="mean")
+    facts = found.facts()["cluster"]
+    assert facts["bytes_up_per_mix"] > 0
+    assert facts["bytes_down_per_mix"] == 4 * 12 * 8 + 4 * 8  # the weights and intercepts, once
+    assert found.traffic.measured > 0

@@ -1,0 +1,253 @@
+"""Workers that are killed, schedulers that are lost, runs that are resumed: the same bytes at the end.
+
+``ROSENBLATT_KILLS=30`` (``make lost-workers``) kills thirty workers instead of a few.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rosenblatt import AveragedPerceptron, Perceptron, cluster, save
+from rosenblatt.cluster.hands import Workers
+from rosenblatt.errors import ClusterError, DataError, ModelError, ParameterError
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+# Sockets that the event loop of the cluster closes in its own time.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+KILLS = int(os.environ.get("ROSENBLATT_KILLS", 3))
+COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
+
+
+def endless(epochs):
+    """A learner that uses all of its epochs."""
+    return AveragedPerceptron(max_iter=epochs, tol=None)
+
+
+@pytest.mark.parametrize("every_mix", [False, True], ids=["from time to time", "after every mix"])
+def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix):
+    X, y = rows
+    chunks = da.from_array(X, chunks=(500, 12)), da.from_array(y, chunks=500)
+    epochs, over, killed = 6 * max(KILLS, 4), threading.Event(), []
+    expected = cluster.train(None, rows, endless(epochs), shards=6)
+    seed = random.Random(KILLS)
+
+    def kill():
+        while not over.is_set() and len(killed) < KILLS:
+            over.wait(seed.uniform(0.1, 1.5))
+            workers = list(client.scheduler_info(n_workers=-1)["workers"])
+            if not workers or over.is_set():
+                continue
+            try:
+                victim = seed.choice(workers)
+                pid = client.run(os.getpid, workers=[victim])[victim]
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+            except (KeyError, OSError, ValueError, RuntimeError):
+                continue  # it has just gone by itself
+
+    def once(checkpoint):
+        return cluster.train(client, chunks, endless(epochs), shards=6, checkpoint=checkpoint)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        while True:
+            found = once(tmp_path / "checkpoint" if every_mix else None)
+            assert np.array_equal(found.learner.coef_, expected.learner.coef_)
+            assert found.history.mistakes == expected.history.mistakes
+            (tmp_path / "checkpoint").unlink(missing_ok=True)
+            if len(killed) >= KILLS:
+                break
+    finally:
+        over.set()
+        thread.join()
+        client.wait_for_workers(2)
+    assert len(killed) == KILLS
+
+
+class Patient:
+    """A client of a cluster without workers."""
+
+    status = "running"
+
+    def scheduler_info(self, n_workers=-1):
+        return {"workers": {}}
+
+
+def test_a_cluster_without_workers_is_an_error_not_a_wait():
+    with pytest.raises(ClusterError, match=r"no worker for 0\.2 s"):
+        Workers(Patient(), patience=0.2).hold(1)
+
+
+def test_resumed_from_every_mix_to_the_same_bytes(rows, tmp_path):
+    path, told = tmp_path / "checkpoint", {"shards": 4, "mixes": 3, "checkpoint": tmp_path / "checkpoint"}
+    expected = cluster.train(None, rows, Perceptron(max_iter=4, tol=None), shards=4, mixes=3)
+    save(expected.model, tmp_path / "whole")
+
+    class Stop(Exception):
+        pass
+
+    for moment in range(1, 12):
+        count = 0
+
+        def stop(moment=moment):
+            nonlocal count
+            count += 1
+            if count > 4 * moment:  # in the middle of the next mix
+                raise Stop
+
+        path.unlink(missing_ok=True)
+        learner = Perceptron(max_iter=4, tol=None)
+        with pytest.raises(Stop):
+            _interrupted(rows, learner, told, stop)
+        assert path.exists()
+        found = cluster.train(None, rows, Perceptron(max_iter=4, tol=None), resume=True, **told)
+        save(found.model, tmp_path / "resumed")
+        assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def _interrupted(rows, learner, told, stop):
+    """A run in which a shard's pass fails at some moment."""
+    from rosenblatt.cluster import shard
+
+    learn = shard.learn
+    try:
+        shard.learn = lambda *args: (stop(), learn(*args))[1]
+        cluster.train(None, rows, learner, **told)
+    finally:
+        shard.learn = learn
+
+
+def test_a_checkpoint_is_of_these_rows_and_options(rows, tmp_path):
+    X, y = rows
+    path = tmp_path / "checkpoint"
+    cluster.train(None, rows, Perceptron(max_iter=2), shards=4, checkpoint=path)
+    told = {"checkpoint": path, "resume": True}
+    with pytest.raises(DataError, match="the data has changed"):
+        cluster.train(None, (X + 1, y), Perceptron(max_iter=4), shards=4, **told)
+    with pytest.raises(ParameterError, match="written with mixing='momentum', not 'mean'"):
+        cluster.train(None, rows, Perceptron(max_iter=4), shards=4, mixing="mean", **told)
+    with pytest.raises(ParameterError, match="written with learner='perceptron'"):
+        cluster.train(None, rows, AveragedPerceptron(max_iter=4), shards=4, **told)
+    data = path.read_bytes()
+    path.write_bytes(data[:-9])
+    with pytest.raises(ModelError, match="truncated"):
+        cluster.train(None, rows, Perceptron(max_iter=4), shards=4, **told)
+
+
+@pytest.fixture
+def commands(tmp_path):
+    """A scheduler and two workers, started as a user would start them."""
+    known = tmp_path / "scheduler.json"
+    told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    begin = [sys.executable, "-m", "dask"]
+    quiet = ["--no-dashboard", "--scheduler-file", str(known)]
+    processes = [subprocess.Popen([*begin, "scheduler", "--host", "127.0.0.1", "--port", "0", *quiet], **told)]
+    while not known.exists() or not known.read_text().endswith("}"):
+        time.sleep(0.1)
+    worker = [*begin, "worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "1GB", "--local-directory", str(tmp_path)]
+    processes += [subprocess.Popen([*worker, *quiet], **told) for _ in range(2)]
+    yield known, processes
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def files(rows, tmp_path):
+    X, y = rows
+    for k in range(4):
+        part = slice(750 * k, 750 * k + 750)
+        lines = [
+            f"{label} " + " ".join(f"{j + 1}:{v:.5g}" for j, v in enumerate(x))
+            for x, label in zip(X[part], y[part], strict=True)
+        ]
+        (tmp_path / f"{k}.svm").write_text("\n".join(lines) + "\n")
+    return str(tmp_path / "*.svm")
+
+
+def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
+    known, processes = commands
+    told = ["--learner", "averaged", "--max-iter", "60", "--tol", "-1", "--shards", "4"]
+    whole = [*COMMAND, "train", files, "-o", str(tmp_path / "whole"), *told, "--cluster", "threads:2", "--json"]
+    done = subprocess.run([*whole, "--quiet"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["cluster"]["shards"] == 4
+
+    saved = tmp_path / "checkpoint"
+    on_cluster = [*COMMAND, "train", files, "-o", str(tmp_path / "model"), *told, "--cluster", f"file:{known}"]
+    run = subprocess.Popen(
+        [*on_cluster, "--checkpoint", str(saved), "--every", "0"], stderr=subprocess.PIPE, text=True
+    )
+    while not saved.exists():
+        assert run.poll() is None, run.stderr.read()
+        time.sleep(0.01)
+    processes[0].send_signal(signal.SIGKILL)
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 1, said
+    assert "the scheduler of the cluster is gone" in said
+    assert len(said.strip().splitlines()) == 1, said
+    assert not (tmp_path / "model").exists()
+
+    resume = [*COMMAND, "train", "--resume", str(saved), "-o", str(tmp_path / "model"), "--cluster", "threads:2"]
+    done = subprocess.run([*resume, "--quiet"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_the_command_on_a_cluster(commands, files, tmp_path):
+    known, _ = commands
+    address = ["--cluster", f"file:{known}"]
+    told = ["--learner", "averaged", "--shards", "4", "--quiet"]
+    for name, where in (("one", address), ("two", ["--cluster", "threads:1"])):
+        subprocess.run([*COMMAND, "train", files, "-o", str(tmp_path / name), *told, *where], check=True)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    answers = []
+    for where in (address, []):
+        done = subprocess.run([*COMMAND, "evaluate", str(tmp_path / "one"), files, "--json", *where], capture_output=True)
+        answers.append(json.loads(done.stdout))
+        done = subprocess.run([*COMMAND, "predict", str(tmp_path / "one"), files, "--scores", *where], capture_output=True)
+        answers.append(done.stdout)
+    assert answers[:2] == answers[2:]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cluster", "nonsense"], "'nonsense' is no cluster: write tcp://HOST:PORT"),
+        (["--cluster", "local:0"], "must be one worker or more"),
+        (["--shards", "3"], "--shards is an option of --cluster"),
+        (["--cluster", "threads", "--cache", "x"], "--cache and --block have no meaning"),
+        (["--cluster", "threads", "--learner", "voted", "--shards", "2"], "keep='vote' cannot be mixed"),
+        (["--cluster", "file:nowhere.json"], "there is no cluster at file:nowhere.json"),
+    ],
+)
+def test_wrong_use_of_the_command(files, tmp_path, monkeypatch, words, said):
+    from rosenblatt.cluster import address
+
+    monkeypatch.setattr(address, "WAIT", 1)
+    import contextlib
+    import io
+
+    from rosenblatt.cli.main import main
+
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err):
+        code = main(["train", files, "-o", str(tmp_path / "model"), *words])
+    assert code in (1, 2)
+    assert said in err.getvalue()
+    assert not (tmp_path / "model").exists()

@@ -1,0 +1,199 @@
+"""Every way in which the project writes a file, each as something that can be run and cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+Run = Callable[[Path, Path], int]  # data, outputs -> exit code
+Whole = Callable[[Path, Path], bool]  # is what lies there whole? data, target
+
+
+@dataclass(frozen=True)
+class WritePath:
+    """Something that writes files, and how one tells that they are whole.
+
+    Attributes
+    ----------
+    targets : name of a file in the folder of outputs -> None, if the same run always writes the same bytes, or what
+        tells that it is whole
+    options : the options of the command that it covers, as "verb --option"
+    """
+
+    name: str
+    run: Run
+    targets: dict[str, Whole | None]
+    options: tuple[str, ...] = ()
+
+
+def command(*words: str) -> Run:
+    """The command; DATA and OUT stand for the two folders."""
+
+    def run(data: Path, out: Path) -> int:
+        from rosenblatt.cli.main import main
+
+        given = [word.replace("DATA", str(data)).replace("OUT", str(out)) for word in words]
+        return main(given)
+
+    return run
+
+
+def make_data(data: Path) -> None:
+    """Files to read, and a model of them."""
+    from rosenblatt.cli.main import main
+
+    rows = [f"{i % 2},{(i * 7) % 11},{(i * i) % 13},{'ab'[(i * i // 3) % 2]}" for i in range(60)]
+    (data / "x.csv").write_text("u,v,w,y\n" + "\n".join(rows) + "\n")
+    six = [f"{i % 3},{i * i % 5},{'ab'[i % 2]}" for i in range(6)]
+    (data / "six.csv").write_text("u,v,y\n" + "\n".join(six) + "\n")
+    two = [f"{(i * 7) % 11},{(i * i) % 13},{'ab'[(i * 7) % 11 > 5]}" for i in range(30)]
+    (data / "two.csv").write_text("u,v,y\n" + "\n".join(two) + "\n")
+    for name, more in (("model", []), ("small blocks", ["--block", "32", "--max-iter", "2"])):
+        assert main(["train", str(data / "x.csv"), "--learner", "pa1", "-o", str(data / name), "--quiet", *more]) == 0
+
+
+def _resumes(data: Path, target: Path) -> bool:
+    """A checkpoint is whole if the run that it holds ends as an undisturbed one does."""
+    from rosenblatt.learners.files.checkpoint import load_checkpoint
+    from rosenblatt.models.file import save
+
+    run, _ = load_checkpoint(target)
+    run.run()
+    resumed = target.parent / "resumed"
+    save(run.model(), resumed)
+    same = resumed.read_bytes() == (data / "small blocks").read_bytes()
+    resumed.unlink()
+    return same
+
+
+def _cache_is_used(data: Path, target: Path) -> bool:
+    """Whatever lies in the folder of a cache, a run that is given it writes the expected model."""
+    from rosenblatt.cli.main import main
+
+    model = target.parent / "cached"
+    words = [str(data / "x.csv"), "--learner", "pa1", "--cache", str(target), "-o", str(model), "--quiet"]
+    same = main(["train", *words]) == 0 and model.read_bytes() == (data / "model").read_bytes()
+    model.unlink()
+    return same
+
+
+def _is_page(data: Path, target: Path) -> bool:
+    return target.read_text().rstrip().endswith("</html>")
+
+
+def _is_whole_folder(data: Path, target: Path) -> bool:
+    from rosenblatt.playground.page import page_files
+
+    wanted = {target / name for name in page_files()} | {target / "data.csv"}
+    return {p for p in target.rglob("*") if p.is_file()} == wanted and all(p.stat().st_size for p in wanted)
+
+
+def _save_in_python(data: Path, out: Path) -> int:
+    import rosenblatt
+
+    learner = rosenblatt.AveragedPerceptron(max_iter=3, tol=None)
+    rosenblatt.save(learner.fit([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 5, ["a", "b", "b"] * 5), out / "saved")
+    return 0
+
+
+def _animate_in_python(kind: str) -> Run:
+    def run(data: Path, out: Path) -> int:
+        import rosenblatt
+        from rosenblatt.plot import animate
+
+        learner = rosenblatt.Perceptron(max_iter=2, tol=None, shuffle=False)
+        trace = rosenblatt.theory.trace([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["a", "b", "b"], learner)
+        animate(trace, out / f"steps.{kind}")
+        return 0
+
+    return run
+
+
+TRAIN = ("train", "DATA/x.csv", "--learner", "pa1", "--quiet")
+PATHS = [
+    WritePath("model", command(*TRAIN, "-o", "OUT/m"), {"m": None}, ("train -o",)),
+    WritePath(
+        "report of training",
+        command(*TRAIN, "-o", "OUT/m", "--report", "OUT/r.html"),
+        {"m": None, "r.html": _is_page},
+        ("train --report",),
+    ),
+    WritePath(
+        "checkpoint",
+        command(*TRAIN, "-o", "OUT/m", "--checkpoint", "OUT/c", "--every", "0s", "--block", "32", "--max-iter", "2"),
+        {"c": _resumes},
+        ("train --checkpoint",),
+    ),
+    WritePath(
+        "cache",
+        command(*TRAIN, "-o", "OUT/m", "--cache", "OUT/k"),
+        {"m": None, "k": _cache_is_used},
+        ("train --cache",),
+    ),
+    *(
+        WritePath(
+            f"predictions as {ending}",
+            command("predict", "DATA/model", "DATA/x.csv", "--scores", "-o", f"OUT/p.{ending}"),
+            {f"p.{ending}": None},
+            ("predict -o",),
+        )
+        for ending in ("txt", "csv", "tsv", "json", "parquet")
+    ),
+    *(
+        WritePath(
+            f"export to {to}",
+            command("export", "DATA/model", "--to", to, "-o", f"OUT/e.{to}"),
+            {f"e.{to}": None},
+            ("export -o",),
+        )
+        for to in ("c", "json", "onnx")
+    ),
+    WritePath(
+        "report of an evaluation",
+        command("evaluate", "DATA/model", "DATA/x.csv", "--report", "OUT/r.html"),
+        {"r.html": _is_page},
+        ("evaluate --report",),
+    ),
+    WritePath(
+        "comparison",
+        command("compare", "DATA/two.csv", "--folds", "2", "--html", "OUT/c.html"),
+        {"c.html": _is_page},
+        ("compare --html",),
+    ),
+    WritePath(
+        "certificate",
+        command("certify", "DATA/two.csv", "--html", "OUT/c.html", "--plot", "OUT/c.svg"),
+        {"c.html": _is_page, "c.svg": lambda data, target: target.read_text().rstrip().endswith("</svg>")},
+        ("certify --html", "certify --plot"),
+    ),
+    WritePath(
+        "trace",
+        command("trace", "DATA/six.csv", "--max-iter", "1", "--html", "OUT/t.html", "--plot", "OUT/t.gif"),
+        {"t.html": _is_page, "t.gif": None},
+        ("trace --html", "trace --plot"),
+    ),
+    WritePath("save in Python", _save_in_python, {"saved": None}),
+    WritePath("animation as a page", _animate_in_python("html"), {"steps.html": _is_page}),
+    WritePath("animation as pictures", _animate_in_python("gif"), {"steps.gif": None}),
+    WritePath(
+        "copy of the playground",
+        command("play", "DATA/two.csv", "--export", "OUT/page"),
+        {"page": _is_whole_folder},
+        ("play --export",),
+    ),
+]
+
+
+def options_that_write() -> set[str]:
+    """The options of all verbs that name something to be written."""
+    from rosenblatt.cli.main import VERBS, _build_parsers
+
+    wanted = {"output", "report", "checkpoint", "cache", "html", "plot", "export"}
+    found = set()
+    for verb in VERBS:
+        _, parsers = _build_parsers(verb)
+        for action in parsers[verb]._actions:
+            if action.dest in wanted:
+                found.add(f"{verb} {action.option_strings[0]}")
+    return found

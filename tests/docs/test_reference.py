@@ -1,0 +1,89 @@
+"""The reference: everything that is exported has an example, and every example of the command runs."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command import run
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+# These wait for a browser or for requests, and do not end by themselves: they have tests of their own.
+WAITING = ("play", "serve", "worker")
+# Names without a docstring of their own: a union of three classes that have one.
+UNIONS = {"Certificate"}
+
+
+@pytest.fixture(scope="module")
+def site_pages() -> Iterator[object]:
+    sys.path.insert(0, str(DOCS / "site"))
+    yield importlib.import_module("site_pages")
+    sys.path.remove(str(DOCS / "site"))
+
+
+def test_every_class_and_function_has_an_example(site_pages) -> None:
+    found = list(site_pages.documented())
+    assert len(found) > 80
+    missing = [
+        f"{module}.{name}"
+        for module, name in found
+        if name not in UNIONS and ">>>" not in (getattr(importlib.import_module(module), name).__doc__ or "")
+    ]
+    assert missing == []
+
+
+def test_every_verb_and_option_has_an_example(site_pages) -> None:
+    known = site_pages.examples()
+    parsers = site_pages.verb_parsers()
+    assert set(known) == set(parsers)
+    missing = [
+        f"{verb} {action.option_strings[0]}"
+        for verb, parser in parsers.items()
+        for _, action in site_pages.options_of(parser)
+        if action.option_strings and site_pages.example_of(verb, action.option_strings) is None
+    ]
+    assert missing == []
+
+
+def write_data(folder: Path) -> None:
+    """The files that the examples name."""
+    towns = ("Bonn", "Kiel", "Ulm")
+    people = [f"{20 + i % 40},{i % 90}.5,{towns[i % 3]},{'yes' if i % 90 > 45 else 'no'}" for i in range(180)]
+    (folder / "people.csv").write_text("age,pay,town,late\n" + "\n".join(people) + "\n")
+    german = [f"{20 + i % 40};{i % 90},5;{'ja' if i % 90 > 45 else 'nein'}" for i in range(180)]
+    (folder / "german.csv").write_text("alter;lohn;spaet\n" + "\n".join(german) + "\n")
+    (folder / "bare.csv").write_text("".join(f"{i % 7},{i % 11},{i % 2}\n" for i in range(60)))
+    (folder / "messages.tsv").write_text("spam\twin a free prize now\nham\tlunch at noon today\n" * 30)
+    rows = "".join(f"{i % 2} {1 + i % 2}:1 {3 + i % 7}:0.5\n" for i in range(120))
+    (folder / "rows.svm").write_text(rows)
+    (folder / "bad.svm").write_text(rows + "1 1:nan\n")
+    (folder / "and.csv").write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n")
+
+
+def write_models(folder: Path) -> None:
+    import rosenblatt
+
+    data = rosenblatt.read(folder / "rows.svm")
+    learner = rosenblatt.Calibrated(rosenblatt.AveragedPerceptron()).fit(data.X, data.y)
+    rosenblatt.save(learner, folder / "sure.model")
+    (folder / "and.proof").write_text(run("certify", folder / "and.csv", "--json").stdout)
+
+
+def test_every_example_of_the_command_runs(site_pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_data(tmp_path)
+    write_models(tmp_path)
+    lines = [line for each in site_pages.examples().values() for line in each]
+    assert len(lines) > 80
+    for line in lines:
+        words = shlex.split(line)
+        if words[1] in WAITING and "--export" not in words:
+            continue
+        try:
+            run(*words[1:])
+        except AssertionError as error:
+            raise AssertionError(f"{line}: {error}") from None

@@ -1,0 +1,499 @@
+"""Every function of the engine, called with hostile arguments: wrong sizes, strides, types, ranges, and objects that
+change under its hands.
+
+Held: the process lives, and what is wrong is a Python exception. The arrays lie against pages that may not be touched,
+so that one value read or written too far ends the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import inspect
+import mmap
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rosenblatt import engine
+from rosenblatt.learners.state.arrays import EVERY, KEEPS, OF_SECOND_ORDER
+
+PAGE = mmap.PAGESIZE
+REFUSALS = (TypeError, ValueError, RuntimeError, MemoryError, OverflowError, KeyError, AttributeError)
+WHOLE = [-1, 0, 1, 2, 3, 7, 2**16, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63), 2**64, 2**70]
+NUMBERS = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), float("-inf")]
+TYPES = ["f4", "f8", "i1", "i4", "i8", "u1", "u4", "u8", "c8", "?", ">f8", ">i4"]
+NAMES = ["last", "average", "tail", "vote", "pocket", "PA", "PA-I", "PA-II", "perceptron", "margin", "AROW", "linear"]
+NAMES += ["rbf", "poly", "sigmoid", "svmlight", "vw", "fasttext", "tabbed", "words", "pairs", "characters", ",", "\\"]
+NAMES += ["forget-oldest", "forgetron", "projectron", "", "x", "\0", "é", "a" * 1000, "\n", '"']
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def guarded(array: Any, *, at_end: bool = True) -> Any:
+    """A copy that ends (or begins) where a page that may not be touched begins (or ends)."""
+    array = np.ascontiguousarray(array)
+    pages = max(1, -(-array.nbytes // PAGE))
+    held = mmap.mmap(-1, (pages + 2) * PAGE)
+    view = np.frombuffer(held, np.uint8)
+    for page in (0, pages + 1):
+        _libc.mprotect(ctypes.c_void_p(view.ctypes.data + page * PAGE), PAGE, 0)
+    begin = (pages + 1) * PAGE - array.nbytes if at_end else PAGE
+    made = view[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+    made[...] = array
+    return made
+
+
+class Evil:
+    """A number, a name or a label that does something else when it is looked at."""
+
+    def __init__(self, act: Callable[[], Any], hash_: int = 7) -> None:
+        self.act, self.hash = act, hash_
+
+    def __float__(self) -> float:
+        self.act()
+        return 1.0
+
+    def __index__(self) -> int:
+        self.act()
+        return 1
+
+    def __hash__(self) -> int:
+        self.act()
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        self.act()
+        return False
+
+
+class Chooser:
+    """Makes arguments: sound ones, and with a certain chance hostile ones."""
+
+    def __init__(self, random_: random.Random) -> None:
+        self.random = random_
+        self.chance = random_.choice((0.0, 0.02, 0.05, 0.1, 0.3))
+        # What all parts of a sound call have in common.
+        self.task = random_.choice(("signs", "signs", "classes", "numbers"))
+        self.K = 3 if self.task == "classes" else 1
+        self.kind = random_.choice(("f8", "f8", "f8", "f4"))
+        self.is_sparse = random_.random() < 0.5
+
+    def strange(self) -> bool:
+        return self.random.random() < self.chance
+
+    def array(self, values: Any, dtype: str | None = None) -> Any:
+        array = np.array(values, dtype)
+        if not self.strange():
+            return guarded(array, at_end=self.random.random() < 0.8)
+        kind, size = self.random.randrange(12), array.size
+        if kind == 0:
+            array = np.resize(array, self.random.choice((0, 1, max(size - 1, 0), size + 1, 2 * size, 100)))
+        elif kind == 1:
+            array = guarded(np.repeat(array, 2, axis=0)) if array.ndim else array
+            return array[::2] if array.ndim else array
+        elif kind == 2:
+            return guarded(array)[::-1] if array.ndim else array
+        elif kind == 3:
+            array = array.astype(self.random.choice(TYPES))
+        elif kind == 4:
+            array = guarded(array)
+            array.flags.writeable = False
+            return array
+        elif kind == 5 and size and array.dtype.kind in "fiu":
+            limit = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
+            whole = [limit.min, limit.max, 0, 1, 2, 3, 5] if limit else NUMBERS
+            array.reshape(-1)[self.random.randrange(size)] = self.random.choice(whole)
+        elif kind == 6:
+            held = guarded(np.zeros(array.nbytes + 1, np.uint8))
+            odd = held[1:].view(array.dtype).reshape(array.shape)
+            odd[...] = array
+            return odd
+        elif kind == 7:
+            return guarded(array.reshape((*array.shape, 1)))
+        elif kind == 8:
+            return self.random.choice([None, [], array.tolist(), "x", b"xyz", 3, object(), memoryview(b"abc"), {}])
+        elif kind == 9:
+            return np.broadcast_to(array.reshape(-1)[:1], (max(size, 1) * 3,)) if size else array
+        elif kind == 10:
+            return np.asfortranarray(np.resize(array, (3, 4)))
+        else:
+            array = np.resize(array, (0, *array.shape[1:]) if self.random.random() < 0.5 else (2**20,))
+        return guarded(array)
+
+    def whole(self, value: int) -> Any:
+        return self.random.choice([*WHOLE, None, "1", 1.5]) if self.strange() else value
+
+    def number(self, value: float) -> Any:
+        return self.random.choice([*NUMBERS, None, "1"]) if self.strange() else value
+
+    def word(self, *values: str) -> Any:
+        return self.random.choice([*NAMES, None, 1]) if self.strange() else self.random.choice(values)
+
+    def flag(self) -> Any:
+        return self.random.choice([None, 2, "x"]) if self.strange() else self.random.random() < 0.5
+
+    def any(self, make: Callable[[], Any]) -> Any:
+        return self.random.choice([None, 3, "x", [], object()]) if self.strange() else make()
+
+    def maybe(self, make: Callable[[], Any]) -> Any:
+        return make() if self.random.random() < 0.5 else None
+
+    # What most calls are made of: 3 rows of 2 features, 2 or 3 classes.
+    def sparse(self) -> Any:
+        kind = self.random.choice(("i4", "i8"))
+        values = self.array([1.0, 2.0, 3.0, 4.0], self.kind)
+        return engine.sparse_rows(values, self.array([0, 1, 0, 1], kind), self.array([0, 2, 3, 4], kind), self.whole(2))
+
+    def dense(self) -> Any:
+        return engine.dense_rows(self.array([[1.0, 2.0], [3.0, -1.0], [0.0, 1.0]], self.kind))
+
+    def rows(self) -> Any:
+        return self.any(self.sparse if self.is_sparse != self.strange() else self.dense)
+
+    def order(self) -> Any:
+        return self.array(self.random.choice(([0, 1, 2], [2, 2, 0, 1], [])), "u4")
+
+    def generator(self) -> Any:
+        return self.array([1, 2, 3, 4], "u8")
+
+    def targets(self) -> Any:
+        y = {"signs": ([1, -1, 1], "i1"), "classes": ([0, 2, 1], "i4"), "numbers": ([0.5, 1, 2], "f8")}[self.task]
+        rows = self.whole(self.K)
+        weights = self.maybe(lambda: self.array([1.0, 0.0, 2.0]))
+        return engine.Targets(
+            self.array(*y), rows=rows, sample_weight=weights, tie_positive=self.flag(), epsilon=self.number(0.1)
+        )
+
+    def rule(self) -> Any:
+        shrink = {"shrink": self.number(0.9), "cut": self.number(0.1)} if self.random.random() < 0.2 else {}
+        return self.plain_rule(**shrink)
+
+    def plain_rule(self, **more: Any) -> Any:
+        """One without a penalty, which not all learners take."""
+        names = ("perceptron", "perceptron", "PA", "PA-I", "PA-II", "AROW", "normalised")
+        more |= {name: self.number(1.0) for name in ("eta0", "beta", "C", "r", "epsilon") if self.random.random() < 0.3}
+        return engine.Rule(self.word(*names), **more)
+
+    def arrays(self, K: int, features: int, kind: str) -> dict[Any, Any]:
+        sizes = {"weights": K * features, "classes": K, "features": features, "one": 1}
+        declared = [*EVERY, *OF_SECOND_ORDER, *(array for keep in KEEPS.values() for array in keep.arrays)]
+        made: dict[Any, Any] = {
+            array.name: self.array(np.full(sizes[array.shape], min(array.begin, 9.0)), kind if array.as_rows else "f8")
+            for array in declared
+        }
+        made["counters"] = self.array(np.zeros(len(engine.COUNTERS)), "i8")
+        made["as_of"] = self.array(np.zeros(features), "i8")
+        for name in list(made):
+            if self.strange() and self.random.random() < 0.3:
+                del made[name]
+        return made
+
+    def state(self, features: int = 2) -> Any:
+        keep, major = self.word("last", "average", "tail", "vote", "pocket"), self.is_sparse != self.strange()
+        arrays = self.arrays(self.K, features, self.kind)
+        return engine.State(keep, arrays, fit_intercept=self.flag(), feature_major=major)
+
+    def source(self) -> Any:
+        kind = self.random.randrange(4)
+        if kind == 0:
+            return engine.matrix_source(self.array(np.eye(3)))
+        if kind == 1:
+            column = self.array([1.0, 0.5, 0.2])
+            return engine.column_source(self.whole(3), lambda i: column, self.whole(1000))
+        others = self.maybe(self.rows) if kind == 2 else None
+        name = self.word("linear", "poly", "rbf", "sigmoid")
+        how = {"gamma": self.number(1.0), "coef0": self.number(0.0), "degree": self.whole(2)}
+        return engine.row_source(self.rows(), others, name, **how, cache_bytes=self.whole(1000))
+
+    def updates(self) -> Any:
+        made = (self.array([0, 2], "i8"), self.array([1.0, 1.0]), self.array([0, 0], "i4"))
+        made += (self.array([-1, -1], "i4"), self.array([1, 2], "i8"))
+        return made[:4] if self.strange() else made
+
+    def tally(self) -> Any:
+        made = {"counters": self.array(np.zeros(len(engine.COUNTERS)), "i8"), "mistake_weight": self.array([0.0])}
+        if self.random.random() < 0.3:
+            made["pocket_mistakes"] = self.array([3.0])
+        return engine.Tally(self.any(lambda: made))
+
+    def cancel(self) -> Any:
+        return self.maybe(lambda: self.array([0], "u1"))
+
+    def text(self) -> Any:
+        made = self.random.choice(
+            (b"1 1:2 3:4\n-1 2:1\n", b"1 |a x y:2\n", b"__label__a b c\n", b"a\tb c\n", b'a,"b\n', b"")
+        )
+        made = bytes(self.random.choice((b, 10, 34, 58, 255, 0)) if self.strange() else b for b in made)
+        return self.array(np.frombuffer(made, np.uint8), "u1")
+
+    def offsets(self) -> Any:
+        return self.array(self.random.choice(([0, 0], [0, 1, 2], [0])), "i8")
+
+
+def _contest(c: Chooser) -> Any:
+    made = engine.Contest(c.rows(), c.any(c.targets), fit_intercept=c.flag())
+    for _ in range(c.random.randrange(1 - c.strange(), 3)):
+        made.add_fold(c.order(), c.order(), c.generator())
+    for _ in range(c.random.randrange(1 - c.strange(), 3)):
+        made.add(c.whole(0), c.any(c.plain_rule), c.word("last", "average"))
+    return made
+
+
+def _pass(c: Chooser) -> Any:
+    return engine.Pass(
+        c.rows(), c.any(c.targets), c.any(c.state), c.any(c.rule), order=c.maybe(c.order), ratchet=c.flag()
+    )
+
+
+def _dual(c: Chooser) -> Any:
+    start = c.array(np.zeros((3, c.K)))
+    return engine.DualRun(c.any(c.source), c.any(c.targets), bias=c.number(1.0), start=start)
+
+
+def _features(c: Chooser, other: dict[Any, Any], *streams: Any) -> Any:
+    """A dict of an example; some of its names and numbers change it, or call the stream, while it is read."""
+    made: dict[Any, Any] = {"a": 1.0, "b": 2, "c": np.float64(0.5)}
+
+    def act() -> None:
+        if c.random.random() < 0.5:
+            made.clear()
+            made.update({k: [object()] for k in range(50)})
+        if c.random.random() < 0.3:
+            other.clear()
+        for stream in streams if c.random.random() < 0.3 else ():
+            with contextlib.suppress(REFUSALS):
+                stream.predict({"a": 1.0, "z": 2.0})
+                stream.learn({"a": 1.0, "z": 2.0}, "yes")
+
+    if c.strange():
+        made["evil"] = Evil(act)
+        made["more"] = 3.0
+    if c.strange():
+        name = Evil(lambda: None, hash("a"))
+        made[name] = 1.0
+        name.act = act
+    if c.strange():
+        made["n"] = c.random.choice([None, "x", 10**400, float("nan"), 1e308, object(), [], b"1"])
+    return c.any(lambda: made)
+
+
+def _stream(c: Chooser) -> tuple[Any, dict[Any, Any]]:
+    vocabulary: dict[Any, Any] = {"a": c.whole(0)} if c.random.random() < 0.5 else {}
+    joint = c.K == 3
+    codes = {name: c.whole(k) for k, name in enumerate(("no", "so", "yes") if joint else ("no", "yes"))}
+    arrays, keep = c.arrays(c.K, 6, "f8"), c.word("last", "average", "tail")
+    states = [engine.State(keep, arrays, fit_intercept=c.flag(), feature_major=True)]
+    made = engine.Stream(
+        vocabulary,
+        codes,
+        states,
+        c.any(c.plain_rule),
+        capacity=c.whole(6),
+        one_vs_rest=c.strange(),
+        tie_positive=c.flag(),
+    )
+    return made, vocabulary if c.random.random() < 0.5 else codes
+
+
+def _learn_one(c: Chooser) -> None:
+    stream, held = _stream(c)
+    for _ in range(6):
+        label = Evil(held.clear, hash("yes")) if c.strange() else c.random.choice(("yes", "no", "new"))
+        try:
+            stream.learn(_features(c, held, stream), label, c.number(1.0))
+            if c.strange():
+                held.update({k: k for k in range(20)})
+            stream.predict(_features(c, held, stream))
+            stream.scores(_features(c, held, stream))
+        except REFUSALS:
+            continue
+
+
+def _use_rows(c: Chooser, call: Callable[[Any], Any]) -> Any:
+    rows = c.rows()
+    if c.random.random() < 0.3:
+        engine.structure(rows, c.whole(4))
+    return call(rows)
+
+
+def _run_passes(c: Chooser) -> Any:
+    passes = [_pass(c)]
+    engine.run_passes(c.any(lambda: passes * c.random.choice((1, 1, 2))), c.cancel())
+    return passes[0].updates()
+
+
+def _budget(c: Chooser) -> Any:
+    policy = c.word("forget-oldest", "forgetron", "projectron")
+    pool = {"members": c.array([0, 1], "i8"), "coefficients": c.array(np.zeros(2 * c.K))}
+    pool |= {
+        "matrix": c.array([] if policy == "forget-oldest" else np.eye(2).ravel()),
+        "ring": c.array([c.random.randrange(3), 0], "i8"),
+        "numbers": c.array(np.zeros(4)),
+    }
+    how = {"order": c.maybe(c.order), "bias": c.number(1.0), "cancel": c.cancel()}
+    before = c.maybe(c.source)
+    targets, tally, rule = c.any(c.targets), c.any(c.tally), c.any(c.plain_rule)
+    return engine.learn_on_budget(c.any(c.source), before, targets, tally, rule, policy=policy, pool=pool, **how)
+
+
+def _multiply(c: Chooser) -> Any:
+    index = c.maybe(c.order)
+    count = 3 if index is None or not hasattr(index, "size") else index.size
+    terms = c.array(np.zeros((count, 5)), "f4")
+    numbers = c.array([0.0, 0.0]), c.array([1.0, 1.0])
+    return engine.multiply_columns(
+        c.rows(), index, c.array([0, 1], "i8"), *numbers, c.number(3.0), c.number(1.0), terms
+    )
+
+
+def _walk(c: Chooser) -> Any:
+    how = {"K": c.whole(c.K), "bias": c.number(1.0), "with_sums": c.flag(), "with_votes": c.flag()}
+    return engine.kernel_walk(c.any(c.source), c.updates(), c.array([0, 1, 2], "i8"), c.array([1, 1], "i8"), **how)
+
+
+def _dual_learn(c: Chooser) -> Any:
+    run = _dual(c)
+    run.learn(c.any(c.tally), c.any(c.plain_rule), order=c.maybe(c.order), ratchet=c.flag(), cancel=c.cancel())
+    run.count_mistakes(c.maybe(c.order))
+    return run.updates(c.whole(0)), run.is_finite(), run.pocket
+
+
+def _contest_run(c: Chooser) -> Any:
+    made = _contest(c)
+    made.shuffle()
+    made.run(c.any(lambda: [c.whole(0)]), c.cancel())
+    made.held_scores(c.whole(0))
+    made.take_state(c.whole(0))
+    return made.run([0], c.cancel()) if c.random.random() < 0.3 else None  # which takes no part any more
+
+
+def _scores(c: Chooser) -> Any:
+    """Also with sizes whose product is more than 2^64, which is 0 again."""
+    K = c.random.choice((1, 3, 4))
+    size = 0 if c.strange() else 2 * K
+    return engine.scores(c.rows(), c.array(np.zeros(size), c.kind), c.array(np.zeros(K)), c.maybe(c.order))
+
+
+def _votes(c: Chooser) -> Any:
+    start = (c.array(np.zeros(2), c.kind), c.array(np.zeros(1)))
+    how = {"survived_last": c.whole(1), "start": start, "fit_intercept": c.flag()}
+    return engine.votes(c.rows(), c.rows(), c.updates(), **how)
+
+
+def _separate(c: Chooser) -> Any:
+    how = {"weights": c.array([0.0, 0.0], c.kind), "intercept": c.array([0.0]), "fit_intercept": c.flag()}
+    return engine.separate(
+        c.rows(), c.array([1, -1, 1], "i1"), **how, max_updates=c.random.choice((-1, 0, 5, 2**63 - 1))
+    )
+
+
+def _bits(c: Chooser) -> Any:
+    return c.random.choice((-1, 0, 1, 4, 31, 40)) if c.strange() else 4
+
+
+CALLS: dict[str, Callable[[Chooser], Any]] = {
+    "cpu_has_avx2": lambda c: engine._module.cpu_has_avx2(),
+    "seed_generator": lambda c: engine.seed_generator(c.whole(0), c.whole(0)),
+    "shuffle": lambda c: engine.shuffle(c.order(), c.generator()),
+    "strips_of": lambda c: engine.strips_of(c.whole(3), c.whole(2)),
+    "draw_strips": lambda c: engine.draw_strips(c.random.choice((-1, 0, 3, 500)), c.generator(), c.whole(2)),
+    "draw_windows": lambda c: engine.draw_windows(
+        c.order(), c.generator(), c.whole(3), c.whole(1), c.whole(0), c.whole(2)
+    ),
+    "draw_order": lambda c: engine.draw_order(c.order(), c.generator(), c.maybe(c.order), c.whole(2)),
+    "symmetric_uniform": lambda c: engine.symmetric_uniform(c.whole(3), c.generator()),
+    "Rows": lambda c: _use_rows(c, lambda rows: (rows.count, rows.features, rows.sparse)),
+    "Rows.count": lambda c: c.rows().count,
+    "Rows.features": lambda c: c.rows().features,
+    "Rows.sparse": lambda c: c.rows().sparse,
+    "dense_rows": lambda c: c.dense(),
+    "sparse_rows": lambda c: c.sparse(),
+    "structure": lambda c: engine.structure(c.rows(), c.whole(4)),
+    "sorted_columns": lambda c: _use_rows(c, engine.sorted_columns),
+    "with_squared_norms": lambda c: _use_rows(c, engine.with_squared_norms),
+    "describe_columns": lambda c: _use_rows(c, engine.describe_columns),
+    "largest_sizes": lambda c: _use_rows(c, engine.largest_sizes),
+    "squared_norms": lambda c: _use_rows(c, lambda rows: engine.squared_norms(rows, c.whole(1))),
+    "find_unusable": lambda c: _use_rows(c, engine.find_unusable),
+    "multiply_columns": _multiply,
+    "Rule": lambda c: c.rule(),
+    "Targets": lambda c: c.targets(),
+    "State": lambda c: c.state(),
+    "Tally": lambda c: c.tally(),
+    "settle": lambda c: engine.settle(c.any(c.state), c.any(c.rule)),
+    "Pass": _pass,
+    "Pass.updates": lambda c: _pass(c).updates(),
+    "run_passes": _run_passes,
+    "count_mistakes": lambda c: engine.count_mistakes(
+        c.rows(), c.any(c.targets), c.any(c.state), order=c.maybe(c.order)),
+    "Contest": _contest,
+    "Contest.add_fold": _contest,
+    "Contest.add": _contest,
+    "Contest.shuffle": _contest_run,
+    "Contest.run": _contest_run,
+    "Contest.held_scores": _contest_run,
+    "Contest.take_state": _contest_run,
+    "scores": _scores,
+    "votes": _votes,
+    "Stream": _stream,
+    "Stream.learn": _learn_one,
+    "Stream.predict": _learn_one,
+    "Stream.scores": _learn_one,
+    "Stream.check": lambda c: engine.Stream.check(_features(c, {})),
+    "KernelSource": lambda c: c.source(),
+    "KernelSource.count": lambda c: c.source().count,
+    "KernelSource.others": lambda c: c.source().others,
+    "row_source": lambda c: c.source(),
+    "matrix_source": lambda c: c.source(),
+    "column_source": lambda c: c.source(),
+    "kernel_matrix": lambda c: engine.kernel_matrix(c.any(c.source)),
+    "kernel_scores": lambda c: engine.kernel_scores(c.any(c.source), c.array(np.zeros((3, 1))), c.array([0.0])),
+    "kernel_walk": _walk,
+    "DualRun": _dual,
+    "DualRun.learn": _dual_learn,
+    "DualRun.count_mistakes": _dual_learn,
+    "DualRun.updates": _dual_learn,
+    "DualRun.is_finite": _dual_learn,
+    "DualRun.pocket": _dual_learn,
+    "learn_on_budget": _budget,
+    "parse": lambda c: engine.parse(c.text(), c.word("svmlight", "vw", "fasttext", "tabbed"), require_label=c.flag(),
+                                    bits=_bits(c), grams=c.word("words", "pairs", "characters")),
+    "split_records": lambda c: engine.split_records(
+        c.text(), delimiter=c.word(",", ";"), escape=c.word("", "\\"), last=c.flag(), hopeless=c.flag()),
+    "make_buffer": lambda c: engine.make_buffer(c.whole(10)),
+    "scan_labels": lambda c: engine.scan_labels(c.text(), c.word("svmlight", "vw", "fasttext", "tabbed")),
+    "find_names": lambda c: engine.find_names(
+        c.text(), c.word("vw", "fasttext", "tabbed"), wanted=c.array(np.ones(16), "u1"), bits=_bits(c),
+        grams=c.word("words", "pairs", "characters")),
+    "hash_texts": lambda c: engine.hash_texts(
+        c.text(), c.offsets(), seed=c.whole(0), bits=_bits(c), grams=c.word("words", "pairs", "characters")),
+    "hash_strings": lambda c: engine.hash_strings(c.text(), c.offsets(), seed=c.whole(0), bits=_bits(c)),
+    "find_text_names": lambda c: engine.find_text_names(
+        c.text(), c.offsets(), seed=c.whole(0), wanted=c.array(np.ones(16), "u1"), bits=_bits(c),
+        grams=c.word("words", "pairs", "characters")),
+    "separate": _separate,
+}  # fmt: skip
+
+
+def functions() -> set[str]:
+    """The names of all functions, classes and methods that the engine gives out."""
+    found = set()
+    for name, value in vars(engine._module).items():
+        if name.startswith("_") or not callable(value):
+            continue
+        found.add(name)
+        if inspect.isclass(value):
+            found |= {f"{name}.{each}" for each in vars(value) if not each.startswith("_")}
+    return found
+
+
+def call(random_: random.Random) -> str:
+    """One call; what it was, and whether it was refused."""
+    name = random_.choice(sorted(CALLS))
+    try:
+        CALLS[name](Chooser(random_))
+    except REFUSALS:
+        return "refused"
+    return "fine"

@@ -1,0 +1,391 @@
+"""The doors of the Python side: what opens a file of each kind, and sound files to begin with."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+Door = Callable[[Path], None]
+
+
+def read_table(path: Path) -> None:
+    from rosenblatt.data import scan
+
+    reader = scan(path, skip_bad=bool(path.stat().st_size % 2))
+    for batch in reader:
+        batch.features  # noqa: B018
+
+
+def predict_table(path: Path) -> None:
+    from rosenblatt.data import scan
+    from rosenblatt.data.columns import Column, ColumnEncoder
+
+    kinds: list[Any] = [("a", "number"), ("b", "category"), ("when", "date"), ("note", "text")]
+    encoder = ColumnEncoder(tuple(Column(name, kind) for name, kind in kinds), "y", 10)
+    reader = scan(path, encoder=encoder, require_label=False, skip_bad=True)
+    reader.gaps, reader.passing = True, ("a",)
+    for batch in reader:
+        batch.features  # noqa: B018
+
+
+def load_model(path: Path) -> None:
+    import numpy as np
+
+    from rosenblatt.cli.inspect import _text
+    from rosenblatt.models.file import load
+
+    model = load(path)
+    if model.features <= 1 << 20:
+        model.predict(np.zeros((2, model.features)))
+    model.top_features(3) if model.support_rows is None else None
+    _text(
+        {"sha256": None}
+        | {"history": model.history, "products": False, "classes": model.classes.tolist(), "learner": model.learner}
+        | {"parameters": model.parameters, "features": model.features, "weighted": 0, "support_rows": None}
+        | {"encoder": "", "top_features": {}}
+    )
+
+
+MODELS: list[tuple[dict[str, Any], dict[str, Any]]] = []
+LEAVES: list[Any] = [
+    0,
+    1,
+    -1,
+    2,
+    2**31,
+    2**63,
+    10**30,
+    0.5,
+    1e308,
+    None,
+    True,
+    "",
+    "x",
+    "\u2028",
+    [],
+    {},
+    [0],
+    ["a"],
+    [[]],
+    {"a": 1},
+]
+
+
+def load_resealed(path: Path) -> None:
+    """A model whose header and tensors are changed by what the bytes say, under a right checksum."""
+    if reseal(path, "model", MODELS):
+        load_model(path)
+
+
+def reseal(path: Path, kind: str, sound: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
+    """Write a changed file of this kind; False if nothing is left of it."""
+    import numpy as np
+
+    from rosenblatt.models.container import write_container
+
+    random_ = random.Random(path.read_bytes())
+    header, tensors = random_.choice(sound)
+    header, tensors = json.loads(json.dumps(header)), dict(tensors)
+    for _ in range(random_.choice((1, 1, 2, 3))):
+        if random_.random() < 0.6:
+            change_leaf(random_, header)
+            continue
+        name = random_.choice(sorted(tensors))
+        array = tensors[name].copy()
+        kind = random_.randrange(6)
+        if kind == 0:
+            tensors.pop(name)
+        elif kind == 1:
+            tensors[name] = array[: random_.randrange(len(array) + 1)] if array.ndim else array
+        elif kind == 2:
+            tensors[name] = array.astype(random_.choice(("f4", "f8", "i4", "i8", "u1", "i2")))
+        elif kind == 3 and array.size:
+            array.reshape(-1)[random_.randrange(array.size)] = random_.choice((0, -1, 1, 7, 10**6, 2**31 - 1))
+            tensors[name] = array
+        elif kind == 4:
+            tensors[name] = np.concatenate([array, array]) if array.ndim else array
+        else:
+            tensors[name] = array.reshape((*array.shape, 1))
+        if not tensors:
+            return False
+    write_container(path, kind, header, tensors)
+    return True
+
+
+def change_leaf(random_: random.Random, value: Any) -> None:
+    """Put something else somewhere in a JSON value, or take it away."""
+    while isinstance(value, (dict, list)) and value:
+        key = random_.choice(sorted(value) if isinstance(value, dict) else range(len(value)))
+        if not isinstance(value[key], (dict, list)) or not value[key] or random_.random() < 0.2:
+            if random_.random() < 0.2:
+                del value[key]
+            else:
+                value[key] = json.loads(json.dumps(random_.choice(LEAVES)))
+            return
+        value = value[key]
+
+
+def load_cache(path: Path) -> None:
+    from rosenblatt.data.blocks import BlockStore
+
+    folder = path.parent / f"cache-{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{FINGERPRINT[:32]}.blocks").write_bytes(path.read_bytes())
+    store = BlockStore.find(folder, FINGERPRINT)
+    if store is not None:
+        with store:
+            for k in range(len(store)):
+                store.read(k)
+
+
+def read_documents(path: Path) -> None:
+    from rosenblatt.data import scan
+
+    folder = path.parent / f"documents-{os.getpid()}"
+    for label in ("a", "b"):
+        (folder / label).mkdir(parents=True, exist_ok=True)
+    data = path.read_bytes()
+    (folder / "a" / "1").write_bytes(data)
+    (folder / "b" / "1").write_bytes(data[::-1])
+    for batch in scan(folder):
+        batch.features  # noqa: B018
+
+
+CHECKPOINTS: list[tuple[dict[str, Any], dict[str, Any]]] = []
+
+
+def resume(path: Path) -> None:
+    from rosenblatt.learners.files.checkpoint import load_checkpoint
+
+    run, _ = load_checkpoint(path)
+    if run.recipe.max_iter <= 10 and run.features <= 1 << 20:
+        run.run()
+        run.model()
+
+
+def resume_resealed(path: Path) -> None:
+    """A checkpoint whose header and tensors are changed by what the bytes say, under a right checksum."""
+    if reseal(path, "checkpoint", CHECKPOINTS):
+        resume(path)
+
+
+def call_binding(path: Path) -> None:
+    """A function of the engine with arguments that the bytes say."""
+    from bindings import call
+
+    from rosenblatt.errors import RosenblattError
+
+    if call(random.Random(path.read_bytes())) == "refused":
+        raise RosenblattError("refused")
+
+
+PIECES = [
+    "??/",
+    "*/",
+    "/*",
+    "//",
+    "\\",
+    '"',
+    "%s",
+    "\0",
+    "\n",
+    "\r",
+    "é",
+    "\u2028",
+    "\t",
+    "??>",
+    "<%",
+    "#",
+    "0",
+    "\x7f",
+    "a",
+]
+DIALECTS = [
+    ["-x", "c", "-std=c89"],
+    ["-x", "c", "-std=c99"],
+    ["-x", "c", "-std=c17"],
+    ["-x", "c", "-std=c89", "-trigraphs"],
+    ["-x", "c++", "-std=c++11", "-trigraphs"],
+]
+
+
+def compile_export(path: Path) -> None:
+    """A model with odd labels and column names, as a C header: a compiler takes it, and gives back the labels."""
+    import numpy as np
+
+    from rosenblatt.data.columns import Column, ColumnEncoder
+    from rosenblatt.models.export_c import to_c
+    from rosenblatt.models.linear import Linear
+    from rosenblatt.models.model import Model
+
+    random_ = random.Random(path.read_bytes())
+    odd = ["".join(random_.choices(PIECES, k=random_.randrange(1, 9))) for _ in range(6)]
+    labels = sorted({word.replace("\0", "") for word in odd[:3]} | {"a", "b"})
+    columns = tuple(Column(f"{k}{word}", "number") for k, word in enumerate(odd[3:]))
+    encoder = ColumnEncoder(columns, odd[0], 4)
+    weights = np.ones((1 if len(labels) == 2 else len(labels), encoder.features))
+    answer = Linear(weights, np.zeros(len(weights)))
+    model = Model("Perceptron", {"note": odd[1]}, np.array(labels), (answer,), encoder.features, encoder, {0: odd[2]})
+    body = "".join(f'puts(""); fputs(model_classes[{k}], stdout); ' for k in range(len(labels)))
+    source = path.parent / "export.c"
+    source.write_text(f"#include <stdio.h>\n{to_c(model)}\nint main(void) {{ {body} return 0; }}\n", encoding="utf-8")
+    program = path.parent / "export"
+    flags = ["-Wall", "-Werror", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-trigraphs"]
+    words = ["cc", *flags, *random_.choice(DIALECTS), str(source), "-o", str(program), "-lm"]
+    subprocess.run(words, check=True, capture_output=True)
+    said = subprocess.run([str(program)], check=True, capture_output=True).stdout
+    assert said == "".join(f"\n{label}" for label in labels).encode()
+
+
+FINGERPRINT = "f" * 64
+ROWS = [
+    {"a": 1.5, "b": "red", "when": "2020-01-02T10:00:00Z", "note": "some words, here", "y": "p"},
+    {"a": None, "b": 'say "x"', "when": "2021-03-04", "note": "", "y": "q"},
+    {"a": -2e10, "b": "unknown", "when": None, "note": "line\nbreak and more words", "y": "p"},
+]
+
+
+def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
+    """For each door: the ending of its files, what opens them, and sound files to begin with."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.ipc
+    import pyarrow.parquet
+
+    import rosenblatt
+    from rosenblatt.data import scan
+    from rosenblatt.data.blocks import BlockStore, iter_blocks
+    from rosenblatt.learners.files.run import FileRun
+    from rosenblatt.models.container import read_container
+    from rosenblatt.models.file import save
+    from rosenblatt.recipe import make_recipe
+
+    frame = pd.DataFrame(ROWS * 4)
+    table = pa.Table.from_pandas(frame)
+
+    def packed(write: Callable[[Any], Any]) -> bytes:
+        held = io.BytesIO()
+        write(held)
+        return held.getvalue()
+
+    def ipc(codec: str | None) -> bytes:
+        def write(held: Any) -> None:
+            with pa.ipc.new_file(held, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
+                writer.write_table(table)
+
+        return packed(write)
+
+    models = []
+    (folder / "mixed.csv").write_bytes(frame.to_csv(index=False).encode())
+    run = FileRun.begin(scan(folder / "mixed.csv", bits=10), make_recipe("averaged", max_iter=2))
+    run.run()
+    save(run.model(), folder / "m")
+    MODELS.append(read_container(folder / "m", "model"))
+    save(
+        rosenblatt.AutoPerceptron().fit([[k % 5, k * k % 7] for k in range(60)], [k % 2 for k in range(60)]),
+        folder / "m",
+    )
+    MODELS.append(read_container(folder / "m", "model"))
+    for learner in (
+        rosenblatt.Perceptron(),
+        rosenblatt.VotedPerceptron(),
+        rosenblatt.KernelPerceptron(),
+        rosenblatt.AROW(),
+    ):
+        for labels in ([0, 1] * 6, ["a", "b", "c"] * 4):
+            save(learner.fit([[k % 5, k * k % 7] for k in range(12)], labels), folder / "m")
+            models.append((folder / "m").read_bytes())
+            MODELS.append(read_container(folder / "m", "model"))
+    (folder / "x.svm").write_text("".join(f"{k % 2} {1 + k % 3}:{k}\n" for k in range(50)))
+    reader = scan(folder / "x.svm")
+    with BlockStore(folder / "kept") as store:
+        for block in iter_blocks(reader, reader.scan_classes(), rows=20):
+            store.add(block)
+        store.keep(FINGERPRINT)
+    (blocks,) = (folder / "kept").iterdir()
+    checkpoints = make_checkpoints(folder)
+    texts = [
+        frame.to_csv().encode(),
+        frame.to_csv(index=False, sep=";", decimal=",").encode(),
+        b'a,b,y\n1,"x,p\n2,3,q\n' * 5,
+        frame.to_csv(index=False, sep="\t").encode("utf-16"),
+        "a,b,y\r1,é,p\r2,ö,q\r".encode("latin-1") * 3,
+    ]
+    lines = [
+        frame.to_json(orient="records", lines=True).encode(),
+        frame.to_json(orient="records").encode(),
+        frame.to_json().encode(),
+        json.dumps(ROWS, indent=1).encode(),
+        b'{"a": [[[[1]]]], "y": 1}\n' * 4,
+    ]
+    arrow = [ipc(None), ipc("lz4"), ipc("zstd")]
+    parquet = [
+        packed(partial(put_parquet, table, codec, dictionary))
+        for codec in ("none", "snappy", "zstd")
+        for dictionary in (True, False)
+    ]
+    return {
+        "csv": (".csv", read_table, texts),
+        "csv predicted": (".csv", predict_table, texts),
+        "json": (".json", read_table, lines),
+        "json lines": (".jsonl", read_table, lines),
+        "json predicted": (".jsonl", predict_table, lines),
+        "arrow": (".feather", read_table, arrow),
+        "parquet": (".parquet", read_table, parquet),
+        "packed": (".csv.gz", read_table, [gz(text) for text in texts] + [b"PK\x03\x04" + texts[0]]),
+        "documents": ("", read_documents, [*texts, *lines]),
+        "any text": (
+            "",
+            read_table,
+            [*texts, *lines, b"1 1:1 2:3\n-1 3:1\n", b"1 |a x:2\n", b"__label__a b c\n", b"a\tb c\n"],
+        ),
+        "models": (".model", load_model, models),
+        "resealed": (".model", load_resealed, [bytes(range(32))]),
+        "cache": (".blocks", load_cache, [blocks.read_bytes()]),
+        "checkpoints": (".checkpoint", resume, checkpoints),
+        "checkpoints again": (".checkpoint", resume_resealed, [bytes(range(32))]),
+        "bindings": ("", call_binding, [bytes(range(32))]),
+        "C export": ("", compile_export, [bytes(range(32))]),
+    }
+
+
+def make_checkpoints(folder: Path) -> list[bytes]:
+    """Checkpoints of runs over lines and tables, by several learners, at their beginning and in their middle."""
+    from rosenblatt.data import scan
+    from rosenblatt.learners.files.checkpoint import save_checkpoint
+    from rosenblatt.learners.files.run import FileRun
+    from rosenblatt.models.container import read_container
+    from rosenblatt.recipe import make_recipe
+
+    found = []
+
+    def keep(run: FileRun) -> None:
+        save_checkpoint(run, folder / "c", {"output": "m", "every": 30.0})
+        found.append((folder / "c").read_bytes())
+        CHECKPOINTS.append(read_container(folder / "c", "checkpoint"))
+
+    for name in ("x.svm", "mixed.csv"):
+        for learner in ("perceptron", "averaged", "voted", "pocket", "pa1", "arow"):
+            run = FileRun.begin(scan(folder / name, bits=10), make_recipe(learner, max_iter=2), block=4)
+            keep(run)
+            run.run(on_epoch=keep)
+    return found
+
+
+def put_parquet(table: Any, codec: str, dictionary: bool, held: Any) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, held, compression=codec, use_dictionary=dictionary)
+
+
+def gz(data: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(data, 1, mtime=0)

@@ -1,0 +1,18 @@
+"""The short form of `make kills`: runs that are killed in their middle and resumed write the expected bytes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def test_killed_runs_are_resumed_to_the_same_bytes() -> None:
+    """In a process of its own, since it forks. A run counts only if it was killed with a checkpoint, before its end."""
+    done = subprocess.run([sys.executable, str(HERE / "kills.py"), "12"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert int(last.split()[0]) >= 12
+    assert ", 0 wrong;" in last

@@ -1,0 +1,127 @@
+"""The files for a proxy, systemd and Docker, tried as far as this machine can."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+from running import Server, missing, running, wait_for
+
+from rosenblatt.cli.main import parse
+from rosenblatt.service.client import Client, ServiceError
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+TOKEN = "t" * 20
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    if shutil.which("openssl") is None:
+        missing("openssl is not installed: it makes the certificate of this test")
+    key, made = tmp_path / "key.pem", tmp_path / "cert.pem"
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    told = [*shlex.split(words), "-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(made)]
+    subprocess.run(told, check=True, capture_output=True)
+    return made, key
+
+
+def test_behind_nginx(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+    if nginx is None:
+        missing("nginx is not installed: apt-get install nginx-light")
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"admin {TOKEN}\n")
+    tokens.chmod(0o600)
+    words = ("--learner", "averaged", "--learn", tmp_path / "log.sqlite", "--token-file", tokens)
+    with running(tmp_path, *words, "--limit", "body=32M") as server:
+        port = free_port()
+        text = (DEPLOY / "nginx.conf").read_text()
+        for old, new in [
+            ("127.0.0.1:8000", f"127.0.0.1:{server.port}"),
+            ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
+            ("model.example.org;", "localhost;"),
+            ("/etc/ssl/model.example.org.pem", str(certificate[0])),
+            ("/etc/ssl/model.example.org.key", str(certificate[1])),
+        ]:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "site.conf").write_text(text)
+        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        paths = "".join(f"{kind}_temp_path {tmp_path}/{kind};" for kind in kinds)
+        main = f"daemon off; master_process off; pid {tmp_path}/pid; error_log {tmp_path}/error.log; events {{}}"
+        (tmp_path / "nginx.conf").write_text(f"{main} http {{ access_log off; {paths} include {tmp_path}/site.conf; }}")
+        process = subprocess.Popen([nginx, "-e", str(tmp_path / "first.log"), "-c", str(tmp_path / "nginx.conf")])
+        try:
+            wait_for(lambda: _listens(port))
+            context = ssl.create_default_context(cafile=str(certificate[0]))
+            address = f"https://localhost:{port}"
+            with Client(address, TOKEN, context=context) as client:
+                learned = client.learn([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+                assert client.answers([{"b": 1.0}], after=learned["last"])[0]["label"] == "y"
+                assert len(client.file()) > 100
+                with pytest.raises(ServiceError) as refused:
+                    client.request("POST", "/learn", b" " * (17 << 20))
+                assert refused.value.status == 413  # by the proxy already
+            with pytest.raises(ServiceError) as unknown, Client(address, "u" * 20, context=context) as client:
+                client.model()
+            assert unknown.value.status == 401
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    except OSError:
+        return False
+
+
+def test_the_unit_of_systemd_is_sound(tmp_path: Path) -> None:
+    text = (DEPLOY / "rosenblatt.service").read_text()
+    line = re.search(r"^ExecStart=(.+)$", text, re.MULTILINE)
+    assert line is not None
+    words = shlex.split(line[1])
+    assert parse(words[1:]).learn == "/var/lib/rosenblatt/log.sqlite"  # the command knows these options
+    if shutil.which("systemd-analyze") is None:
+        missing("systemd-analyze is not installed: apt-get install systemd")
+    unit = tmp_path / "rosenblatt.service"
+    unit.write_text(text.replace(words[0], shutil.which("true") or "/bin/true"))
+    found = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
+    complaints = [said for said in found.stderr.splitlines() if "rosenblatt.service" in said]
+    assert not complaints
+
+
+def test_the_image_runs_what_the_command_knows() -> None:
+    text = (DEPLOY / "Dockerfile").read_text().replace("\\\n", "")
+    entry = re.search(r"^ENTRYPOINT (\[.+\])$", text, re.MULTILINE)
+    assert entry is not None
+    import json
+
+    args = parse([*json.loads(entry[1])[1:], "--learner", "averaged"])
+    assert (args.learn, args.host, args.token_file) == ("/data/log.sqlite", "0.0.0.0", "/run/tokens")
+    stages = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
+    assert len(stages) == 2
+    assert len(set(stages)) == 1
+    assert "USER rosenblatt" in text
+    assert "STOPSIGNAL SIGTERM" in text
+
+
+def test_the_address_of_the_health_check_answers(server: Server) -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    code = re.search(r'"(import urllib.request; .+?)"\]', text)
+    assert code is not None
+    exec(code[1].replace("8000", str(server.port)))

@@ -1,0 +1,313 @@
+"""What may happen to a disk, a clock and a log, and what is left of the model then."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import socket
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from folding import plain_fold, same_bits, stored
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from running import Server, missing, running, wait_for
+
+from rosenblatt.errors import DataError
+from rosenblatt.recipe.family import make_recipe
+from rosenblatt.service.clock import Clock
+from rosenblatt.service.limits import Limits
+from rosenblatt.service.log import Log
+from rosenblatt.service.opening import Wanted, open_learning
+
+
+def rows_of(dice: random.Random, count: int) -> tuple[list[dict[str, float]], list[str]]:
+    rows = [{f"w{dice.randrange(40)}": dice.gauss(0, 1) for _ in range(5)} for _ in range(count)]
+    return rows, [dice.choice(("a", "b", "c")) for _ in rows]
+
+
+def filled(folder: Path, requests: int = 40) -> Path:
+    """A log whose server was killed, with the newest examples in the WAL."""
+    dice, log = random.Random(1), folder / "log.sqlite"
+    with running(folder, "--learner", "averaged", "--learn", log, "--snapshot-every", 60) as server:
+        for _ in range(requests):
+            rows, labels = rows_of(dice, dice.choice((1, 3, 7)))
+            server.post("/learn", {"rows": rows, "labels": labels})
+        server.kill()
+    return log
+
+
+def learned(log: Path) -> Any:
+    """What a server that starts on this log has learned."""
+    learning, _ = open_learning(str(log), Limits())
+    learning.log.close()
+    return learning.fold.answering.learner
+
+
+def test_a_torn_or_altered_wal_gives_a_prefix_and_the_fold_of_it(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    whole = stored(log)
+    wal = Path(f"{log}-wal")
+    size = wal.stat().st_size
+    assert size > 0
+    dice = random.Random(2)
+    lengths = set()
+    for trial in range(25):
+        folder = tmp_path / str(trial)
+        folder.mkdir()
+        copy = folder / log.name
+        for path in tmp_path.glob("log.sqlite*"):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
+        Path(f"{copy}-shm").unlink(missing_ok=True)
+        torn = Path(f"{copy}-wal")
+        if trial % 3 == 2:
+            content = bytearray(torn.read_bytes())
+            content[dice.randrange(len(content))] ^= 1 << dice.randrange(8)
+            torn.write_bytes(content)
+        else:
+            os.truncate(torn, dice.randrange(size + 1))
+        found = learned(copy)
+        left = stored(copy)
+        assert left == whole[: len(left)]
+        assert same_bits(found, plain_fold(copy))
+        lengths.add(len(left))
+    assert len(lengths) > 3  # it was torn in more than one place
+
+
+def test_a_snapshot_that_is_broken_foreign_or_ahead_is_not_believed(tmp_path: Path) -> None:
+    log = filled(tmp_path)
+    snapshots = sorted(Path(f"{log}.snapshots").iterdir())
+    assert len(snapshots) == 2
+    snapshots[1].write_bytes(snapshots[1].read_bytes()[:-100])
+    assert same_bits(learned(log), plain_fold(log))
+    other = tmp_path / "other"
+    other.mkdir()
+    foreign = sorted(Path(f"{filled(other, 20)}.snapshots").iterdir())[0]
+    shutil.copy(foreign, snapshots[1])
+    shutil.copy(foreign, snapshots[0].with_name("9" * 16 + ".snapshot"))
+    assert same_bits(learned(log), plain_fold(log))
+    shutil.rmtree(f"{log}.snapshots")
+    assert same_bits(learned(log), plain_fold(log))
+
+
+def test_a_second_server_on_the_same_log_is_refused(tmp_path: Path, server: Server) -> None:
+    link = tmp_path / "another-name.sqlite"
+    link.symlink_to(tmp_path / "log.sqlite")
+    for name in ("log.sqlite", "another-name.sqlite"):
+        second = Server(["--learn", str(tmp_path / name)], tmp_path)
+        second.process.join()
+        assert second.process.exitcode == 1
+        assert "is in use by another server" in second.text()
+    assert server.post("/learn", {"row": {"a": 1}, "label": "x"})["first"] == 1
+
+
+def check_full_disk(server: Server, log: Path, make_room: Any) -> None:
+    """Learn until it is full; predictions go on; with room, learning goes on as if nothing had been."""
+    dice, acknowledged, sent = random.Random(3), 0, 0
+    while True:
+        rows = [{f"word {dice.random()}": 1.0 for _ in range(40)} for _ in range(5)]
+        status, headers, content = server.ask_raw(
+            "POST", "/learn", {"rows": rows, "labels": ["a", "b", "a", "b", "b"]}, Idempotency_Key=str(sent)
+        )
+        if status != 200:
+            break
+        acknowledged, sent = acknowledged + 5, sent + 1
+        assert sent < 10_000
+    assert status == 503
+    assert "retry-after" in headers
+    assert content["error"]["message"].startswith("the examples cannot be stored")
+    assert server.get("/ready")["learning"] != "on"
+    for _ in range(3):
+        assert server.post("/predict", {"row": {"word": 1.0}})["answer"]["label"] in ("a", "b")
+    assert len(stored(log)) >= acknowledged
+    make_room()
+
+    def again() -> bool:
+        body = {"rows": rows, "labels": ["a", "b", "a", "b", "b"]}
+        return server.ask("POST", "/learn", body, Idempotency_Key=str(sent))[0] == 200
+
+    wait_for(again)
+    assert server.get("/ready")["learning"] == "on"
+    assert server.stop() == 0, server.text()
+    assert len(stored(log)) == acknowledged + 5
+    assert same_bits(learned(log), plain_fold(log))
+
+
+def test_a_limit_on_the_size_of_files_stops_learning_only(tmp_path: Path) -> None:
+    log = tmp_path / "log.sqlite"
+    with running(tmp_path, "--learner", "averaged", "--learn", log) as server:
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+        room = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        check_full_disk(server, log, lambda: resource.prlimit(server.pid, resource.RLIMIT_FSIZE, room))
+
+
+def test_a_full_disk_stops_learning_only(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    try:
+        log = disk / "log.sqlite"
+        with running(tmp_path, "--learner", "averaged", "--learn", log) as server:
+            larger = ["mount", "-o", "remount,size=64M", str(disk)]
+            check_full_disk(server, log, lambda: subprocess.run(larger, check=True))
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def test_a_clock_that_jumps_changes_no_order(tmp_path: Path) -> None:
+    times = iter([1e9, 5e8, 2e9])
+    steady = iter(range(100))
+    clock = Clock(0.0, lambda: next(times), lambda: float(next(steady)))
+    assert [clock() for _ in range(3)] == [1e9 + 1, 1e9 + 2, 1e9 + 3]
+    # A server that starts when the clock was set back goes on from the newest time that it knows.
+    log = tmp_path / "log.sqlite"
+    with running(tmp_path, "--learner", "averaged", "--learn", log) as server:
+        server.post("/learn", {"row": {"a": 1}, "label": "x"})
+        assert server.stop() == 0
+    with sqlite3.connect(log) as connection:
+        connection.execute("UPDATE entries SET time = time + 1e9")
+    connection.close()
+    with running(tmp_path, "--learn", log) as server:
+        server.post("/learn", {"row": {"a": 1}, "label": "y"})
+        id = server.post("/predict", {"row": {"a": 1}, "remember": True})["answer"]["id"]
+        assert server.post("/feedback", {"id": id, "label": "y"})["first"] == 3
+        assert server.stop() == 0
+    with sqlite3.connect(log) as connection:
+        found = [row[0] for row in connection.execute("SELECT time FROM entries ORDER BY seq")]
+    connection.close()
+    assert found == sorted(found)
+
+
+def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path) -> None:
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if library is None:
+        missing("libfaketime is not installed: apt-get install libfaketime")
+    moment, log = tmp_path / "moment", tmp_path / "log.sqlite"
+    moment.write_text("+0")
+    import sys
+
+    told = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(moment), "FAKETIME_NO_CACHE": "1"}
+    # The wall clock jumps; the steady one goes on, as it does on a machine whose clock is set.
+    environment = {**os.environ, **told, "FAKETIME_DONT_FAKE_MONOTONIC": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    words = ["serve", "--learner", "averaged", "--learn", str(log), "--port", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rosenblatt.cli.start", *words], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().split("127.0.0.1:")[1].split("/")[0])
+
+        def ask(path: str, body: Any) -> Any:
+            found = Server.__new__(Server)
+            found.port, found.tls = port, False
+            return found.post(path, body)
+
+        ask("/learn", {"row": {"a": 1}, "label": "x"})
+        id = ask("/predict", {"row": {"a": 2}, "remember": True})["answer"]["id"]
+        moment.write_text("-10y")
+        assert ask("/learn", {"row": {"b": 1}, "label": "y"})["first"] == 2
+        moment.write_text("+10y")
+        assert ask("/feedback", {"id": id, "label": "x"})["first"] == 3
+        process.terminate()
+        assert process.wait(120) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    with sqlite3.connect(log) as connection:
+        times = [row[0] for row in connection.execute("SELECT time FROM entries ORDER BY seq")]
+    connection.close()
+    assert times == sorted(times)
+    assert times[-1] - times[0] < 3600
+
+
+def test_a_client_that_hangs_up_during_a_commit_stops_nobody(server: Server, tmp_path: Path) -> None:
+    body = json.dumps({"row": {"a": 1.0}, "label": "x"}).encode()
+    head = b"POST /learn HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    for _ in range(30):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(head % len(body) + body)
+            # A reset, at once: the reply finds nobody.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+    assert server.post("/learn", {"row": {"b": 1.0}, "label": "y"})["predicted"] == ["x"]
+    examples = server.get("/model")["learners"][0]["examples"]
+    assert server.stop() == 0, server.text()
+    assert len(stored(tmp_path / "log.sqlite")) == examples
+    assert "Traceback" not in server.text()
+    assert same_bits(learned(tmp_path / "log.sqlite"), plain_fold(tmp_path / "log.sqlite"))
+
+
+def test_sigterm_answers_what_was_accepted_and_saves_a_snapshot(tmp_path: Path, server: Server) -> None:
+    import threading
+
+    replies: list[int] = []
+
+    def learn(who: int) -> None:
+        rows, labels = rows_of(random.Random(who), 200)
+        replies.append(server.ask("POST", "/learn", {"rows": rows, "labels": labels})[0])
+
+    threads = [threading.Thread(target=learn, args=(who,)) for who in range(8)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: replies)
+    assert server.stop() == 0, server.text()
+    for thread in threads:
+        thread.join()
+    log = tmp_path / "log.sqlite"
+    examples = stored(log)
+    assert len(examples) >= 200 * replies.count(200)
+    newest = max(Path(f"{log}.snapshots").iterdir())
+    assert int(newest.stem) == len(examples)
+    assert same_bits(learned(log), plain_fold(log))
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(st.tuples(st.dictionaries(st.sampled_from("abcde"), st.floats(-9, 9), max_size=4),
+       st.sampled_from(["x", "y", "z"]), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=4), max_size=8),
+       st.integers(0, 8))  # fmt: skip
+def test_any_cut_of_the_log_by_a_snapshot_gives_the_same_bits(
+    tmp_path_factory: pytest.TempPathFactory, requests: list[Any], cut: int
+) -> None:
+    log = tmp_path_factory.mktemp("cut") / "log.sqlite"
+    wanted = Wanted(make_recipe("averaged"))
+    learning, _ = open_learning(str(log), Limits(), wanted, [make_recipe("arow")])
+    for at, request in enumerate(requests):
+        if at == cut:
+            learning.snapshot()
+        rows, labels, weights = (list(part) for part in zip(*request, strict=True))
+        examples = json.dumps({"rows": rows, "labels": labels, "weights": weights}).encode()
+        (entry,) = learning.log.append([(len(rows), 0.0, examples, None, b"")])
+        learning.take(entry, rows, labels, weights)
+    before = {name: each.learner for name, each in learning.fold.followers.items()}
+    progress = {name: each.progress.to_json() for name, each in learning.fold.followers.items()}
+    learning.log.close()
+    again, _ = open_learning(str(log), Limits(), None, [make_recipe("arow")])
+    again.log.close()
+    for name, each in again.fold.followers.items():
+        assert each.progress.to_json() == progress[name]
+        assert each.learner.has_learned == before[name].has_learned
+        if each.learner.has_learned and each.learner.n_features_in_:
+            assert same_bits(each.learner, before[name])
+
+
+def test_what_is_no_log_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a log, " * 1000)
+    with pytest.raises(DataError, match="cannot be used as a log"):
+        Log(str(text))
+    with pytest.raises(DataError, match="there is no such file"):
+        Log(str(tmp_path / "nothing.sqlite"), readonly=True)
+    newer = tmp_path / "newer.sqlite"
+    Log(str(newer)).close()
+    with sqlite3.connect(newer) as connection:
+        connection.execute("UPDATE about SET value = 99 WHERE name = 'version'")
+    connection.close()
+    with pytest.raises(DataError, match="of version 99"):
+        Log(str(newer))
