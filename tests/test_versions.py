@@ -1,4 +1,4 @@
-"""Versions that are claimed are versions that are tested: the bounds of pyproject.toml and those of `make test-oldest`."""
+"""Versions that are claimed are versions that are tested: pyproject.toml has the bounds of `make test-oldest`."""
 
 from __future__ import annotations
 

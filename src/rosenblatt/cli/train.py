@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from rosenblatt.training import Trained
 
 HELP = "learn a model from files, of any size"
-SLOW_KERNEL = 20 << 20  # bytes of data
-MANY_WEIGHTS = 1 << 26  # of all classes together: half a gigabyte
 # What may be said of a run that goes on from a file.
 _MORE = (
     "output", "start", "max_iter", "shuffle", "json", "report", "quiet", "block", "cache", "checkpoint", "every",
@@ -152,6 +150,7 @@ def _settle_learner(args: argparse.Namespace) -> None:
 
 def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.cli.bar import waiting
+    from rosenblatt.cli.slow import warn_of_classes, warn_of_kernel
     from rosenblatt.data.readers import check_classes
     from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files.run import BLOCK
@@ -161,7 +160,7 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
     measures = args.learner != "auto" and recipe_of(args).measures
     with waiting("reading the labels", visible=not args.quiet):
         classes = check_classes(reader.scan_classes(measures=measures))
-    _warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
+    warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
     told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
     on_run = _runner(args, args.output, args.checkpoint, args.every)
     if args.learner == "auto":
@@ -174,7 +173,7 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
         return train_reader(reader, recipe, on_run=on_run, **told)
     if args.checkpoint or args.cache:
         raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
-    _warn_of_kernel(args, reader)
+    warn_of_kernel(args, reader)
     with waiting("learning", visible=not args.quiet):
         return train_reader(reader, recipe, **told)
 
@@ -209,8 +208,11 @@ def _judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
     from dataclasses import replace
 
     from rosenblatt.data.readers import scan
+    from rosenblatt.errors import ParameterError
     from rosenblatt.training.held import judge_by
 
+    if trained.recipe.measures:
+        raise ParameterError("--valid judges classes, and this learner predicts numbers: evaluate it with evaluate")
     reader = scan(args.valid, **data_options(args), encoder=trained.model.encoder)
     held, calibrator = judge_by(trained.model, reader, ", ".join(args.valid))
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
@@ -241,24 +243,6 @@ def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
         run.set_epochs(args.max_iter)
     trained = finish(run, on_run=_runner(args, args.output, args.checkpoint or args.resume, every))
     return trained, run.reader
-
-
-def _warn_of_classes(args: argparse.Namespace, classes: int, features: int) -> None:
-    if classes * features > MANY_WEIGHTS and not args.quiet:
-        print(
-            f"rosenblatt: {classes:,} classes and {features:,} columns make {8 * classes * features / 1e9:,.1f} GB of "
-            "weights: this may take long; is the label the right column (--label)? --bits 14 takes fewer",
-            file=sys.stderr,
-        )
-
-
-def _warn_of_kernel(args: argparse.Namespace, reader: Any) -> None:
-    if args.learner == "kernel" and args.budget is None and reader.size > SLOW_KERNEL and not args.quiet:
-        print(
-            f"rosenblatt: a kernel compares every row with every mistake: {reader.size / 1e6:,.0f} MB may take long; "
-            "--budget N bounds it",
-            file=sys.stderr,
-        )
 
 
 def _sayer(args: argparse.Namespace, choosing: Any) -> Callable[[str], None]:

@@ -43,6 +43,13 @@ class LoadedModel:
 
     It has the attributes and methods of `rosenblatt.models.Model`. Learning changes it in place: what is asked
     afterwards is answered by what was learned.
+
+    >>> import os, tempfile, rosenblatt
+    >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
+    >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
+    >>> model = rosenblatt.load(path)
+    >>> model.partial_fit([[-3.0], [2.0]], ["no", "yes"]).predict([[5.0]]).tolist()
+    ['yes']
     """
 
     def __init__(self, model: Model) -> None:

@@ -58,7 +58,7 @@ def tune_reader(reader: Reader, *, folds: int = 5, random_state: int = 0) -> lis
     table = Compact.of(rows, reader.encoder.features).table
     fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, random_state)
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-    shares = np.bincount(fold_of, weights, folds)
+    shares = np.bincount(fold_of, weights, folds).astype(np.float64)
     tried = []
     for recipe in _grid(typical_squared_norm(table) + 1.0, random_state):
         tasks = [
