@@ -101,6 +101,9 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and args.data:
         raise ParameterError("--resume knows its data: name no other")
     if args.cluster:
+        for name, word in (("folds", "--folds"), ("valid", "--valid"), ("start", "--from")):
+            if getattr(args, name):
+                raise ParameterError(f"{word} and --cluster: learn without one of them")
         if not args.resume:
             _settle_learner(args)
         return train_on_cluster(args, conclude_model)
