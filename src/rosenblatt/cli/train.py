@@ -223,7 +223,7 @@ def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reade
             f"rosenblatt: {facts['rows']:,} rows, {classes}{epochs} in "
             f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
             f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}"
-            + (f" (SHA-256 {facts['sha256']})" if facts["sha256"] else ""),
+            + (f" (SHA-256 {facts['sha256']})" if facts.get("sha256") else ""),
             file=sys.stderr,
         )
     if args.report:

@@ -20,7 +20,7 @@ from rosenblatt.data.reader import Reader
 from rosenblatt.errors import DataError
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.run import Outcome
-from rosenblatt.learners.files.run import MOST_NAMES
+from rosenblatt.learners.files.model import MOST_NAMES
 from rosenblatt.learners.fitting import take_over
 from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
