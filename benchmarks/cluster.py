@@ -13,8 +13,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from measure import save, show
 
+from measure import save, show
 from rosenblatt import AveragedPerceptron, cluster
 
 

@@ -11,9 +11,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+
 from accuracy import a9a, covtype, mnist, news
 from measure import save, show
-
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, cluster
 
 SETS = {"a9a": a9a, "covtype": covtype, "mnist": mnist, "20 newsgroups": news}

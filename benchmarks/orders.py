@@ -15,9 +15,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+
 from accuracy import SETS
 from measure import save, show
-
 from rosenblatt import AveragedPerceptron, Perceptron, engine
 
 WINDOW, WINDOWS = engine.WINDOW, 16

@@ -43,6 +43,7 @@ ONLY = {
 }
 # Parts that are installed with an extra have their modules here if they are there.
 EXTRAS = {
+    "rosenblatt.service": "The learning service",
     "rosenblatt.cluster": "More than one machine",
     "rosenblatt.river": "Learners for river",
 }

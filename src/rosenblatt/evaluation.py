@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -215,22 +214,6 @@ class Sums:
             self.scores.append((scores[known, 0], true == 1, w))
         if model.calibrator is not None:
             self._add_probabilities(model.probabilities(scores)[known], true, answers, w)
-
-    def joined(self, later: Sums) -> Sums:
-        """With those of later rows; these stay as they are."""
-        both = copy(self)
-        for name in ("there", "named", "right", "count", "weight", "squares", "unknown", "loss", "brier", "known", "bins"):
-            setattr(both, name, getattr(self, name) + getattr(later, name))
-        if self.confusion is not None and later.confusion is not None:
-            both.confusion = self.confusion + later.confusion
-        both.pairs, both.strangers = dict(self.pairs), dict(self.strangers)
-        for key, weight in later.pairs.items():
-            both.pairs[key] = both.pairs.get(key, 0.0) + weight
-        for label, count in later.strangers.items():
-            if label in both.strangers or len(both.strangers) < MOST_UNKNOWN:
-                both.strangers[label] = both.strangers.get(label, 0) + count
-        both.scores = self.scores + later.scores if both.count <= MOST_SCORES else []
-        return both
 
     def _add_strangers(self, batch: Batch, known: NDArray[np.bool_]) -> None:
         if known.all():

@@ -71,7 +71,7 @@ class _Adapted:
         return pd.Series(self.learner_.predict(X), index=X.index)
 
 
-class Classifier(_Adapted, base.MiniBatchClassifier):  # type: ignore[misc]
+class Classifier(_Adapted, base.MiniBatchClassifier):
     """A classifier of rosenblatt for river.
 
     Parameters
@@ -125,7 +125,7 @@ class Classifier(_Adapted, base.MiniBatchClassifier):  # type: ignore[misc]
         return pd.DataFrame({label: (said == label).astype(float) for label in classes.tolist()}, index=X.index)
 
 
-class Regressor(_Adapted, base.MiniBatchRegressor):  # type: ignore[misc]
+class Regressor(_Adapted, base.MiniBatchRegressor):
     """A regression of rosenblatt for river; see `Classifier`.
 
     Parameters

@@ -158,7 +158,17 @@ def commands(tmp_path):
     processes = [subprocess.Popen([*begin, "scheduler", "--host", "127.0.0.1", "--port", "0", *quiet], **told)]
     while not known.exists() or not known.read_text().endswith("}"):
         time.sleep(0.1)
-    worker = [*begin, "worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "1GB", "--local-directory", str(tmp_path)]
+    worker = [
+        *begin,
+        "worker",
+        "--nthreads",
+        "1",
+        "--no-nanny",
+        "--memory-limit",
+        "1GB",
+        "--local-directory",
+        str(tmp_path),
+    ]
     processes += [subprocess.Popen([*worker, *quiet], **told) for _ in range(2)]
     yield known, processes
     for process in processes:
@@ -190,9 +200,7 @@ def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
 
     saved = tmp_path / "checkpoint"
     on_cluster = [*COMMAND, "train", files, "-o", str(tmp_path / "model"), *told, "--cluster", f"file:{known}"]
-    run = subprocess.Popen(
-        [*on_cluster, "--checkpoint", str(saved), "--every", "0"], stderr=subprocess.PIPE, text=True
-    )
+    run = subprocess.Popen([*on_cluster, "--checkpoint", str(saved), "--every", "0"], stderr=subprocess.PIPE, text=True)
     while not saved.exists():
         assert run.poll() is None, run.stderr.read()
         time.sleep(0.01)
@@ -218,9 +226,13 @@ def test_the_command_on_a_cluster(commands, files, tmp_path):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     answers = []
     for where in (address, []):
-        done = subprocess.run([*COMMAND, "evaluate", str(tmp_path / "one"), files, "--json", *where], capture_output=True)
+        done = subprocess.run(
+            [*COMMAND, "evaluate", str(tmp_path / "one"), files, "--json", *where], capture_output=True
+        )
         answers.append(json.loads(done.stdout))
-        done = subprocess.run([*COMMAND, "predict", str(tmp_path / "one"), files, "--scores", *where], capture_output=True)
+        done = subprocess.run(
+            [*COMMAND, "predict", str(tmp_path / "one"), files, "--scores", *where], capture_output=True
+        )
         answers.append(done.stdout)
     assert answers[:2] == answers[2:]
 

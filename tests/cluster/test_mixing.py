@@ -266,7 +266,7 @@ def test_data_that_cannot_be_learned(rows):
 
 
 def test_more_shards_than_rows(rows):
-    X, y = rows
+    X, _y = rows
     found = mixed(X[:7], [0, 1, 0, 1, 2, 1, 0], "averaged", shards=50)
     assert found.shards == 7
 

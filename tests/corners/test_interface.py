@@ -191,7 +191,7 @@ def test_what_hash_bits_cannot_do_is_said() -> None:
 
 
 SEVERAL = {name: LINEAR[name] for name in ("last", "average", "vote", "pocket", "PA-I", "AROW")} | {
-    name: KERNEL[name] for name in ("kernel", "kernel average")
+    name: KERNEL[name] for name in ("kernel",)
 }
 
 

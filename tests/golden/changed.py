@@ -11,13 +11,14 @@ _WEIGHTS = "sample and class weights count in every choice, one-vs-rest is judge
 _PROBABILITIES = "probabilities are those of the data, not bent to the decision, from rows all over the data"
 _ROWS = "rows are counted from 1 in the tables of a trace, and its learner is written with what differs only"
 _READER = "one reader for all tables: an encoder says more of its columns, and the C export is safe for every string"
+_STRIPS = "rows of a file are shuffled by strips, as those of an array are, and stored before the first epoch"
 
 CHANGED: dict[str, str] = {
     **{f"ones/{rule}/vote": _ONE_ENTRY for rule in ("perceptron", "margin", "eta0", "PA", "PA-I", "PA-II")},
     **{f"ones/{penalty}/": _ONE_ENTRY for penalty in ("l1", "l2", "elasticnet")},
     **{f"mixtures/{rule}/vote": _ONE_ENTRY for rule in ("eta0", "PA")},
     "models/stream/vote": _ONE_ENTRY,
-    "checkpoints/": _RECIPE,
+    "checkpoints/": f"{_RECIPE}; {_STRIPS}",
     "rules/PA/vote": _CONVERGED,
     "rules/PA-I/average": _CONVERGED,
     "rules/PA-II/last": _CONVERGED,
@@ -96,14 +97,15 @@ CHANGED: dict[str, str] = {
     "models/auto": _PROBABILITIES,
     "models/products": _PROBABILITIES,
     "models/stream": _AGES,
-    "files/vw": _READER,
-    "files/csv": _READER,
-    "files/tsv": _READER,
-    "files/jsonl": _READER,
-    "files/parquet": _READER,
-    "files/feather": _READER,
-    "files/documents": _READER,
-    "files/options": _READER,
-    "files/export": _READER,
+    "files/vw": f"{_READER}; {_STRIPS}",
+    "files/csv": f"{_READER}; {_STRIPS}",
+    "files/tsv": f"{_READER}; {_STRIPS}",
+    "files/jsonl": f"{_READER}; {_STRIPS}",
+    "files/parquet": f"{_READER}; {_STRIPS}",
+    "files/feather": f"{_READER}; {_STRIPS}",
+    "files/documents": f"{_READER}; {_STRIPS}",
+    "files/options": f"{_READER}; {_STRIPS}",
+    "files/export": f"{_READER}; {_STRIPS}",
     "theory/trace/": _ROWS,
+    "files/": _STRIPS,
 }

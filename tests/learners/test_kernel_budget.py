@@ -163,3 +163,17 @@ def test_the_forgetron_keeps_its_bound() -> None:
     assert budget < learner.mistakes_ <= 2 * longest**2 + 4 * loss
     state: BudgetState = learner.learned.states[0]
     assert state.arrays["numbers"][1] <= 15 / 32 * state.arrays["numbers"][0] * (1 + 1e-12)  # what forgetting has cost
+
+
+@pytest.mark.parametrize("policy", ["forget-oldest", "forgetron", "projectron"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_warm_start_is_one_long_fit(policy: str, sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
+    rows = sp.csr_array(X) if sparse else X
+    told = {"gamma": 0.5, "budget": 12, "policy": policy, "tol": None, "random_state": 0}
+    long = KernelPerceptron(max_iter=6, **told).fit(rows, y)
+    warm = KernelPerceptron(max_iter=3, warm_start=True, **told).fit(rows, y).fit(rows, y)
+    assert warm.mistakes_ == long.mistakes_
+    np.testing.assert_array_equal(warm.decision_function(rows), long.decision_function(rows))

@@ -164,7 +164,7 @@ def test_the_command_serves_opens_the_browser_and_stops(flowers: Path, tmp_path:
     with urllib.request.urlopen(address) as answer:
         assert answer.status == 200
     process.send_signal(signal.SIGINT)
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     process.stdout.close()
     assert address.endswith("/?csv=data.csv&x=high&y=wide&label=kind")
     assert opened.read_text().strip() == address

@@ -183,6 +183,18 @@ def test_a_model_that_does_not_learn_answers_like_itself(tmp_path: Path) -> None
     assert load(tmp_path / "again.model").predict(X).tolist() == model.predict(X).tolist()
 
 
+def test_a_model_of_hashed_names_answers(tmp_path: Path) -> None:
+    learner = AveragedPerceptron(hash_bits=6)
+    rows = [{"win": 1.0, "money": 2.0}, {"lunch": 1.0}, {"win": 1.0}, {"noon": 1.0}]
+    for row, label in zip(rows, ("spam", "ham", "spam", "ham"), strict=True):
+        learner.learn_one(row, label)
+    rosenblatt.save(learner, tmp_path / "hashed.model")
+    with running(tmp_path, tmp_path / "hashed.model") as server:
+        found = server.post("/predict", {"rows": rows, "scores": True})["answers"]
+    for row, answer in zip(rows, found, strict=True):
+        assert answer["scores"]["spam"] == pytest.approx(float(learner.scores_one(row)[0]))
+
+
 def test_a_model_of_raw_columns_answers_and_learns_on(tmp_path: Path) -> None:
     dice, lines = np.random.default_rng(2), ["age,job,note,rich"]
     for _ in range(300):

@@ -32,6 +32,7 @@ class Crowd:
     def __init__(self) -> None:
         self.address = ""
         self.stop = threading.Event()
+        self.abandoned = threading.Event()  # the server will not come back
         self.acknowledged: list[tuple[int, int, int]] = []  # who, its how-manieth, the number in the log
         self.answers = 0
         self.errors: list[BaseException] = []
@@ -51,7 +52,7 @@ class Crowd:
                 with Client(self.address, patience=0.0, timeout=20) as client:
                     return ask(client)
             except ServiceError as error:
-                if error.status is not None and error.status != 503:
+                if self.abandoned.is_set() or (error.status is not None and error.status != 503):
                     raise
                 time.sleep(0.02)
 
@@ -93,6 +94,9 @@ def test_nothing_acknowledged_is_lost_or_learned_twice(tmp_path: Path, kills: in
             server.kill()
             server = Server(words, tmp_path).wait()
             crowd.address = f"http://127.0.0.1:{server.port}"
+    except BaseException:
+        crowd.abandoned.set()
+        raise
     finally:
         crowd.stop.set()
         for thread in crowd.threads:

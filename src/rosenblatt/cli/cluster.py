@@ -122,7 +122,7 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
 
 
 def _reader(args: argparse.Namespace, data: list[str], model: Any) -> Any:
-    """The rows once more, for a report; without one there is nothing to read, and the client need not have the files."""
+    """The rows once more, for a report; without one nothing is read, and the client need not have the files."""
     from rosenblatt.cli.reading import data_options
     from rosenblatt.data.readers import Reader, scan
 

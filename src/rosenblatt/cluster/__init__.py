@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.cluster.answers import evaluate, predict
     from rosenblatt.cluster.address import connect
+    from rosenblatt.cluster.answers import evaluate, predict
     from rosenblatt.cluster.training import ClusterTrained, train
 
 __all__ = ["ClusterTrained", "connect", "evaluate", "predict", "train"]

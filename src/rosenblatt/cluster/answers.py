@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -24,7 +25,7 @@ from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.reader import Reader
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ClusterError, DataError, ParameterError
-from rosenblatt.evaluation import Evaluation, Sums
+from rosenblatt.evaluation import MOST_SCORES, MOST_UNKNOWN, Evaluation, Sums
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model, model_of
 
@@ -198,6 +199,21 @@ def _batch_of(X: Any, y: Any, weights: Any = None) -> Batch:
     return Batch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
 
 
+_ADDED = ["there", "named", "right", "count", "weight", "squares", "unknown", "loss", "brier", "known", "bins"]
+
+
 def join_sums(left: Sums, right: Sums) -> Sums:
-    """Of both."""
-    return left.joined(right)
+    """The sums over the rows of both."""
+    both = copy(left)
+    for name in _ADDED:
+        setattr(both, name, getattr(left, name) + getattr(right, name))
+    if left.confusion is not None and right.confusion is not None:
+        both.confusion = left.confusion + right.confusion
+    both.pairs, both.strangers = dict(left.pairs), dict(left.strangers)
+    for key, weight in right.pairs.items():
+        both.pairs[key] = both.pairs.get(key, 0.0) + weight
+    for label, count in right.strangers.items():
+        if label in both.strangers or len(both.strangers) < MOST_UNKNOWN:
+            both.strangers[label] = both.strangers.get(label, 0) + count
+    both.scores = left.scores + right.scores if both.count <= MOST_SCORES else []
+    return both

@@ -26,9 +26,7 @@ def choose_on(
         step *= 2
     begins = np.cumsum([0] + [facts.rows for facts in opened.facts])
     firsts = [int(-begin % step) for begin in begins[:-1]]
-    handles = [
-        hands.submit(sample_of, part, step, first) for part, first in zip(opened.parts, firsts, strict=True)
-    ]
+    handles = [hands.submit(sample_of, part, step, first) for part, first in zip(opened.parts, firsts, strict=True)]
     rows = join_batches([batch for batch in hands.results(handles) if len(batch)])
     if not isinstance(opened.classes, Classes):  # the sample has the codes of arrays, written as labels
         values = [str(label).encode() for label in opened.values.tolist()]
@@ -40,7 +38,9 @@ def choose_on(
         classes = opened.classes
     limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
     seed = seed_of(random_state)
-    return choose_by(rows, step, classes, opened.features, limits, products=products, max_iter=max_iter, random_state=seed)
+    return choose_by(
+        rows, step, classes, opened.features, limits, products=products, max_iter=max_iter, random_state=seed
+    )
 
 
 def sample_of(part: Part, step: int, first: int) -> Batch:

@@ -20,9 +20,7 @@ def row_blocks(hands: Hands, arrays: Sequence[Any]) -> list[list[Any]]:
     columns: list[list[Any]] = []
     for name, values in zip(("X", "y", "sample_weight"), arrays, strict=False):
         if not is_collection(values):
-            raise ParameterError(
-                f"{name} is in this process's memory: make it a Dask array (dask.array.from_array), or write client=None"
-            )
+            raise ParameterError(f"{name} is in this process's memory: make it a Dask array, or say client=None")
         values = values.to_dask_array() if hasattr(values, "to_dask_array") and name != "X" else values
         if name == "X" and hasattr(values, "rechunk") and values.numblocks[1] > 1:
             values = values.rechunk({1: -1})
@@ -50,7 +48,11 @@ def are_paths(source: Any) -> bool:
     """Is it a path, or a list of paths?"""
     if isinstance(source, (str, os.PathLike)):
         return True
-    return isinstance(source, (list, tuple)) and len(source) > 0 and all(isinstance(each, (str, os.PathLike)) for each in source)
+    return (
+        isinstance(source, (list, tuple))
+        and len(source) > 0
+        and all(isinstance(each, (str, os.PathLike)) for each in source)
+    )
 
 
 def _is_handle(each: Any) -> bool:

@@ -118,7 +118,7 @@ class Workers:
                 alone_since = time.monotonic()
             elif time.monotonic() - alone_since > self.patience:
                 raise ClusterError(
-                    f"the cluster has had no worker for {self.patience:g} s: start workers, and resume from a checkpoint"
+                    f"the cluster has had no worker for {self.patience:g} s: start some, and resume from a checkpoint"
                 )
         try:
             found: list[Any] = self.client.gather(handles)

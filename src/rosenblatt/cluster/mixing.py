@@ -94,9 +94,7 @@ def _steps(state: State, change: Change, mixer: Mixer) -> tuple[Packed, Values]:
     weights, variances = _gaussians(before, state.arrays["variances"][:, where], weights, gained)
     state.arrays["variances"][:, where] = variances
     known = state.arrays["intercept_variances"]
-    intercept, state.arrays["intercept_variances"] = _gaussians(
-        state.intercept, known, intercept, gained_small
-    )
+    intercept, state.arrays["intercept_variances"] = _gaussians(state.intercept, known, intercept, gained_small)
     return Packed(packed.features, packed.columns, {"weights": weights}), {"intercept": intercept}
 
 

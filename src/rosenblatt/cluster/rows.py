@@ -1,11 +1,12 @@
 """Rows where they are learned from: a part of a source, and the shards that are cut from parts.
 
-Invariant: which rows a shard holds, and in which order, depends on the data and the number of shards alone. A shard that
-is one whole part looks into the part's arrays; any other holds a copy of its rows.
+Invariant: which rows a shard holds, and in which order, depends on the data and the number of shards alone. A shard
+that is one whole part looks into the part's arrays; any other holds a copy of its rows.
 """
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -182,7 +183,7 @@ def cut_shards(sizes: Sequence[int], shards: int) -> list[list[tuple[int, int, i
             firsts.append(min(room, key=lambda place: abs(int(ends[filled[place]]) - bounds[shard])))
         bounds = [*(int(ends[filled[place]]) for place in firsts), total]
     cuts = []
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in itertools.pairwise(bounds):
         overlaps = [(max(begin, int(ends[p])), min(end, int(ends[p + 1])), p) for p in range(len(sizes))]
         cuts.append([(p, low - int(ends[p]), high - int(ends[p])) for low, high, p in overlaps if low < high])
     return cuts
@@ -191,7 +192,9 @@ def cut_shards(sizes: Sequence[int], shards: int) -> list[list[tuple[int, int, i
 def assemble(parts: list[Part], cuts: list[tuple[int, int]], shape: Shape) -> Rows:
     """A shard of these rows of these parts."""
     pieces = [_piece(part, begin, end) for part, (begin, end) in zip(parts, cuts, strict=True)]
-    codes = np.concatenate([shape.places(part.labels)[codes] for part, (_, codes, _) in zip(parts, pieces, strict=True)])
+    codes = np.concatenate(
+        [shape.places(part.labels)[codes] for part, (_, codes, _) in zip(parts, pieces, strict=True)]
+    )
     weights = None
     if any(found is not None for _, _, found in pieces):
         weights = np.concatenate([np.ones(len(c)) if found is None else found for _, c, found in pieces])

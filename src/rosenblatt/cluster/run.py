@@ -1,8 +1,8 @@
 """Epochs over shards: learn everywhere, mix up a tree, and let the judge decide.
 
-Invariant: the state after every mix depends on the shards, the recipe and the mixing alone: not on who did the work, how
-many there were, who died meanwhile, or whether the run was stopped and resumed. The client holds a copy of the state
-from time to time; what is lost with workers is made again from there.
+Invariant: the state after every mix depends on the shards, the recipe and the mixing alone: not on who did the work,
+how many there were, who died meanwhile, or whether the run was stopped and resumed. The client holds a copy of the
+state from time to time; what is lost with workers is made again from there.
 """
 
 from __future__ import annotations

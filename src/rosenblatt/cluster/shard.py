@@ -18,7 +18,7 @@ from rosenblatt import engine
 from rosenblatt.cluster.change import Change, Front, Packed, Tally
 from rosenblatt.cluster.mixing import Mixer
 from rosenblatt.cluster.rows import Rows
-from rosenblatt.learners.epochs.run import Orders
+from rosenblatt.learners.epochs.run import Orders, Shuffle
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.quadratic import Products
 from rosenblatt.recipe.recipe import LinearRecipe
@@ -45,15 +45,17 @@ class _Memory:
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, tuple[NDArray[np.uint32], NDArray[np.uint64]]] = OrderedDict()
 
-    def draw(self, count: int, generator: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    def draw(
+        self, count: int, generator: NDArray[np.uint64], shuffle: Shuffle
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
         """The order of so many rows, and the generator after it."""
-        key = generator.tobytes() + count.to_bytes(8, "little")
+        key = f"{count} {shuffle} ".encode() + generator.tobytes()
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
         moved = generator.copy()
-        found = Orders().draw(None, count, moved), moved
+        found = Orders().draw(None, count, moved, shuffle), moved
         with self._lock:
             self._known[key] = found
             while len(self._known) > MOST_ORDERS:
@@ -104,7 +106,7 @@ def _order(count: int, told: Pass) -> tuple[NDArray[np.uint32] | None, NDArray[n
     if not told.recipe.shuffle:
         order = None if told.parts == 1 else np.arange(begin, end, dtype=np.uint32)
         return order, told.generator
-    order, moved = _memory.draw(count, told.generator)
+    order, moved = _memory.draw(count, told.generator, told.recipe.shuffle)
     return order[begin:end], moved
 
 

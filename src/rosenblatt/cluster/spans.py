@@ -6,6 +6,7 @@ Invariant: every line of the file is in exactly one span: the one in which its f
 from __future__ import annotations
 
 import io
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
@@ -88,12 +89,10 @@ def split_source(source: Source, reader: Reader, size: int) -> list[Source]:
     if isinstance(source, Documents):
         pieces = min(max(1, source.size // size), len(source.files), MOST_SPANS)
         bounds = [k * len(source.files) // pieces for k in range(pieces + 1)]
-        return [
-            replace(source, files=source.files[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if a < b
-        ]
+        return [replace(source, files=source.files[a:b]) for a, b in itertools.pairwise(bounds) if a < b]
     whole = type(source) is not Source or reader.format not in LINE_FORMATS or source.size < 2 * size
     if whole or source.packed or reader.wishes.encoding or mark_of(read_head(source, 4))[0]:
         return [source]
     pieces = min(source.size // size, MOST_SPANS)
     bounds = [k * source.size // pieces for k in range(pieces + 1)]
-    return [Span.of(source, begin, end) for begin, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [Span.of(source, begin, end) for begin, end in itertools.pairwise(bounds)]

@@ -179,6 +179,10 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     if y is None:
         raise LabelError(f"requires {name} to be passed, but the target {name} is None")
     labels = np.asarray(y)
+    if labels.dtype.kind == "f" and isinstance(y, list | tuple) and all(type(label) is int for label in y):
+        labels = np.array(y, object)  # on both sides of 2**63, where NumPy makes floats of them and loses digits
+        if min(y) >= 0:
+            labels = labels.astype(np.uint64)
     if labels.ndim != 1:
         raise LabelError(f"{name} should be a 1d array, one label a row; got an array of shape {labels.shape}")
     if labels.dtype.kind == "f":

@@ -138,7 +138,7 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
         raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {known.tolist()}")
     learner.learned.check_told(learner.recipe().shape())
     states = [state.copy() for state in learner.learned.trimmed()]
-    learner.space.look_at(table, states)
+    learner.space.recognise(table, states)
     return states
 
 

@@ -48,6 +48,9 @@ class Space(Protocol):
     def may_fail(self, recipe: Any, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """May a pass over these rows fail half way? Then it is made on copies."""
 
+    def recognise(self, table: Table, states: list[Any]) -> None:
+        """Before epochs over rows that may have been learned before."""
+
     def look_at(self, table: Table, states: list[Any]) -> None:
         """Before states that have learned before learn from another table."""
 
@@ -102,6 +105,9 @@ class LinearSpace:
     def look_at(self, table: Table, states: list[State]) -> None:
         """Weights are all that is needed."""
 
+    def recognise(self, table: Table, states: list[State]) -> None:
+        """Weights know no rows."""
+
     def leave(self, states: list[State]) -> None:
         """Weights are all that is left."""
 
@@ -153,6 +159,10 @@ class KernelSpace:
     def look_at(self, table: Table, states: list[Any]) -> None:
         """The scores of the rows by what each state has learned."""
         type(states[0]).look_at(table, states)
+
+    def recognise(self, table: Table, states: list[Any]) -> None:
+        """The same, where these are the rows that were learned before: a support row among them is known again."""
+        type(states[0]).recognise(table, states)
 
     def leave(self, states: list[Any]) -> None:
         """From now on only support rows are held."""

@@ -38,9 +38,7 @@ def pack_container(kind: str, header: dict[str, Any], tensors: Tensors, name: st
     try:
         parse_json(text)
     except ValueError:
-        raise ModelError(
-            f"{name} cannot be written: a label or a name is no text that can be encoded"
-        ) from None
+        raise ModelError(f"{name} cannot be written: a label or a name is no text that can be encoded") from None
     arrays = {key: np.ascontiguousarray(array) for key, array in sorted(tensors.items())}
     envelope = {"kind": kind, "version": VERSION, "sha256": _checksum(kind, text, arrays), "header": text}
     # One entry only: safetensors writes several in an order that changes from run to run.

@@ -137,7 +137,7 @@ class Calibrated(Probable):
             calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
         self.learner_, self.classes_ = learner, reading.classes
         self.n_features_in_ = learner.n_features_in_
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         if hasattr(learner, "feature_names_in_"):
             self.feature_names_in_ = learner.feature_names_in_
         self._answering = Answering(reading, calibration)

@@ -191,7 +191,8 @@ def _decide(
     n_jobs: int | None,
     scoring: tuple[str, Measured] | None,
 ) -> Decision:
-    table, name, judge = prepared.table, *(scoring or (None, None))
+    table = prepared.table
+    name, judge = (None, None) if scoring is None else scoring
     sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
     q = typical_squared_norm(table) + 1.0
     candidates = make_candidates(q, len(prepared.held), sparse=sparse, weights=prepared.held_weights)

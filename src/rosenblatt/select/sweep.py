@@ -111,7 +111,7 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 restart = next(k for k, outcome in enumerate(outcomes) if outcome is best[0]) // len(fitting.problems)
                 scores.append(referee.on_arrival(fitting, restart, group, states))
         self.learners_ = learners
-        vars(self).pop("classes_", None)
+        self.__dict__.pop("classes_", None)
         if not isinstance(labels, Numbers):
             self.classes_ = learners[0].classes_
         remember_columns(self, X)

@@ -82,6 +82,8 @@ def check_bounded(recipe: Recipe) -> None:
     """Raise for a learner that keeps rows: its memory would grow with every mistake."""
     if KEEPS[recipe.used_keep].votes:
         raise ParameterError("a vote keeps every mistaken row, so its memory has no bound: serve averaged instead")
+    if getattr(recipe, "hash_bits", None):
+        raise ParameterError("hash_bits: a server bounds its features by --limit features=N, and keeps their names")
 
 
 def restore(log: Log, form: Form, until: int | None = None) -> Fold:

@@ -81,30 +81,24 @@ class Published:
 
     def answers(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
         """The answers, with what was asked for beside the labels."""
-        listed, labels = scores.tolist(), self.labels
-        two = scores.shape[1] == 1 and len(labels) == 2
+        labels, two = self.labels, scores.shape[1] == 1 and len(self.labels) == 2
+        texts = [label if isinstance(label, str) else str(label) for label in labels]
         if two:
             no, yes = labels
-            found = [Answer(yes if row[0] >= 0 else no) for row in listed]
-        elif len(listed) == 1 and len(labels) > 1:
-            found = [Answer(labels[listed[0].index(max(listed[0]))])]
+            low, high = texts
+            flat = scores[:, 0].tolist()
+            if asked.scores:
+                found = [Answer(yes if s >= 0 else no, {low: -s, high: s}) for s in flat]
+            else:
+                found = [Answer(yes if s >= 0 else no) for s in flat]
         else:
             found = [Answer(labels[code]) for code in self.codes(scores).tolist()]
-        if not (asked.scores or asked.probabilities or asked.top or asked.because):
-            return found
-        if two:
-            listed = [[-row[0], row[0]] for row in listed]
-        texts = [label if isinstance(label, str) else str(label) for label in labels]
-        if asked.scores:
-            if two:
-                low, high = texts
-                for answer, row in zip(found, listed, strict=True):
-                    answer.scores = {low: row[0], high: row[1]}
-            else:
-                for answer, row in zip(found, listed, strict=True):
+            if asked.scores:
+                for answer, row in zip(found, scores.tolist(), strict=True):
                     answer.scores = dict(zip(texts, row, strict=False))
         if not (asked.probabilities or asked.top or asked.because):
             return found
+        listed = [[-row[0], row[0]] for row in scores.tolist()] if two else scores.tolist()
         P = self._probabilities(scores).tolist() if asked.probabilities else None
         for at, answer in enumerate(found):
             if P is not None:

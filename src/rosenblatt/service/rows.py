@@ -35,10 +35,20 @@ class Form:
         Rows are then lines of text, or raw columns by name.
     fixed : int, optional
         The features of a model that does not learn: a row as an array must have so many.
+    hash_bits : int, optional
+        Names are hashed to columns by so many bits, for a model that does not learn.
     """
 
-    def __init__(self, names: Names, limits: Limits, encoder: Any = None, fixed: int | None = None) -> None:
+    def __init__(
+        self,
+        names: Names,
+        limits: Limits,
+        encoder: Any = None,
+        fixed: int | None = None,
+        hash_bits: int | None = None,
+    ) -> None:
         self.names, self.limits, self.encoder, self.fixed = names, limits, encoder, fixed
+        self.hash_bits = hash_bits
         self.raw = encoder is not None
         self._numbered: bool | None = None
 
@@ -62,7 +72,7 @@ class Form:
         """The features of each row, checked; a `Refused` names the row that cannot be read."""
         if self.encoder is not None:
             return self._encoded(rows)
-        numbered, ordered = self.numbered, None
+        numbered, ordered = self.numbered and self.hash_bits is None, None
         if numbered is None:
             numbered = isinstance(rows[0], list)
         found = []
@@ -81,7 +91,7 @@ class Form:
             elif numbered:
                 row = _by_number(row, at)
             self._check(row, at)
-            found.append(row)
+            found.append(row if self.hash_bits is None else _hashed(row, self.hash_bits))
         return found
 
     def stored(self, rows: Sequence[Any], features: Sequence[Features]) -> Sequence[Any]:
@@ -116,6 +126,11 @@ def _by_number(row: Features, at: int) -> Features:
             raise Refused(422, f"row {at} has the feature {name!r}, but the features of this model are numbered")
         found[int(name)] = value
     return found
+
+
+def _hashed(row: Features, bits: int) -> Features:
+    columns, values = engine.Stream.hashed(row, bits)
+    return dict(zip(columns.tolist(), values.tolist(), strict=True))
 
 
 def new_names(rows: Sequence[Features], names: Names) -> set[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -149,9 +150,9 @@ class Service:
             from rosenblatt.service.arrow import dense
 
             return dense(rows)
-        if not published.in_order or len(rows) < 2 or not all(type(row) is list and len(row) == width for row in rows):
+        if not published.in_order or len(rows) < 2 or {*map(type, rows)} != {list} or {*map(len, rows)} != {width}:
             return None
-        return np.array(rows, np.float64)
+        return np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
 
     def _remember(self, answers: list[Answer], rows: Sequence[Any]) -> None:
         if self.learning is None:

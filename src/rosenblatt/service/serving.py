@@ -151,8 +151,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 def form_of(model: Model, limits: Limits) -> Form:
     """How the rows of a model that does not learn are read."""
-    if model.encoder is not None or not model.names:
+    if model.encoder is not None or not model.names:  # columns by number, or by hash
         names: dict[Any, int] = {column: column for column in range(model.features)}
     else:
         names = {name: column for column, name in model.names.items()}
-    return Form(names, limits, model.encoder, None if model.encoder is not None else model.features)
+    bits = model.parameters.get("hash_bits")
+    return Form(names, limits, model.encoder, None if model.encoder is not None or bits else model.features, bits)

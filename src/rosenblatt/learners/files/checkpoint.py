@@ -170,10 +170,8 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
         elif "keep" not in parameters_of(name):
             name = "perceptron"
     recipe = make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)})
-    if window is None and recipe.shuffle and header["progress"]["place"]:
-        raise DataError(
-            "the checkpoint was written in the middle of an epoch by a version that shuffled otherwise: begin anew"
-        )
+    if window is None and recipe.shuffle and (header["progress"]["epoch"] or header["progress"]["place"]):
+        raise DataError("the checkpoint was written by a version that shuffled in another way: begin anew")
     if window is None:
         window = BLOCK if recipe.shuffle else before
     return recipe, int(window)

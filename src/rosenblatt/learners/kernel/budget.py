@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.kernel.dual import Support
+from rosenblatt.learners.kernel.dual import Support, fingerprint
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import Arrays
 from rosenblatt.learners.state.state import engine_rule
@@ -127,6 +127,22 @@ class BudgetState(Tallied):
         BudgetState.leave(states)
         for state in states:
             state.table = table
+
+    @staticmethod
+    def recognise(table: Table, states: list[BudgetState]) -> None:
+        """Before more epochs over the same rows: a support row is one of them, as in one long run of epochs."""
+        BudgetState.look_at(table, states)
+        places: dict[bytes, list[int]] = {}
+        for row in range(table.count - 1, -1, -1):
+            places.setdefault(fingerprint(table, row), []).append(row)
+        for state in states:
+            if state.rows is None:
+                continue
+            support, free = as_table(state.rows), {key: list(rows) for key, rows in places.items()}
+            for slot in range(support.count):
+                rows = free.get(fingerprint(support, slot))
+                if rows:
+                    state.arrays["members"][slot] = rows.pop()
 
     @staticmethod
     def leave(states: list[BudgetState]) -> None:
