@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import inspect
 import shutil
 from collections.abc import Iterator
@@ -69,8 +68,15 @@ def public_names(module: str) -> list[str]:
 
 def modules() -> dict[str, str]:
     """The modules of the reference that are there."""
-    there = {name: line for name, line in EXTRAS.items() if importlib.util.find_spec(name)}
-    return MODULES | there
+    return MODULES | {name: line for name, line in EXTRAS.items() if _can_import(name)}
+
+
+def _can_import(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
 
 
 def documented() -> Iterator[tuple[str, str]]:

@@ -30,7 +30,11 @@ class RosenblattError(Exception):
 
 
 class ClusterError(RosenblattError, RuntimeError):
-    """The machines that were to do the work are not there, or keep failing."""
+    """The machines that were to do the work are not there, or keep failing.
+
+    >>> issubclass(ClusterError, RosenblattError)
+    True
+    """
 
 
 class DataError(RosenblattError, ValueError):

@@ -132,6 +132,14 @@ class Regressor(_Adapted, base.MiniBatchRegressor):
     ----------
     learner : regressor with `learn_one`
         Such as `PassiveAggressiveRegression`.
+
+    Examples
+    --------
+    >>> from rosenblatt import PassiveAggressiveRegression
+    >>> from rosenblatt.river import Regressor  # doctest: +SKIP
+    >>> learner = Regressor(PassiveAggressiveRegression())  # doctest: +SKIP
+    >>> learner.learn_one({"size": 1.0}, 3.0).predict_one({"size": 1.0})  # doctest: +SKIP
+    2.9
     """
 
     def predict_one(self, x: dict[Any, float], **kwargs: Any) -> float:

@@ -106,7 +106,7 @@ def test_sample_weights_are_routed(estimator: Any) -> None:
         alone = clone(estimator).fit(scaler.fit_transform(X), y, sample_weight=weights)
         np.testing.assert_array_equal(pipeline.predict(X), alone.predict(scaler.transform(X)))
         found = cross_validate(asked, X, y, cv=3, params={"sample_weight": weights}, return_estimator=True)
-        plain = cross_validate(asked, X, y, cv=3, return_estimator=True)
+        plain = cross_validate(asked, X, y, cv=3, params={}, return_estimator=True)  # 1.6 wants a mapping
         assert not np.array_equal(
             found["estimator"][0].decision_function(X), plain["estimator"][0].decision_function(X)
         )

@@ -19,6 +19,10 @@ def connect(address: str) -> Iterator[Any]:
     ``tcp://host:8786`` (``tls://``, ``ws://``, ...) is a scheduler; ``file:scheduler.json`` the file that one has
     written; ``local`` or ``local:N`` starts N worker processes on this machine, and ends them; ``threads:N`` is no
     cluster at all: None, for threads of this process.
+
+    >>> with connect("threads:2") as client:
+    ...     print(client)
+    None
     """
     if address == "threads" or re.fullmatch(r"threads:\d+", address):
         yield None

@@ -48,6 +48,15 @@ def predict(
     source : paths, Dask array, Dask DataFrame, or list of delayed batches
         As for `train`, without labels, or with labels that are passed over.
     model : Model or fitted learner
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rosenblatt import cluster
+    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
+    >>> cluster.predict(None, np.array([[-3.0], [3.0]]), trained.model, n_jobs=1).tolist()
+    [0, 1]
     """
     model = model_of(model)
     parts = list(iter_parts(client, source, model, _labels_of, n_jobs=n_jobs, reading=reading, patience=patience))
@@ -64,7 +73,15 @@ def evaluate(
     reading: dict[str, Any] | None = None,
     patience: float = 60.0,
 ) -> Evaluation:
-    """How often a model is right on a labelled source; the source is as for `train`."""
+    """How often a model is right on a labelled source; the source is as for `train`.
+
+    >>> import numpy as np
+    >>> from rosenblatt import cluster
+    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
+    >>> cluster.evaluate(None, (rows, labels), trained.model, n_jobs=1).accuracy
+    1.0
+    """
     model = model_of(model)
     told: dict[str, Any] = {"n_jobs": n_jobs, "reading": reading, "patience": patience, "labelled": True}
     return reduce(join_sums, iter_parts(client, source, model, _sums_of, **told)).result(model)

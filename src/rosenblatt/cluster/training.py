@@ -41,7 +41,15 @@ SHARD_SEED = 1 << 62  # generators of shards are those of restarts that nobody a
 
 @dataclass(frozen=True)
 class ClusterTrained(Trained):
-    """A model, how it came about, and what it took to mix."""
+    """A model, how it came about, and what it took to mix.
+
+    >>> import numpy as np
+    >>> from rosenblatt import cluster
+    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
+    >>> trained.shards, trained.mixing
+    (2, 'momentum')
+    """
 
     shards: int = 1
     mixing: str = "mean"
@@ -134,6 +142,15 @@ def train(
     -------
     ClusterTrained
         With `model`, `learner` (fitted, of the usual class), `facts()` and, where there is one, `bound`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rosenblatt import cluster
+    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
+    >>> trained.model.predict([[3.0]]).tolist()
+    [1]
     """
     hands = hands_of(client, n_jobs, patience)
     try:
