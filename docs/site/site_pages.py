@@ -102,6 +102,8 @@ def write_api() -> None:
             lines += [name, "-" * len(name), ""]
             if inspect.isclass(value):
                 options = [f"   :inherited-members: {FOREIGN}", f"   :exclude-members: {ROUTING}"]
+                if module == "rosenblatt.river":  # what river's own classes bring along is explained there
+                    options = []
                 lines += [f".. autoclass:: {name}", "   :members:", *options, ""]
             else:
                 lines += [f".. autofunction:: {name}", ""]
