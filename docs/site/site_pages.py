@@ -164,7 +164,7 @@ def write_pages(app: Any) -> None:
     GENERATED.mkdir(parents=True)
     write_api()
     write_verbs()
-    names = [*modules()]
+    names = list(dict.fromkeys(module for module, _ in documented()))
     index = ["# Python", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
     (GENERATED / "python.md").write_text("\n".join(index), encoding="utf-8")
     index = ["# Verbs", "", "```{toctree}", ":maxdepth: 1", "", *VERBS, "```", ""]
