@@ -58,7 +58,7 @@ lint: $(VENV)/.installed # ruff, mypy, pyright, import-linter, clang-format, bio
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/*
+	$(BIN)/clang-format --dry-run -Werror engine/*.hpp engine/*.cpp engine/bindings/* engine/loops/*
 	npx --yes @biomejs/biome@2.6.6 ci
 	$(BIN)/mypy --strict tests/typing/user.py
 	$(BIN)/pyright
@@ -141,7 +141,7 @@ lock:
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet $(BUILD)
-	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot]" -r benchmarks/requirements.txt
+	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot,serve]" -r benchmarks/requirements.txt
 	touch $@
 
 clean:

@@ -15,7 +15,7 @@
 
 namespace rosenblatt {
 
-inline constexpr std::int64_t window_rows = 8192, window_strips = 64;
+inline constexpr std::int64_t window_rows = 8192, window_strips = 256;
 
 struct Strips {
   std::int64_t count;     // rows

@@ -40,4 +40,4 @@ def test_a_report_without_probabilities_has_no_diagram() -> None:
     assert (found.errors, found.unknown, found.brier) == (1, 1, None)
     page = render_html("steps", found, model_of(learner))
     assert "Probabilities" not in page
-    assert "Mistakes an epoch" in page
+    assert "Mistakes per epoch" in page

@@ -5,16 +5,17 @@ Invariant: a row counts with its weight in every figure. Memory does not grow wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.errors import DataError
+from rosenblatt.data.several import settle_labels
+from rosenblatt.errors import DataError, ModelError
+from rosenblatt.interval import interval_of
 from rosenblatt.models.model import Model
 
 if TYPE_CHECKING:
@@ -102,10 +103,7 @@ class Evaluation:
 
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the accuracy, for rows drawn independently."""
-        n, p, z = self.effective, self.accuracy, 1.959963984540054
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return max(0.0, middle - half), min(1.0, middle + half)
+        return interval_of(self.accuracy, self.effective)
 
     def by_class(self) -> list[tuple[Any, float, float, float, float]]:
         """For each class: label, rows, precision, recall and F1; 0 where there is nothing to divide by."""
@@ -125,13 +123,8 @@ class Evaluation:
     def verdict(self) -> str:
         """One sentence."""
         low, high = self.interval()
-        gain = (
-            "well above"
-            if low > self.majority
-            else "below"
-            if high < self.majority
-            else "not told apart, on so few rows, from"
-        )
+        unsure = "below" if high < self.majority else "not told apart, on so few rows, from"
+        gain = "well above" if low > self.majority else unsure
         weight = f" of weight {self.rows:,.6g}" if self.weighted else ""
         return (
             f"{self.accuracy:.2%} of {self.count:,} rows{weight} right (95 % interval {low:.2%} to {high:.2%}), {gain} "
@@ -175,10 +168,19 @@ def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
     return sums.result(model)
 
 
+def _settled(model: Model, batch: Batch) -> Batch:
+    """A row for each line with several labels: an answer is right if it is one of them."""
+    answers = model.answer(model.batch_scores(batch))
+    return replace(batch.take(settle_labels(batch, answers, Classes(model.classes).codes(batch))), weights=None)
+
+
 class Sums:
     """The sums behind an evaluation; those of several parts of the rows can be joined."""
 
     def __init__(self, model: Model) -> None:
+        if model.measures or model.several:
+            kind = "a regression" if model.measures else "a model of several labels per row"
+            raise ModelError(f"{kind} has no classes to count: predict with it, and compare the answers")
         K = len(model.classes)
         self.classes, self.K = Classes(model.classes), K
         self.there, self.named, self.right = np.zeros(K), np.zeros(K), np.zeros(K)
@@ -191,6 +193,8 @@ class Sums:
         self.bins = np.zeros((3, BINS))  # weight, confidence, right
 
     def add(self, model: Model, batch: Batch) -> None:
+        if batch.of_line is not None:
+            batch = _settled(model, batch)
         true = self.classes.codes(batch)
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
         scores = model.batch_scores(batch)
@@ -258,10 +262,8 @@ class Sums:
             weight, sure, right = self.bins[:, used]
             reliability = Reliability(weight, sure / weight, right / weight)
         if self.confusion is not None:
-            matrix = self.confusion.reshape(self.K, self.K)
-            wrong = {
-                int(k): float(self.confusion[k]) for k in np.flatnonzero(self.confusion) if k // self.K != k % self.K
-            }
+            matrix, there = self.confusion.reshape(self.K, self.K), np.flatnonzero(self.confusion)
+            wrong = {int(k): float(self.confusion[k]) for k in there if k // self.K != k % self.K}
         pairs = sorted((wrong if self.confusion is not None else self.pairs).items(), key=lambda pair: -pair[1])
         return Evaluation(
             model.classes,

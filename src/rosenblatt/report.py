@@ -6,6 +6,7 @@ Invariant: a report is one file that needs no other, no network and no script.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -93,8 +94,18 @@ def render_text(result: Evaluation) -> str:
     return "\n".join(lines)
 
 
-def render_html(title: str, result: Evaluation, model: Model | None = None, *, on: str = "") -> str:
+def render_html(
+    title: str,
+    result: Evaluation,
+    model: Model | None = None,
+    *,
+    headline: Sequence[str] = (),
+    footnote: str = "",
+    on: str = "",
+) -> str:
     """A page: the verdict, the confusion matrix, the probabilities; of a model also its epochs and top features.
+
+    A `headline` stands for the verdict; `on` says which rows the tables are about, where that is not clear from it.
 
     >>> from rosenblatt import Perceptron
     >>> rows, labels = [[-2.0], [-1.0], [1.0], [2.0]] * 10, [0, 0, 1, 1] * 10
@@ -102,21 +113,24 @@ def render_html(title: str, result: Evaluation, model: Model | None = None, *, o
     >>> "<title>" in page
     True
     """
+    which = f", on the {on}" if on else ""
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p class=verdict>{escape((on + ' ' if on else '') + result.verdict())}</p>",
+        *(f"<p class=verdict>{escape(line)}</p>" for line in headline or [result.verdict()]),
         "" if model is None else _model_html(model),
-        "<h2>Confusion matrix</h2>",
+        f"<h2>Confusion matrix{escape(which)}</h2>",
         _confusion_html(result),
-        "<h2>By class</h2>",
+        f"<h2>By class{escape(which)}</h2>",
         _classes_html(result),
     ]
     if result.reliability is not None:
         parts += ["<h2>Probabilities</h2>", _reliability_html(result.reliability, result.brier)]
     if model is not None and model.history.get("mistakes"):
-        parts += ["<h2>Mistakes an epoch</h2>", _mistakes_html(model.history)]
+        parts += ["<h2>Mistakes per epoch</h2>", _mistakes_html(model.history)]
     if model is not None:
         parts += ["<h2>Features that speak most for each class</h2>", _features_html(model)]
+    if footnote:
+        parts += [f"<p class=footnote>{escape(footnote)}</p>"]
     return _page(title, parts)
 
 
@@ -159,6 +173,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #1c2230; background: #fff; m
 main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem } h3 { font-size: 1rem; margin: .5rem 0 }
 .verdict { font-size: 1.1rem; border-left: 4px solid #1a6b3c; padding: .3rem 1rem; background: #f2f7f4 }
+.footnote { font-size: .85rem; color: #555; margin-top: 2rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem }
 td, th { padding: .2rem .6rem; text-align: right; border: 1px solid #e3e6e8 }
 th { font-weight: 600; background: #f6f7f8 } th[scope=row], td.name { text-align: left }
@@ -252,7 +267,7 @@ def _mistakes_html(history: dict[str, Any]) -> str:
         for k, m in enumerate(mistakes)
     )
     return (
-        f"<svg viewBox='0 0 {width} {height + 20}' width='100%' role='img' aria-label='mistakes an epoch'>{bars}"
+        f"<svg viewBox='0 0 {width} {height + 20}' width='100%' role='img' aria-label='mistakes per epoch'>{bars}"
         f"<text x='0' y='{height + 16}'>epoch 1</text><text x='{width}' y='{height + 16}' text-anchor='end'>epoch "
         f"{len(mistakes)}</text></svg><p>Stopped by {escape(str(history.get('stop_reason')))}.</p>"
     )

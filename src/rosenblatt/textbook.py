@@ -837,12 +837,12 @@ def _rotated(x: int, k: int) -> int:
 def strip_order(n: int, draws: Draws, window: int = 8192) -> list[int]:
     """Strips of consecutive rows in random order, and the rows of a window of strips shuffled again.
 
-    A window has 64 strips. Rows that fit into one window are one strip: they are simply shuffled.
+    A window has 256 strips. Rows that fit into one window are one strip: they are simply shuffled.
 
     >>> sorted(strip_order(10, Draws.seeded(0), window=4)) == list(range(10))
     True
     """
-    length = n if n <= window else max(1, window // 64)
+    length = n if n <= window else max(1, window // 256)
     strips = [list(range(at, min(at + length, n))) for at in range(0, n, max(length, 1))]
     turns = draws.shuffle(list(range(len(strips))))
     together = max(1, window // max(length, 1))

@@ -177,6 +177,9 @@ def test_every_verb_takes_the_same_column_for_the_label(files, capsys):
     for verb in ("certify", "trace"):
         assert main([verb, str(path)]) == 0
         assert "label: y; numbers: x, c" in capsys.readouterr().err
+    path.write_text("x,y,c\n0,0,p\n0,1,q\n1,0,q\n1,1,p\n")  # here y is a coordinate
+    assert main(["certify", str(path)]) == 0
+    assert "label: c; numbers: x, y" in capsys.readouterr().err
 
 
 def test_pipes_and_compressed_files_are_read(files):

@@ -278,7 +278,7 @@ def test_the_report_stands_alone(rows, tmp_path):
     for name in "te":
         page = (tmp_path / f"{name}.html").read_text()
         assert "Confusion matrix" in page
-        assert "Mistakes an epoch" in page
+        assert "Mistakes per epoch" in page
         assert "http" not in page
         assert "<script" not in page
 

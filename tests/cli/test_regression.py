@@ -127,3 +127,8 @@ def test_c_says_the_same(csv: Path, tmp_path: Path) -> None:
     said = subprocess.run([tmp_path / "main"], input=given, text=True, capture_output=True, check=True).stdout
     rows = rosenblatt.read(csv, encoder=model.encoder)
     assert [float.fromhex(line) for line in said.split()] == model.batch_scores(rows)[:, 0].tolist()
+
+
+def test_evaluate_says_that_there_are_no_classes(svm: Path, tmp_path: Path) -> None:
+    train(svm, "-o", tmp_path / "m", "--learner", "pa1-regression")
+    assert "a regression has no classes to count" in run("evaluate", tmp_path / "m", svm, check=1).stderr

@@ -36,7 +36,8 @@ def expected(rows):
 
 
 def train(client, source, shards=SHARDS, recipe=None, **how):
-    return cluster.train(client, source, recipe or AveragedPerceptron(max_iter=3), shards=shards, **how)
+    recipe = recipe or AveragedPerceptron(max_iter=3)
+    return cluster.train(client, source, recipe, shards=shards, patience=600, **how)
 
 
 def equal(found, expected):

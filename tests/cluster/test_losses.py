@@ -59,7 +59,7 @@ def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix)
                 continue  # it has just gone by itself
 
     def once(checkpoint):
-        return cluster.train(client, chunks, endless(epochs), shards=6, checkpoint=checkpoint)
+        return cluster.train(client, chunks, endless(epochs), shards=6, checkpoint=checkpoint, patience=600)
 
     thread = threading.Thread(target=kill)
     thread.start()

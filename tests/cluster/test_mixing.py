@@ -228,7 +228,7 @@ def test_shards_are_cut_by_the_rows_alone():
         (Perceptron(n_init=3), "n_init=3"),
         (Perceptron(multiclass="ovr"), "multiclass='ovr'"),
         (Perceptron(eta0=-1), "eta0"),
-        (object(), "no recipe"),
+        (print, "no recipe"),
     ],
     ids=str,
 )

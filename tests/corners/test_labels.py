@@ -144,3 +144,12 @@ def test_a_seed_of_more_than_64_bits_is_refused_by_name(learner: Any, seed: int)
 def test_a_seed_of_more_than_64_bits_is_refused_in_a_stream() -> None:
     with pytest.raises(ParameterError, match=r"random_state=.*2\*\*64"):
         Perceptron(random_state=2**64).learn_one({"a": 1.0}, "x")
+
+
+@pytest.mark.parametrize("y", [[2**63, 3] * 10, [2**63 + 1, 2**64 - 1] * 10])
+def test_whole_numbers_on_both_sides_of_the_largest_signed_one_keep_their_digits(y: list[int], tmp_path: Path) -> None:
+    X = np.tile([[0.0, 1.0], [1.0, 0.0]], (10, 1))
+    learner = Perceptron().fit(X, y)
+    assert learner.classes_.tolist() == sorted(set(y))
+    save(learner, tmp_path / "m")
+    assert load(tmp_path / "m").predict(X).tolist() == learner.predict(X).tolist() == y

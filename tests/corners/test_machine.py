@@ -51,6 +51,10 @@ def batch(width: int, drawn: tuple[int, int, Any]) -> tuple[Any, Any]:
     return X.astype(dtype), y
 
 
+def interrupted(*_: Any, **__: Any) -> Any:
+    raise KeyboardInterrupt
+
+
 class Story(RuleBasedStateMachine):
     """A learner, and the calls from which it learned."""
 
@@ -143,6 +147,34 @@ class Story(RuleBasedStateMachine):
         assert_same(
             answers(loaded, self.probe())[:2], answers(self.learner, self.probe())[:2], "a loaded model's answers"
         )
+
+    @precondition(lambda self: self.fitted)
+    @rule()
+    def go_on_from_a_file(self) -> None:
+        """What was saved and loaded goes on in the learner's place."""
+        with tempfile.TemporaryDirectory() as folder:
+            save(self.learner, Path(folder) / "model")
+            self.learner = load(Path(folder) / "model").learner_
+        self.compare()
+
+    @precondition(lambda self: self.streams and self.fitted)
+    @rule(seed=st.integers(0, 5), label=st.integers(0, 3), weight=st.sampled_from([0.0, 0.5, 3.0]))
+    def learn_one_with_a_weight_and_a_new_feature(self, seed: int, label: int, weight: float) -> None:
+        x = dicts(rows(2, d=self.width, seed=seed)[0])[0]
+        self.learned("learn_one", x, f"class {label}", weight)
+        self.learner.learn_one(x, f"class {label}", weight)
+        self.compare()
+
+    @precondition(lambda self: self.fitted and hasattr(self.learner, "has_learned"))
+    @rule(drawn=batches)
+    def an_interrupted_call(self, drawn: Any) -> None:
+        """An interruption before the first row: nothing was learned, and nothing has changed."""
+        X, y = batch(self.width, drawn)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rosenblatt.learners.base.as_table", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                self.learner.partial_fit(X, y)
+        self.compare()
 
     @rule()
     def clone_is_new(self) -> None:

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from rosenblatt import engine
+from rosenblatt import engine, train
 from rosenblatt.data import iter_batches, read, scan
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.evaluation import evaluate_batches
 
 
 def parse(text, format="svmlight", *, require_label=True, bits=18, grams="pairs"):
@@ -343,8 +344,9 @@ def test_unicode_punctuation_separates():
 
 def test_labelled_text_lines():
     encoded = parse("__label__a one\n\n__label__b\nno label\n__label__a __label__b two\n", "fasttext")
-    assert encoded.batch.y.tolist() == ["a", "b"]
-    assert encoded.bad == [(3, "the line has no label"), (4, "the line has two labels")]
+    assert encoded.batch.y.tolist() == ["a", "b", "a", "b"]
+    assert encoded.bad == [(3, "the line has no label")]
+    assert (encoded.lines, encoded.gaps) == (5, (1, 2))
     encoded = parse("spam\twin money\nham\t\n\tx\nnothing\n", "tabbed")
     assert encoded.batch.y.tolist() == ["spam", "ham"]
     assert [line for line, _ in encoded.bad] == [2, 3]
@@ -355,3 +357,27 @@ def test_options_that_mean_nothing():
         LineEncoder("vw", 31)
     with pytest.raises(ParameterError, match="grams='letters'"):
         LineEncoder("vw", 18, "letters")
+
+
+def test_a_line_with_several_labels_is_a_row_for_each(tmp_path):
+    path = tmp_path / "several.txt"
+    path.write_text("__label__a __label__b one two\n\n__label__a three\n__label__b __label__b __label__c  \n")
+    rows = read(path)
+    assert rows.y.tolist() == ["a", "b", "a", "b", "c"]
+    assert rows.sample_weight.tolist() == [0.5, 0.5, 1.0, 0.5, 0.5]
+    first, second, third, *_ = rows.X.toarray()
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, third)
+    assert scan(path).scan_classes().values.tolist() == ["a", "b", "c"]
+    path.write_text("__label__a __label__b one\nno label\n")
+    with pytest.raises(DataError, match=r"several.txt, line 2: the line has no label"):
+        read(path)
+
+
+def test_an_answer_is_right_if_it_is_one_of_the_labels(tmp_path):
+    path = tmp_path / "several.txt"
+    path.write_text("__label__a __label__b one\n__label__b two\n__label__c three\n" * 20)
+    model = train(path, "averaged", max_iter=10)
+    found = evaluate_batches(model, scan(path, encoder=model.encoder))
+    assert (found.count, found.accuracy) == (60, 1.0)
+    assert [len(batch) for batch in scan(path, encoder=model.encoder, require_label=False)] == [60]

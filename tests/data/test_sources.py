@@ -2,8 +2,10 @@
 
 import gzip
 import lzma
+import os
 import subprocess
 import sys
+import tempfile
 
 import pyarrow as pa
 import pytest
@@ -14,7 +16,7 @@ from rosenblatt.data.finding import Documents, find_sources
 from rosenblatt.data.formats import guess_format
 from rosenblatt.data.limits import Limits
 from rosenblatt.data.separated import iter_separated
-from rosenblatt.data.sources import Source
+from rosenblatt.data.sources import Source, Spooled
 from rosenblatt.errors import DataError, ParameterError
 
 ROWS = b"+1 1:1\n-1 2:1\n"
@@ -143,3 +145,16 @@ def test_standard_input_is_copied_where_it_is_needed_twice():
     code = "from rosenblatt.data import read; print(read('-').y.tolist())"
     done = subprocess.run([sys.executable, "-c", code], input=b"a,b\n1,x\n2,y\n", capture_output=True, check=True)
     assert done.stdout == b"['x', 'y']\n"
+
+
+def test_what_is_kept_of_a_pipe_has_no_name_that_could_stay_behind(tmp_path, monkeypatch):
+    """A process that is killed leaves nothing in the folder for temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "x.csv").write_text("a,y\n1,p\n2,q\n" * 20)
+    kept = Spooled.copy(Source(str(tmp_path / "x.csv")))
+    assert os.listdir(tmp_path / "temporary") == []
+    for _ in range(2):  # from the beginning each time
+        with kept.open() as stream:
+            assert stream.read(4) == b"a,y\n"
+    assert kept.size == (tmp_path / "x.csv").stat().st_size

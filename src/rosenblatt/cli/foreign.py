@@ -30,6 +30,11 @@ FOREIGN = {
     "--noconstant": (_VW, "--no-fit-intercept"),
     "--oaa": (_VW, "nothing: the classes are counted; --multiclass ovr learns each against the rest"),
     "--random_seed": (_VW, "--seed N"),
+    "-q": (_VW, "nothing: without --learner, products of columns are tried where they may help; or write the pairs"),
+    "--interactions": (
+        _VW,
+        "nothing: without --learner, products of columns are tried; or write the pairs into the data",
+    ),
     "-d": (_VW, "the file's name, without an option"),
     "--data": (_VW, "the file's name, without an option"),
     "--loss_function": (_VW, "--learner NAME"),

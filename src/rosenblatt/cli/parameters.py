@@ -21,6 +21,16 @@ _ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "ca
 _KEPT = ("averaged", "voted", "pocket")
 
 
+class _None:
+    """The word none, where it is the value of an option; an option that is not given is None."""
+
+    def __str__(self) -> str:
+        return "none"
+
+
+NONE = _None()
+
+
 def add_recipe_arguments(group: Any) -> None:
     """An option for each parameter of the family."""
     for name, known in _parameters().items():
@@ -39,7 +49,8 @@ def add_recipe_arguments(group: Any) -> None:
 
 def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
     """The parameters that the user has named."""
-    return {name: getattr(args, name) for name in _parameters() if getattr(args, name) is not None}
+    given = {name: getattr(args, name) for name in _parameters() if getattr(args, name) is not None}
+    return {name: None if value is NONE else value for name, value in given.items()}
 
 
 def recipe_of(args: argparse.Namespace) -> Recipe:
@@ -83,8 +94,18 @@ def _parser_of(name: str, known: About) -> tuple[Callable[[str], Any], str]:
     special: dict[str, tuple[Callable[[str], Any], str]] = {
         "gamma": (_gamma, "auto|scale|X"),
         "class_weight": (_class_weight, "balanced|A=1,B=2"),
+        "tol": (_number_or_none, "X|none"),
     }
     return special.get(name, (int, "N") if known.kind == "count" else (float, "X"))
+
+
+def _number_or_none(text: str) -> Any:
+    if text == "none":
+        return NONE
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a number, or none") from None
 
 
 def _gamma(text: str) -> Any:

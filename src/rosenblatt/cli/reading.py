@@ -13,7 +13,7 @@ GRAMS = ("words", "pairs", "characters")
 BITS = 20
 DATA = "files, globs, folders, addresses; - is a pipe"
 _TEXT = ("delimiter", "decimal", "missing", "encoding", "header")
-_COLUMNS = ("label", "drop", "text", "category", "number", "bits", "grams")
+_COLUMNS = ("label", "weight", "drop", "text", "category", "number", "bits", "grams")
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +40,8 @@ def add_column_arguments(parser: argparse.ArgumentParser, *, hashing: bool = Tru
     """What columns and words become."""
     group = parser.add_argument_group("columns and text" if hashing else "columns")
     group.add_argument("--label", metavar="COLUMN", help="the column of the labels, by name or number (from 1)")
+    if hashing:
+        group.add_argument("--weight", metavar="COLUMN", help="the column that says how much each row counts")
     kinds = [("drop", "leave out"), ("number", "take as a number")]
     kinds += [("text", "take as text"), ("category", "take as a category")] if hashing else []
     for kind, what in kinds:

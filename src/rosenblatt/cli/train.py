@@ -13,7 +13,6 @@ to take.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 import time
@@ -21,12 +20,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.parameters import add_recipe_arguments, given_parameters, option, recipe_of
+from rosenblatt.cli.pasted import given_options
+from rosenblatt.cli.reading import data_options
 from rosenblatt.recipe.family import FAMILY
 
 if TYPE_CHECKING:
     from rosenblatt.training import Trained
 
 HELP = "learn a model from files, of any size"
+# What may be said of a run that goes on from a file.
+_MORE = (
+    "output", "start", "max_iter", "shuffle", "json", "report", "quiet", "block", "cache", "checkpoint", "every",
+    "valid", "jobs", "skip_bad", "format", "limit", "delimiter", "decimal", "missing", "encoding", "header",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +57,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
     )
+    parser.add_argument("--from", dest="start", metavar="MODEL", help="go on from this model, with new data")
+    parser.add_argument(
+        "--valid",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="rows that are not learned from: their accuracy is said, and probabilities are fitted on them",
+    )
+    parser.add_argument(
+        "--folds",
+        type=_folds,
+        default=0,
+        metavar="N",
+        help="learn also from all but each of N parts: the accuracy on these is said, and gives probabilities",
+    )
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
     parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
@@ -71,43 +92,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.cluster import check_no_cluster, train_on_cluster
+    from rosenblatt.cli.outcome import conclude, conclude_model
     from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
-    from rosenblatt.models.container import check_writable
+    from rosenblatt.models.file import save, sha256_of
 
     started = time.perf_counter()
     if args.resume and args.data:
         raise ParameterError("--resume knows its data: name no other")
     if args.cluster:
+        for name, word in (("folds", "--folds"), ("valid", "--valid"), ("start", "--from")):
+            if getattr(args, name):
+                raise ParameterError(f"{word} and --cluster: learn without one of them")
         if not args.resume:
             _settle_learner(args)
-        return train_on_cluster(args, _conclude)
+        return train_on_cluster(args, conclude_model)
     check_no_cluster(args)
     if args.resume:
-        trained, reader, output = _resume(args)
+        trained, reader = _resume(args)
     else:
         if not args.data:
             raise ParameterError("name the data: rosenblatt train DATA -o MODEL")
         if not args.output:
             raise ParameterError("name the model's file: rosenblatt train DATA -o MODEL")
-        output = args.output
-        _settle_learner(args)
-        for path in (output, args.checkpoint, args.report):
-            if path:
-                check_writable(path)
-        reader = open_labelled(args, quiet=args.quiet)
-        trained = _train(args, reader)
+        if args.start is not None:
+            trained, reader = _go_on(args)
+        else:
+            _settle_learner(args)
+            reader = open_labelled(args, quiet=args.quiet)
+            trained = _train(args, reader)
+    trained = _judge_by_valid(args, trained)
+    save(trained.model, args.output)
     facts = trained.facts()
-    from rosenblatt.models.file import save, sha256_of
-
-    save(trained.model, output)
     facts |= {
-        "model": output,
-        "sha256": sha256_of(output),
+        "model": args.output,
+        "sha256": sha256_of(args.output),
         "seconds": round(time.perf_counter() - started, 3),
         "bad_lines": reader.tally.bad,
     }
-    _conclude(args, trained.model, facts, reader)
+    conclude(args, trained, facts, reader)
     return 0
 
 
@@ -116,6 +139,7 @@ def _settle_learner(args: argparse.Namespace) -> None:
     from rosenblatt.errors import ParameterError
 
     given = given_parameters(args)
+    given.pop("class_weight", None)  # auto has it as well
     if args.learner == "auto" and given:
         raise ParameterError(f"{option(next(iter(given)))} is an option of a learner with a name: add --learner NAME")
     args.learner = args.learner or ("averaged" if given else "auto")
@@ -129,35 +153,84 @@ def _settle_learner(args: argparse.Namespace) -> None:
 
 def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.cli.bar import waiting
+    from rosenblatt.cli.slow import warn_of_classes, warn_of_kernel
     from rosenblatt.data.readers import check_classes
     from rosenblatt.errors import ParameterError
     from rosenblatt.learners.files.run import BLOCK
     from rosenblatt.training import train_reader
+    from rosenblatt.training.trained import learns_as_read
 
     measures = args.learner != "auto" and recipe_of(args).measures
     with waiting("reading the labels", visible=not args.quiet):
-        check_classes(reader.scan_classes(measures=measures))
-    block, on_run = BLOCK if args.block is None else args.block, _runner(args, args.output, args.checkpoint, args.every)
+        classes = check_classes(reader.scan_classes(measures=measures))
+    warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
+    told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
+    on_run = _runner(args, args.output, args.checkpoint, args.every)
     if args.learner == "auto":
-        told = {"max_iter": args.max_iter, "random_state": args.random_state, "products": args.products}
+        told |= {"max_iter": args.max_iter, "random_state": args.random_state, "products": args.products}
+        told |= {"class_weight": args.class_weight}
         with waiting("choosing a learner", visible=not args.quiet) as choosing:
-            return train_reader(reader, block=block, on_choice=_sayer(args, choosing), on_run=on_run, **told)
+            return train_reader(reader, on_choice=_sayer(args, choosing), on_run=on_run, **told)
     recipe = recipe_of(args)
-    if not recipe.needs_all_rows:
-        return train_reader(reader, recipe, block=block, on_run=on_run)
+    if learns_as_read(recipe):
+        return train_reader(reader, recipe, on_run=on_run, **told)
     if args.checkpoint or args.cache:
         raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
+    warn_of_kernel(args, reader)
     with waiting("learning", visible=not args.quiet):
-        return train_reader(reader, recipe)
+        return train_reader(reader, recipe, **told)
 
 
-def _resume(args: argparse.Namespace) -> tuple[Trained, Any, str]:
+def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
+    """From a model that was learned before."""
+    from rosenblatt.cli.reading import open_data
+    from rosenblatt.errors import ModelError, ParameterError
+    from rosenblatt.learners.files.run import BLOCK
+    from rosenblatt.models.file import load
+    from rosenblatt.training.further import go_on
+
+    model = load(args.start)
+    if model.encoder is None:
+        raise ModelError(f"{args.start} was trained on rows, not on files: go on with it in Python")
+    known = [word for name, (word, *_) in given_options(args).items() if name not in _MORE]
+    if known:
+        raise ParameterError(f"{known[0]}: --from goes on as {args.start} was learned; that option has no meaning")
+    reader = open_data(args, encoder=model.encoder)
+    if not args.quiet:
+        print(f"rosenblatt: goes on from {args.start}, {model.learner}", file=sys.stderr)
+    on_run = _runner(args, args.output, args.checkpoint, args.every)
+    block = BLOCK if args.block is None else args.block
+    told: dict[str, Any] = {"max_iter": args.max_iter or 1, "shuffle": bool(args.shuffle)}
+    return go_on(model, reader, block=block, on_run=on_run, **told), reader
+
+
+def _judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
+    """With the accuracy and the probabilities of rows of their own, if they are given."""
+    if not args.valid:
+        return trained
+    from dataclasses import replace
+
+    from rosenblatt.data.readers import scan
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.training.held import judge_by
+
+    if trained.recipe.measures:
+        raise ParameterError("--valid judges classes, and this learner predicts numbers: evaluate it with evaluate")
+    reader = scan(args.valid, **data_options(args), encoder=trained.model.encoder)
+    held, calibrator = judge_by(trained.model, reader, ", ".join(args.valid))
+    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
+
+
+def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
     from rosenblatt.data.finding import files_of
     from rosenblatt.data.output import check_outputs
     from rosenblatt.errors import ModelError, ParameterError
     from rosenblatt.learners.files.checkpoint import load_checkpoint
     from rosenblatt.training.trained import finish
 
+    known = [word for name, (word, *_) in given_options(args).items() if name not in (*_MORE, "resume")]
+    if known:
+        raise ParameterError(f"{known[0]}: the checkpoint knows how its run goes on; leave the option out")
     run, extra = load_checkpoint(args.resume, jobs=args.jobs)
     if not args.output:  # a file must not say by itself which other file is overwritten
         raise ParameterError(
@@ -169,8 +242,10 @@ def _resume(args: argparse.Namespace) -> tuple[Trained, Any, str]:
     every = extra.get("every")
     if not isinstance(every, float | int) or not every >= 0:
         raise ModelError(f"{args.resume} is not a sound checkpoint: it does not say how often it is written")
+    if args.max_iter is not None:
+        run.set_epochs(args.max_iter)
     trained = finish(run, on_run=_runner(args, args.output, args.checkpoint or args.resume, every))
-    return trained, run.reader, args.output
+    return trained, run.reader
 
 
 def _sayer(args: argparse.Namespace, choosing: Any) -> Callable[[str], None]:
@@ -210,41 +285,10 @@ def _runner(args: argparse.Namespace, output: str, checkpoint: str | None, every
     return to_the_end
 
 
-def _conclude(args: argparse.Namespace, model: Any, facts: dict[str, Any], reader: Any) -> None:
-    from rosenblatt.cli.reading import say_bad
-
-    facts["verdict"] = _verdict(facts)
-    if not args.quiet:
-        say_bad(reader)
-        speed = facts["rows"] * facts["epochs"] / max(facts["seconds"], 1e-9)
-        epochs = f"{facts['epochs']} epoch{'s' if facts['epochs'] > 1 else ''}"
-        classes = f"{len(facts['classes'])} classes, " if facts["classes"] else ""
-        print(
-            f"rosenblatt: {facts['rows']:,} rows, {classes}{epochs} in "
-            f"{facts['seconds']:.2f} s ({speed:,.0f} rows/s)\n"
-            f"rosenblatt: {facts['verdict']}\nrosenblatt: wrote {facts['model']}"
-            + (f" (SHA-256 {facts['sha256']})" if facts.get("sha256") else ""),
-            file=sys.stderr,
-        )
-    if args.report:
-        from rosenblatt.models.container import write_whole
-        from rosenblatt.report import evaluate_batches, render_html
-
-        page = render_html(facts["model"], evaluate_batches(model, reader), model, on="On the training rows:")
-        write_whole(args.report, page.encode())
-    if args.json:
-        print(json.dumps(facts, ensure_ascii=False))
-
-
-def _verdict(facts: dict[str, Any]) -> str:
-    last = facts["mistakes"][-1] / facts["rows"]
-    first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
-    if facts["stop_reason"] == "converged":
-        over = " over products of columns" if facts["products"] else ""
-        return f"converged: an epoch without a mistake, so a hyperplane{over} separates the training rows. {first}."
-    why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
-    then = "" if facts["epochs"] == 1 else "; none in the last" if last == 0 else f"; {last:.2%} in the last"
-    return f"{first}{then}. Stopped because: {why}."
+def _folds(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 2 or more")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

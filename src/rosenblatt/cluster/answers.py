@@ -84,7 +84,8 @@ def evaluate(
     """
     model = model_of(model)
     told: dict[str, Any] = {"n_jobs": n_jobs, "reading": reading, "patience": patience, "labelled": True}
-    return reduce(join_sums, iter_parts(client, source, model, _sums_of, **told)).result(model)
+    found: Evaluation = reduce(join_sums, iter_parts(client, source, model, _sums_of, **told)).result(model)
+    return found
 
 
 def iter_parts(

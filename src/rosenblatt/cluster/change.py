@@ -107,11 +107,10 @@ class Packed:
             summed = {name: values.copy() for name, values in dense.values.items()}
             for name, values in rest.values.items():
                 # Adding is commutative, so it does not matter which of the two was dense.
-                where = slice(None) if rest.columns is None else rest.columns
-                summed[name][:, where] += values
+                summed[name][:, slice(None) if rest.columns is None else rest.columns] += values
             return replace(dense, values=summed)
         columns = np.union1d(self.columns, other.columns)
-        places = [np.searchsorted(columns, each.columns) for each in (self, other)]
+        places = [np.searchsorted(columns, own) for own in (self.columns, other.columns)]
         summed = {}
         for name, values in self.values.items():
             summed[name] = np.zeros((values.shape[0], len(columns)), values.dtype)
@@ -228,7 +227,9 @@ class Front:
         state = state.settled()
         names = [name for name in ("weights", "variances") if name in state.arrays]
         begins = {"variances": 1.0}
-        small = {name: state.arrays[name] for name in ("intercept", "intercept_variances") if name in state.arrays}
+        small: dict[str, NDArray[Any]] = {
+            n: state.arrays[n] for n in ("intercept", "intercept_variances") if n in state.arrays
+        }
         return cls(Packed.of({name: state.arrays[name] for name in names}, begins), small)
 
     def state(

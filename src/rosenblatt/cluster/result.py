@@ -71,7 +71,7 @@ def model_of_run(
         answer = Quadratic(run.products, answer)
     elif scale is not None:
         answer = Linear(answer.weights / scale, answer.intercept)
-    history = {
+    history: dict[str, Any] = {
         "mistakes": judge.history.mistakes,
         "updates": judge.history.updates,
         "stop_reason": reason,

@@ -42,6 +42,7 @@ class Batch:
     weights: NDArray[np.float64] | None = None
     gaps: tuple[int, ...] = ()  # for each line of the data that gave no row, the rows of this batch before it
     passed: dict[str, list[Any]] | None = None  # cells of columns that were asked for as they are
+    of_line: NDArray[np.int64] | None = None  # the line of each row, where lines have several labels
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -80,6 +81,14 @@ class Batch:
     def table(self, features: int) -> Table:
         """The rows for the engine, over so many features, without another check."""
         return self.csr(features).table()
+
+    def take(self, rows: NDArray[Any]) -> Batch:
+        """Some of the rows, in this order."""
+        sizes = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(self.starts.dtype)
+        places = np.repeat(self.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+        weights = None if self.weights is None else self.weights[rows]
+        return Batch(starts, self.indices[places], self.values[places], self.codes[rows], self.labels, weights)
 
     def part(self, begin: int, end: int) -> Batch:
         """The rows from `begin` to `end`; the values are not copied."""

@@ -12,20 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
-from rosenblatt.data.cells import dates_of, numbers_of
+from rosenblatt.data.conversion import categories, converted
 from rosenblatt.data.joining import Entries, join_features
 from rosenblatt.data.lines import BITS, Grams, check_hashing
 from rosenblatt.data.vectors import (
     as_strings,
     buffers_of,
     doubles_of,
-    is_text,
     one_array,
     present,
     values_of,
@@ -35,7 +33,6 @@ from rosenblatt.errors import DataError
 
 Kind = Literal["number", "category", "date", "text", "drop"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_DATE_PARTS = ("year", "month", "day_of_week", "hour")
 _LARGEST = 1e100
 
 
@@ -60,6 +57,7 @@ class ColumnEncoder:
     grams: Grams = "pairs"
     complete: bool = False  # no number may be missing: for models that were trained on plain rows
     order: tuple[str, ...] = ()  # all columns as the training data had them, the label among them
+    weight: str | None = None  # the column that says how much a row counts
 
     def __post_init__(self) -> None:
         check_hashing(self.bits, self.grams)
@@ -94,6 +92,7 @@ class ColumnEncoder:
     def kinds(self) -> dict[str, str]:
         """What a reader of text should read each column as: a number, date, category or text, or the label."""
         kinds = {column.name: str(column.kind) for column in self.used}
+        kinds |= {} if self.weight is None else {self.weight: "number"}
         return kinds | ({self.label: "label"} if self.label is not None else {})
 
     def known(self) -> tuple[str, ...]:
@@ -112,7 +111,7 @@ class ColumnEncoder:
         missing = np.zeros((count, len(self.used)), bool)
         for place, column in enumerate(self.used):
             array = one_array(table.column(places[column.name]))
-            array = _converted(array, column)
+            array = converted(array, column.name, column.kind)
             if column.kind == "number":
                 values = doubles_of(array)
                 missing[:, place] = np.isnan(values)
@@ -122,14 +121,26 @@ class ColumnEncoder:
                 entries += self._hashed(array, column)
         starts, indices, values = join_features(plain, missing, entries, self.base)
         codes, labels = self._labels(table, places)
-        return Batch(starts, indices, values, codes, labels)
+        batch = Batch(starts, indices, values, codes, labels)
+        return self._weighed(batch, table) if require_label and self.weight in places else batch
+
+    def _weighed(self, batch: Batch, table: Any) -> Batch:
+        """With the weights of the rows; a row of weight 0 is as if absent."""
+        weights = self.weights_in(table)
+        batch = replace(batch, weights=weights)
+        return batch if weights.all() else batch.take(np.flatnonzero(weights))
+
+    def weights_in(self, table: Any) -> NDArray[np.float64]:
+        """How much each row counts, NaN where that is not said."""
+        assert self.weight is not None
+        return self.numbers_in(table, Column(self.weight, "number"))
 
     def faults(self, table: Any, *, require_label: bool) -> dict[int, str]:
         """The rows that cannot be encoded, each with the reason."""
         found: dict[int, str] = {}
         places = self._places(table)
         for column in self.numbers:
-            values = doubles_of(_converted(one_array(table.column(places[column.name])), column))
+            values = doubles_of(converted(one_array(table.column(places[column.name])), column.name, column.kind))
             if not len(values):
                 continue
             with np.errstate(invalid="ignore"):
@@ -141,6 +152,11 @@ class ColumnEncoder:
             if self.complete:
                 for row in np.flatnonzero(np.isnan(values)).tolist():
                     found.setdefault(row, f"there is no number in the column {column.name!r}")
+        if require_label and self.weight in places:
+            weights = self.weights_in(table)
+            for row in np.flatnonzero(~((weights >= 0) & (weights <= _LARGEST))).tolist():
+                shown = "no number" if np.isnan(weights[row]) else f"{weights[row]:g}"
+                found.setdefault(row, f"the weight {self.weight!r} is {shown}: it must be 0 or more")
         if require_label:
             if self.label is None or self.label not in places:
                 raise DataError(f"the label column {self.label!r} is missing")
@@ -151,7 +167,7 @@ class ColumnEncoder:
 
     def numbers_in(self, table: Any, column: Column) -> NDArray[np.float64]:
         """The numbers of a column as they stand there, NaN where they are missing."""
-        return doubles_of(_converted(one_array(table.column(column.name)), column))
+        return doubles_of(converted(one_array(table.column(column.name)), column.name, column.kind))
 
     def _places(self, table: Any) -> dict[str, int]:
         places = {name: place for place, name in enumerate(table.schema.names)}
@@ -169,7 +185,7 @@ class ColumnEncoder:
             for column in self.used:
                 if column.kind == "number" or column.name not in table.schema.names:
                     continue
-                array = _converted(one_array(table.column(column.name)), column)
+                array = converted(one_array(table.column(column.name)), column.name, column.kind)
                 if column.kind == "text":
                     found = engine.find_text_names(
                         *buffers_of(without_nulls(array)),
@@ -180,7 +196,7 @@ class ColumnEncoder:
                     )
                     names |= {c: f"{column.name}: {name.decode('utf-8', 'replace')}" for c, name in found}
                     continue
-                for part, strings in _categories(array, column):
+                for part, strings in categories(array, column.name, column.kind):
                     distinct = pc.unique(strings.drop_null())
                     for c, value in zip(self._hash(distinct, part), distinct.to_pylist(), strict=True):
                         if wanted[c]:
@@ -200,12 +216,20 @@ class ColumnEncoder:
             if names:
                 shown = ", ".join(names[:6]) + (f", … ({len(names)} in all)" if len(names) > 6 else "")
                 parts.append(f"{what}: {shown}")
-        return f"label: {self.label}; " + "; ".join(parts)
+        weight = "" if self.weight is None else f"weights: {self.weight}; "
+        return f"label: {self.label}; {weight}" + "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         columns = [[column.name, column.kind, column.mean, column.scale] for column in self.columns]
-        header = {"kind": "columns", "columns": columns, "label": self.label, "bits": self.bits, "grams": self.grams}
-        return header | ({"order": list(self.order)} if self.order else {})
+        header: dict[str, Any] = {
+            "kind": "columns",
+            "columns": columns,
+            "label": self.label,
+            "bits": self.bits,
+            "grams": self.grams,
+        }
+        header |= {"order": list(self.order)} if self.order else {}
+        return header | ({} if self.weight is None else {"weight": self.weight})
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> ColumnEncoder:
@@ -214,13 +238,13 @@ class ColumnEncoder:
             if kind not in KINDS or not isinstance(name, str) or not np.isfinite([mean, scale]).all() or scale == 0:
                 raise DataError(f"the encoder has a column that means nothing: {name!r}")
             columns.append(Column(name, kind, float(mean), float(scale)))
-        label, order = header["label"], header.get("order", [])
-        names = [*order, *([] if label is None else [label])]
+        label, weight, order = header["label"], header.get("weight"), header.get("order", [])
+        names = [*order, *(name for name in (label, weight) if name is not None)]
         if not isinstance(order, list) or not all(isinstance(name, str) for name in names):
             raise DataError("the encoder has a name that is no text")
-        if len({column.name for column in columns} - {label}) < len(columns):
+        if len({column.name for column in columns} - {label, weight}) < len(columns):
             raise DataError("the encoder has a column twice")
-        return cls(tuple(columns), label, header["bits"], header["grams"], order=tuple(order))
+        return cls(tuple(columns), label, header["bits"], header["grams"], order=tuple(order), weight=weight)
 
     def _hashed(self, array: Any, column: Column) -> list[Entries]:
         """The hashed features of a column: rows, columns and values."""
@@ -230,7 +254,7 @@ class ColumnEncoder:
             )
             return [(np.repeat(np.arange(len(array)), np.diff(starts)), indices, values)]
         found: list[Entries] = []
-        for part, strings in _categories(array, column):
+        for part, strings in categories(array, column.name, column.kind):
             encoded = strings.dictionary_encode()
             rows = np.flatnonzero(present(strings))
             hashes = self._hash(encoded.dictionary, part)
@@ -256,30 +280,6 @@ def labels_of(encoder: ColumnEncoder, table: Any) -> list[bytes]:
         raise DataError(f"the label column {encoder.label!r} is missing")
     distinct = pc.unique(as_strings(one_array(table.column(encoder.label)))).to_pylist()
     return [label.encode() for label in distinct if label is not None]
-
-
-def _converted(array: Any, column: Column) -> Any:
-    """The array in the type of the column's kind."""
-    kind = array.type
-    try:
-        if column.kind == "number":
-            if is_text(kind):
-                return numbers_of(as_strings(array))[0]
-            return array if pa.types.is_float64(kind) else pc.cast(array, pa.float64(), safe=False)
-        if column.kind == "date":
-            if is_text(kind):
-                return dates_of(as_strings(array))[0]
-            return pc.cast(array, pa.timestamp("us", getattr(kind, "tz", None)), safe=False)
-        return as_strings(array)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"column {column.name!r}: {str(error).splitlines()[0]}") from None
-
-
-def _categories(array: Any, column: Column) -> list[tuple[str, Any]]:
-    """The parts of a category or a date, each named, as strings."""
-    if column.kind == "category":
-        return [(column.name, array)]
-    return [(f"{column.name}.{part}", pc.cast(getattr(pc, part)(array), pa.string())) for part in _DATE_PARTS]
 
 
 def seed_of(name: str) -> int:

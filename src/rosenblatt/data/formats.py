@@ -119,4 +119,5 @@ def _by_commas(source: Source, lines: list[bytes]) -> Format:
             return "csv"
     if len(lines) == 1 and b"," in lines[0]:
         return "csv"
-    raise DataError(f"{source.name}: its format cannot be told from its lines; name it with --format (format=)")
+    spaces = "; a table with spaces between cells is --format csv --delimiter ' '" if b" " in lines[0].strip() else ""
+    raise DataError(f"{source.name}: its format cannot be told from its lines; name it with --format (format=){spaces}")

@@ -27,6 +27,7 @@ def guess_columns(
     sample: Any,
     *,
     label: str | None = None,
+    weight: str | None = None,
     drop: Sequence[str] = (),
     text: Sequence[str] = (),
     category: Sequence[str] = (),
@@ -43,7 +44,13 @@ def guess_columns(
         raise DataError(f"the column name {twice!r} stands twice")
     if not names:
         raise DataError("there is no column to learn from")
-    chosen = choose_label(names, label)
+    ys = [name for name in names if name.lower() == "y"]
+    measured = bool(ys) and _guess_column(ys[0], one_array(sample.column(ys[0])), decimal, missing).kind == "number"
+    chosen = choose_label(names, label, measured=measured)
+    weighs = None if weight is None else _find(names, weight)
+    if weight is not None and (weighs is None or weighs == chosen):
+        why = "there is no such column" if weighs is None else "it is the column of the labels"
+        raise ParameterError(f"weight={weight!r}: {why}; there are {listed(names)}")
     told: dict[str, Any] = {}
     for kind, option in (("drop", drop), ("text", text), ("category", category), ("number", number)):
         for given in option:
@@ -58,18 +65,26 @@ def guess_columns(
         if name in told
         else _guess_column(name, one_array(sample.column(name)), decimal, missing)
         for name in names
-        if name != chosen
+        if name not in (chosen, weighs)
     ]
     if all(column.kind == "drop" for column in columns):
         why = next((f": {column.name} is left out, {column.why}" for column in columns if column.why), "")
         raise DataError(f"there is no column to learn from besides the label{why}")
-    return ColumnEncoder(tuple(columns), chosen, bits, grams, order=tuple(names))
+    return ColumnEncoder(tuple(columns), chosen, bits, grams, order=tuple(names), weight=weighs)
 
 
-def choose_label(names: Sequence[str], label: str | None) -> str:
-    """The column of the labels: the one that is named, else one with a telling name, else the last."""
+def choose_label(names: Sequence[str], label: str | None, *, measured: bool = True) -> str:
+    """The column of the labels: the one that is named, else one with a telling name, else the last.
+
+    A y of numbers (`measured`) beside an x is a coordinate, unless it is the last column.
+
+    >>> choose_label(["x", "y", "kind"], None), choose_label(["x", "y"], None), choose_label(["y", "age"], None)
+    ('kind', 'y', 'y')
+    """
     if label is None:
         lower = {name.lower(): name for name in names}
+        if measured and "x" in lower and names[-1] != lower.get("y"):
+            lower.pop("y", None)
         return next((lower[known] for known in LABEL_NAMES if known in lower), names[-1])
     found = _find(names, label)
     if found is not None:

@@ -180,9 +180,8 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
         raise LabelError(f"requires {name} to be passed, but the target {name} is None")
     labels = np.asarray(y)
     if labels.dtype.kind == "f" and isinstance(y, list | tuple) and all(type(label) is int for label in y):
-        labels = np.array(y, object)  # on both sides of 2**63, where NumPy makes floats of them and loses digits
-        if min(y) >= 0:
-            labels = labels.astype(np.uint64)
+        # On both sides of 2**63 NumPy makes floats of whole numbers, and loses digits.
+        labels = np.array(y, np.uint64) if min(y) >= 0 and max(y) < 2**64 else labels
     if labels.ndim != 1:
         raise LabelError(f"{name} should be a 1d array, one label a row; got an array of shape {labels.shape}")
     if labels.dtype.kind == "f":

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
+from rosenblatt.data.several import spread_labels
 from rosenblatt.errors import DataError, ParameterError
 
 Grams = Literal["words", "pairs", "characters"]
@@ -62,10 +63,29 @@ class LineEncoder:
 
     def encode(self, chunk: Any, *, require_label: bool) -> Encoded:
         """The rows of a chunk of whole lines."""
+        spread = spread_labels(chunk, first=not require_label) if self.format == "fasttext" else None
         starts, indices, values, codes, weights, labels, bad, lines, _, gaps = engine.parse(
-            np.frombuffer(chunk, np.uint8), self.format, require_label=require_label, bits=self.bits, grams=self.grams
+            np.frombuffer(chunk if spread is None else spread.text, np.uint8),
+            self.format,
+            require_label=require_label,
+            bits=self.bits,
+            grams=self.grams,
         )
-        return Encoded(Batch(starts, indices, values, codes, labels, weights), lines, bad, tuple(gaps.tolist()))
+        batch, passed_over = Batch(starts, indices, values, codes, labels, weights), tuple(gaps.tolist())
+        if spread is None or not require_label:
+            return Encoded(batch, lines, bad, passed_over)
+        # A gap is counted by the rows before it: with the gaps before it, that is its line.
+        lost = np.array(passed_over, np.int64) + np.arange(len(passed_over))
+        batch = spread.weighed(batch, np.concatenate([lost, np.arange(lines, len(spread.origin))]))
+        told = [(int(spread.origin[line]), why) for line, why in bad]
+        return Encoded(batch, int(spread.origin[lines - 1]) + 1 if lines else 0, told, passed_over)
+
+    def labels_of(self, chunk: Any) -> list[bytes]:
+        """The distinct labels of a chunk of whole lines."""
+        spread = spread_labels(chunk) if self.format == "fasttext" else None
+        text = chunk if spread is None else spread.text
+        found: list[bytes] = engine.scan_labels(np.frombuffer(text, np.uint8), self.format)
+        return found
 
     def find_names(self, chunks: Iterable[Any], wanted: NDArray[np.uint8]) -> dict[int, str]:
         """Names of the columns marked in `wanted`, as far as the chunks hold them."""
@@ -75,6 +95,8 @@ class LineEncoder:
         for chunk in chunks:
             if not wanted.any():
                 break
+            if self.format == "fasttext" and (spread := spread_labels(chunk, first=True)) is not None:
+                chunk = spread.text
             found = engine.find_names(
                 np.frombuffer(chunk, np.uint8), self.format, wanted=wanted, bits=self.bits, grams=self.grams
             )

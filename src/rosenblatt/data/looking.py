@@ -71,6 +71,8 @@ def look(reader: Reader) -> Look:
         table = rows.table
         if faults:
             table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
+        if encoder.weight is not None:  # a row of weight 0 is as if absent
+            table = table.take(places_from(np.flatnonzero(encoder.weights_in(table))))
         tally.add_strange(rows.strange)
         found.moments.add(encoder, table)
         found.labels.update(dict.fromkeys(labels_of(encoder, table)))
@@ -117,7 +119,7 @@ def guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> Non
 def _settle(reader: Reader, number: Sequence[str], count: int) -> None:
     """Say which cells were not what their column is; too many of them are an error, unless the user said what it is."""
     for name, strange in reader.tally.strange.items():
-        kind = next(column.kind for column in reader.encoder.columns if column.name == name)
+        kind = next((column.kind for column in reader.encoder.columns if column.name == name), "number")
         wrong, example = sum(strange.values()), max(strange, key=lambda word: strange[word])
         if name not in number and not mostly(count - wrong, strange):
             others = f"--number {name}, " if kind == "number" else ""

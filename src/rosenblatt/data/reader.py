@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes, Measures
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect
@@ -142,11 +141,13 @@ class Reader:
                 waiting: deque[Future[list[bytes]]] = deque()
                 for _, size, chunk in self._pieces():
                     self.total += size
-                    waiting.append(pool.submit(engine.scan_labels, np.frombuffer(chunk, np.uint8), self.format))
+                    waiting.append(pool.submit(self.encoder.labels_of, chunk))
                     while len(waiting) > self.jobs + 1:
                         self._add_labels(labels, waiting.popleft().result(), most)
                 for future in waiting:
                     self._add_labels(labels, future.result(), most)
+            if not labels:  # reading a line says what is wrong with it
+                next(iter(self), None)
         else:
             for batch in self:
                 self._add_labels(labels, batch.labels, most)

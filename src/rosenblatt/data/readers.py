@@ -25,6 +25,7 @@ def scan(
     *,
     format: str | None = None,
     label: str | None = None,
+    weight: str | None = None,
     drop: Sequence[str] = (),
     text: Sequence[str] = (),
     category: Sequence[str] = (),
@@ -56,6 +57,8 @@ def scan(
         feather. By default it is found out.
     label : str, optional
         The column of the labels, by name or (from 1) by number. By default one with a telling name, else the last.
+    weight : str, optional
+        The column that says how much each row counts; a row of weight 0 is as if absent.
     drop, text, category, number : sequence of str
         Columns to leave out, or to take for what they are named, against the guess.
     bits, grams
@@ -107,7 +110,14 @@ def scan(
                 f"{sources[0].name} is in the format {found}, but the model was trained on columns of a table"
             )
         return reader
-    columns: dict[str, Any] = {"label": label, "drop": drop, "text": text, "category": category, "number": number}
+    columns: dict[str, Any] = {
+        "label": label,
+        "weight": weight,
+        "drop": drop,
+        "text": text,
+        "category": category,
+        "number": number,
+    }
     if found in LINE_FORMATS:
         for name, given in columns.items():
             if given:

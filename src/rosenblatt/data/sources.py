@@ -187,7 +187,10 @@ class Spooled(Source):
 
     @classmethod
     def _of(cls, stream: Any, name: str, limits: Limits) -> Spooled:
-        file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        # Without a name it is gone with the process, however that ends. Where there is no /proc it needs one.
+        file: Any = tempfile.TemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        if not os.path.exists(_path_of(file)):
+            file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
         size = 0
         try:
             while piece := stream.read(1 << 20):
@@ -202,11 +205,16 @@ class Spooled(Source):
 
     @property
     def path(self) -> str:
-        return str(self.file.name)
+        return self.file.name if isinstance(self.file.name, str) else _path_of(self.file)
 
     @property
     def ending(self) -> str:
         return super().ending if "://" in self.name else ""
+
+
+def _path_of(file: Any) -> str:
+    """Where a file without a name can be opened again, on Linux."""
+    return f"/proc/self/fd/{file.fileno()}"
 
 
 def digest_of(path: str) -> str:

@@ -33,6 +33,9 @@ class Reading:
     answers: tuple[Answer, ...]  # their scores stand side by side
     several: bool = False  # may a row have several labels?
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: found for name, found in vars(self).items() if name != "_one"}  # which is made when it is asked
+
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
         return np.hstack([answer.scores(table, index) for answer in self.answers])

@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import json
 import os
-from typing import Any
+import stat
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, A
         raise ModelError(f"{name} is a folder, not a rosenblatt {kind}")
     try:
         with open(name, "rb") as file:
-            data = file.read()
+            data = _read(file)
     except FileNotFoundError:
         raise ModelError(f"{name}: there is no such file") from None
     except OSError as error:
@@ -98,6 +99,20 @@ def unpack_container(data: bytes, kind: str, name: str) -> tuple[dict[str, Any],
     if not isinstance(header, dict):
         raise ModelError(f"{name} is not a sound {kind}: its header is no object")
     return header, tensors
+
+
+def _read(file: BinaryIO) -> bytes:
+    """All bytes; of a pipe or a device, which may have no end, as many as its header says that there are."""
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file.read()
+    head = file.read(8)
+    head += file.read(min(int.from_bytes(head, "little"), MOST_HEADER))
+    try:
+        entries = parse_json(head[8:].decode())
+        rest = max(entry["data_offsets"][1] for name, entry in entries.items() if name != "__metadata__")
+        return head + file.read(max(0, int(rest)) + 1)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, MemoryError):
+        return head
 
 
 def _metadata(data: bytes, name: str, kind: str) -> dict[str, Any]:

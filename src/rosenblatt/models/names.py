@@ -20,6 +20,8 @@ Name = str | int | float
 
 def names_of(learner: Any) -> dict[int, Name]:
     """The name of each column that a fitted learner has seen; nothing for rows without names."""
+    if not hasattr(learner, "learned"):  # one around another has its columns
+        learner = getattr(learner, "learner_", learner)
     stream = getattr(getattr(learner, "learned", None), "stream", None)
     if stream is not None:
         return {column: plain_name(name) for name, column in stream.names.items()}

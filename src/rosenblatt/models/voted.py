@@ -74,6 +74,8 @@ class Updates:
 
         An old row may become at most one gaining (positive) and one losing (negative) new row.
         """
+        if not len(self):
+            return self
         if mix.shape[0] == 1:
             return replace(self, steps=self.steps * mix[0, 0])
         gain_of = np.argmax(mix > 0, axis=0).astype(np.int32)

@@ -56,9 +56,10 @@ class Admission:
         stored = ENCODER.encode(Examples(list(self.form.stored(rows, features)), labels, weights))
         digest = hashlib.blake2b(stored, digest_size=16).digest()
         job = Job(features, labels, weights, stored, key, digest, self.writer.loop.create_future())
-        self._names.update(names)
-        self._labels.update(new_labels)
-        job.future.add_done_callback(lambda _: self._settle(names, new_labels))
+        if names or new_labels or not self.fold.seq:
+            self._names.update(names)
+            self._labels.update(new_labels)
+            job.future.add_done_callback(lambda _: self._settle(names, new_labels))
         self.writer.submit(job)
         return await job.future
 

@@ -54,10 +54,13 @@ def read_table(body: bytes, limits: Limits) -> Any:
 
 def dense(table: Any) -> NDArray[np.float64] | None:
     """The table as a matrix, if every cell is a number."""
-    if not all(_is_number(field.type) for field in table.schema) or any(c.null_count for c in table.columns):
-        return None
-    columns = [np.asarray(column.combine_chunks().cast(pa.float64(), safe=False)) for column in table.columns]
-    return np.ascontiguousarray(np.column_stack(columns))
+    found = np.empty((table.num_rows, table.num_columns))
+    for at, column in enumerate(table.columns):
+        if not _is_number(column.type) or column.null_count:
+            return None
+        values = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        found[:, at] = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
+    return found
 
 
 def rows_of(table: Any, raw: bool) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -57,6 +58,10 @@ def serve(place: Place, limits: Limits, *, model: Model | None = None, learning:
     """Serve until SIGTERM or Ctrl-C; 0 if it ended properly."""
     place.check()
     sys.setswitchinterval(SWITCH)
+    # What is loaded by now stays: looking through all of it again and again would hold up requests.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     with listen(place.host, place.port) as bound, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(place, bound, limits, model, learning))
 

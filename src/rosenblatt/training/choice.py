@@ -11,6 +11,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.training.held import Held
 from rosenblatt.training.rows import Compact, sample_rows
 
 if TYPE_CHECKING:
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 
     from rosenblatt.data.batches import Batch, Classes
     from rosenblatt.data.readers import Reader
+    from rosenblatt.models.probability import Calibrator
     from rosenblatt.models.quadratic import Products
     from rosenblatt.recipe.recipe import Recipe
+    from rosenblatt.select.decision import Decision
 
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
 UNTRIED_EPOCHS = 5  # where learners could not be compared
+MANY_WEIGHTS = 1 << 26  # of all classes, over all columns: half a gigabyte
 CAUTION = 0.5  # r beside the median ‖x‖² + 1, where AROW is taken untried: it comes first on such rows
 MOST_WEIGHTS = 1 << 19  # of a candidate, all classes together; some dozens of candidates and folds are held at once
 
@@ -46,12 +50,21 @@ class Choice:
     products: Products | None
     why: str
     scores: dict[str, float]
+    held: Held | None = None  # how the best one did on the rows that it was chosen by
+    calibrator: Calibrator | None = None
 
 
-def choose_learner(reader: Reader, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
+def choose_learner(
+    reader: Reader, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
+) -> Choice:
     """`choose`, in a process of its own unless the data are small."""
     limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
-    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": random_state}
+    told: dict[str, Any] = {
+        "products": products,
+        "max_iter": max_iter,
+        "random_state": random_state,
+        "class_weight": class_weight,
+    }
     if sum(source.size for source in reader.sources) <= SMALL_BYTES:
         return choose(reader, limits, **told)
     return _choose_apart(reader, limits, told)
@@ -97,11 +110,18 @@ def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> 
         send.send(answer)
 
 
-def choose(reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int) -> Choice:
+def choose(
+    reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
+) -> Choice:
     """Choose by rows from all over the data."""
     classes = reader.scan_classes()
     rows, step = sample_rows(reader, limits.sample_bytes)
-    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": random_state}
+    told: dict[str, Any] = {
+        "products": products,
+        "max_iter": max_iter,
+        "random_state": random_state,
+        "class_weight": class_weight,
+    }
     return choose_by(rows, step, classes, reader.encoder.features, limits, **told)
 
 
@@ -115,6 +135,7 @@ def choose_by(
     products: bool,
     max_iter: int | None,
     random_state: int,
+    class_weight: Any = None,
 ) -> Choice:
     """Choose by every `step`-th row of some data with these classes."""
     import numpy as np
@@ -141,14 +162,17 @@ def choose_by(
     found = decision.choose(
         compact.table,
         labels,
-        row_weights(rows.weights, None, labels),
+        row_weights(rows.weights, class_weight, labels, more_to_come=True),
         products=products,
         seed=random_state,
         max_iter=MOST_EPOCHS if max_iter is None else max_iter,
         n_jobs=-1,
+        sample_weights=row_weights(rows.weights, None, labels),
     )
-    best = found.best
-    recipe = type(best.recipe)(**best.parameters, max_iter=found.epochs, tol=None, random_state=random_state)
+    best, epochs = found.best, found.epochs
+    if found.contest is None and max_iter is None and len(classes) * compact.features > MANY_WEIGHTS:
+        epochs = UNTRIED_EPOCHS  # each of them would go over all weights
+    recipe = type(best.recipe)(**best.parameters, max_iter=epochs, tol=None, random_state=random_state)
     scale = None
     if found.scaling is not None:
         scale = np.ones(compact.features)
@@ -157,4 +181,23 @@ def choose_by(
     multiplied = found.products
     if multiplied is not None:
         multiplied = replace(multiplied, columns=compact.columns[multiplied.columns])
-    return Choice(recipe, scale, multiplied, found.sentence + sample, found.scores)
+    held = None
+    if found.contest is not None:
+        held = Held(best.score, best.counted, f"{best.held:,} held-out rows", ", by which the learner was chosen")
+    curves = _calibrate(found, random_state) if len(labels.classes) == len(classes) else None
+    return Choice(recipe, scale, multiplied, found.sentence + sample, found.scores, held, curves)
+
+
+def _calibrate(found: Decision, seed: int) -> Calibrator | None:
+    """The probabilities, by the scores of rows that were held out; as `AutoPerceptron` has them."""
+    from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged
+    from rosenblatt.select.decision import out_of_sample_scores
+
+    if found.contest is None:
+        return None
+    enough = PLENTY if found.best.counted >= ENOUGH else 0
+    scores, rows = out_of_sample_scores(found, seed=seed, enough=enough)
+    prepared = found.prepared
+    weights = None if prepared.sample_weights is None else prepared.sample_weights[rows]
+    judged = Judged(scores, prepared.labels.codes[rows], weights)
+    return Calibration("auto", judged, len(prepared.labels.classes)).calibrator

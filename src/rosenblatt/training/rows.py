@@ -5,7 +5,7 @@ Invariant: which rows are taken depends on the data alone, not on how a reader c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rosenblatt.data.readers import Reader
 
 MOST_BYTES = 2 << 30
+DENSE = 1 << 20  # values of rows that are held as an array for a kernel
 
 
 def read_rows(reader: Reader) -> Batch:
@@ -96,17 +97,7 @@ def _every(batch: Batch, step: int, first: int) -> Batch:
     """Row `first` and every `step`-th after it."""
     if step == 1 and first == 0:
         return batch
-    rows = np.arange(first, len(batch), step)
-    matrix = batch.matrix(max(batch.features, 1))[rows]
-    weights = None if batch.weights is None else batch.weights[rows]
-    return replace(
-        batch,
-        starts=matrix.indptr.astype(np.int32),
-        indices=matrix.indices.astype(np.int32),
-        values=matrix.data,
-        codes=batch.codes[rows],
-        weights=weights,
-    )
+    return batch.take(np.arange(first, len(batch), step))
 
 
 def _bytes(batch: Batch) -> int:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.data.batches import Batch, Measures
 from rosenblatt.data.labels import encode_labels
@@ -25,9 +26,14 @@ from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of, plain_values
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.training.held import Held, judge_by_folds
+from rosenblatt.training.rows import DENSE, read_rows
+from rosenblatt.training.weights import count_class_weights
+
+if TYPE_CHECKING:
+    from rosenblatt.training.choice import Choice
 
 EPOCHS = 10  # of a learner with a name, where none are given
-DENSE = 1 << 20  # values of rows that are held as an array for a kernel
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Trained:
     choice: str | None = None  # why this learner, if it was chosen
     tried: dict[str, float] = field(default_factory=dict)  # the held-out accuracy of others
     products: bool = False  # does it weigh products of columns?
+    held: Held | None = None  # how it did on rows that it had not learned from
+    scaled: bool = False  # are columns divided by a scale that was chosen?
 
     def facts(self) -> dict[str, Any]:
         """What happened, as plain values."""
@@ -57,6 +65,7 @@ class Trained:
             "mistakes": mistakes,
             "updates": self.history.updates,
             "progressive_error": mistakes[0] / self.rows,
+            "held_out": None if self.held is None else self.held.facts(),
             "stop_reason": self.stop_reason,
             "epoch_seconds": [round(seconds, 4) for seconds in self.history.seconds],
         }
@@ -120,21 +129,51 @@ def train_reader(
     cache: str | None = None,
     on_choice: Callable[[str], None] = lambda why: None,
     on_run: Callable[[FileRun], None] | None = None,
+    class_weight: Any = None,
+    folds: int = 0,
     **parameters: Any,
 ) -> Trained:
-    """Learn from a reader's rows; `on_run` may take a run to its end in its own way."""
+    """Learn from a reader's rows; `on_run` may take a run to its end in its own way.
+
+    With `folds`, each row is also judged by what was learned from the other folds.
+    """
     if isinstance(recipe, str) and recipe == "auto":
-        run, tried = _chosen(reader, products, block, on_choice, **parameters)
-        return finish(run, cache=cache, on_run=on_run, tried=tried)
+        run, chosen = _chosen(reader, products, block, on_choice, class_weight, **parameters)
+        run.calibrator = chosen.calibrator
+        trained = replace(finish(run, cache=cache, on_run=on_run), tried=chosen.scores, held=chosen.held)
+        return _folded(trained, reader, folds, run)
     if isinstance(recipe, str):
         recipe = make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
     elif parameters:
         raise ParameterError(f"{next(iter(parameters))}: a recipe has its parameters already")
     if not isinstance(recipe, Recipe):
         recipe = recipe.recipe()
-    if recipe.needs_all_rows:
-        return _in_memory(reader, recipe)
-    return finish(FileRun.begin(reader, recipe, block=block), cache=cache, on_run=on_run)
+    if class_weight is not None:
+        recipe = copy(recipe)
+        recipe.class_weight = class_weight
+    if not learns_as_read(recipe):
+        return _folded(_in_memory(reader, recipe), reader, folds)
+    weights = None if recipe.class_weight is None else count_class_weights(reader, recipe.class_weight)
+    run = FileRun.begin(reader, recipe, block=block, class_weights=weights)
+    return _folded(finish(run, cache=cache, on_run=on_run), reader, folds)
+
+
+def learns_as_read(recipe: Recipe) -> bool:
+    """Can rows be learned so as they are read? Weights of classes can be counted beforehand."""
+    told = copy(recipe)
+    told.class_weight = None
+    return not told.needs_all_rows
+
+
+def _folded(trained: Trained, reader: Reader, folds: int, run: FileRun | None = None) -> Trained:
+    """With the accuracy and the probabilities of folds, if they are asked for."""
+    if not folds:
+        return trained
+    if trained.recipe.measures:
+        raise ParameterError("folds: they judge classes, and this learner predicts numbers")
+    scale, products = (None, None) if run is None else (run.scale, run.products)
+    held, calibrator = judge_by_folds(reader, trained.recipe, folds, scale=scale, products=products)
+    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
 
 def finish(
@@ -142,7 +181,6 @@ def finish(
     *,
     cache: str | None = None,
     on_run: Callable[[FileRun], None] | None = None,
-    tried: dict[str, float] | None = None,
 ) -> Trained:
     """Take a run to its end."""
     if on_run is None:
@@ -150,7 +188,10 @@ def finish(
     else:
         on_run(run)
     reason, products = run.judge.stop_reason or "unfinished", run.products is not None
-    return Trained(run.model(), run.recipe, run.rows, run.judge.history, reason, run.choice, tried or {}, products)
+    scaled = run.scale is not None and not products
+    return Trained(
+        run.model(), run.recipe, run.rows, run.judge.history, reason, run.choice, products=products, scaled=scaled
+    )
 
 
 def _chosen(
@@ -158,22 +199,25 @@ def _chosen(
     products: bool,
     block: int,
     on_choice: Callable[[str], None],
+    class_weight: Any,
     *,
     max_iter: int | None = None,
     random_state: int = 0,
-) -> tuple[FileRun, dict[str, float]]:
+) -> tuple[FileRun, Choice]:
     from rosenblatt.training.choice import choose_learner
 
-    chosen = choose_learner(reader, products=products, max_iter=max_iter, random_state=random_state)
+    told = {"products": products, "max_iter": max_iter, "random_state": random_state, "class_weight": class_weight}
+    weights = None if class_weight is None else count_class_weights(reader, class_weight)
+    chosen = choose_learner(reader, **told)
     on_choice(chosen.why)
+    if weights is not None:
+        chosen.recipe.class_weight = dict(zip(reader.scan_classes().values.tolist(), weights.tolist(), strict=True))
     how: dict[str, Any] = {"scale": chosen.scale, "products": chosen.products, "choice": chosen.why}
-    return FileRun.begin(reader, chosen.recipe, block=block, **how), chosen.scores
+    return FileRun.begin(reader, chosen.recipe, block=block, class_weights=weights, **how), chosen
 
 
 def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     """As the Python class of the learner does it, with all rows in memory."""
-    from rosenblatt.training.rows import read_rows
-
     rows = read_rows(reader)
     if recipe.measures:
         return _of_numbers(reader, recipe, rows)

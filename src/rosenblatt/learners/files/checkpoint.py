@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Classes, Measures
 from rosenblatt.data.limits import Limits
@@ -28,7 +29,9 @@ from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.file import MOST_FEATURES, encoder_from
+from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products
+from rosenblatt.models.sound import check_finite, check_shapes, check_types
 from rosenblatt.models.voted import Updates
 from rosenblatt.recipe.family import make_recipe, name_of, parameters_of
 from rosenblatt.recipe.recipe import Recipe
@@ -86,12 +89,15 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "state": _state_to(run.state, tensors),
         "places": sorted(run.places),
         "choice": run.choice,
+        "probabilities": None if run.calibrator is None else run.calibrator.to_json(),
         "extra": extra,
     }
     if run.order is not None:
         tensors["order"] = run.order
     if run.scale is not None:
         tensors["scale"] = run.scale
+    if run.class_weights is not None:
+        tensors["class_weights"] = run.class_weights
     if run.products is not None:
         run.products.to_tensors("products.", tensors)
     for k, places in run.places.items():
@@ -139,6 +145,10 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             header["choice"],
             Products.from_tensors("products.", tensors, MOST_FEATURES) if "products.columns" in tensors else None,
         )
+        if "class_weights" in tensors:
+            run.class_weights = _class_weights_from(tensors["class_weights"], run)
+        if header.get("probabilities") is not None:
+            run.calibrator = Calibrator.from_json(header["probabilities"], len(run.classes))
         check_run(run)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, DataError):
@@ -146,6 +156,17 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
         raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {why}") from None
     return run, header["extra"]
+
+
+def _class_weights_from(weights: NDArray[Any], run: FileRun) -> NDArray[np.float64]:
+    """The weights of the classes, which the recipe has by their labels."""
+    check_types([weights], ["<f8"])
+    check_shapes(weights.shape == (len(run.classes),))
+    check_finite(weights)
+    if not (weights > 0).all():
+        raise ModelError("the weight of a class is not above 0")
+    run.recipe.class_weight = dict(zip(run.classes.values.tolist(), weights.tolist(), strict=True))
+    return weights
 
 
 def _is_unchanged(source: Any, stamp: list[Any]) -> bool:

@@ -41,14 +41,14 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
         names = _names(run, answer)
     return Model(
         run.recipe.learner,
-        run.recipe.of_files(),
+        run.recipe.of_files() | ({} if run.class_weights is None else {"class_weight": run.recipe.class_weight}),
         np.empty(0) if run.recipe.measures else run.classes.values,
         (answer,),
         features,
         run.reader.encoder,
         names,
         history,
-        None,
+        run.calibrator,
         partial(
             keep_run,
             run.recipe,

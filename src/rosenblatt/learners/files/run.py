@@ -32,6 +32,7 @@ from rosenblatt.learners.files.parts import MOST_WEIGHTS, Progress, Ready, check
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.model import Model
+from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.parameters import check_count
@@ -61,6 +62,8 @@ class FileRun:
     scale: NDArray[np.float64] | None = None  # what each column is divided by; columns beyond it by 1
     choice: str | None = None  # why this learner, if it was chosen
     products: Products | None = None  # what it learns from, instead of the columns
+    class_weights: NDArray[np.float64] | None = None  # how much the rows of each class count
+    calibrator: Calibrator | None = None  # the probabilities that its choice found
     _held: Ready | None = field(default=None, init=False, repr=False)  # all rows, where they fit into memory
 
     @classmethod
@@ -73,6 +76,7 @@ class FileRun:
         scale: NDArray[np.float64] | None = None,
         products: Products | None = None,
         choice: str | None = None,
+        class_weights: NDArray[np.float64] | None = None,
     ) -> FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
@@ -98,7 +102,9 @@ class FileRun:
             second_order=recipe.used_rule.traits.second_order,
         )
         judge = Judge.of(recipe)
-        return cls(reader, recipe, classes, state, judge, block, known, scale=scale, choice=choice, products=products)
+        run = cls(reader, recipe, classes, state, judge, block, known, scale=scale, choice=choice, products=products)
+        run.class_weights = class_weights
+        return run
 
     def run(
         self,
@@ -123,6 +129,17 @@ class FileRun:
                     filled = True
                 self._end_epoch(store, filled, time.perf_counter() - started)
                 on_epoch(self)
+
+    def set_epochs(self, most: int) -> None:
+        """Learn for so many epochs at most, from now on."""
+        check_count("max_iter", most)
+        done = len(self.judge.history)
+        if most < done or (most == done and self.progress.rows):
+            begun = f"{done:,} epochs" + (" and a part" if self.progress.rows else "")
+            raise ParameterError(f"max_iter={most}: {begun} have been learned already")
+        self.recipe.max_iter = self.judge.max_iter = most
+        if self.judge.stop_reason in ("max_iter", None):
+            self.judge.stop_reason = "max_iter" if most == done else None
 
     def fingerprint(self) -> str:
         """What the blocks depend on."""
@@ -246,7 +263,11 @@ class FileRun:
         labels = Labels(self.classes.values, rows.codes)
         if isinstance(self.recipe, PassiveAggressiveRegressionRecipe):
             labels = Numbers.of(self.classes.values[rows.codes], self.recipe.epsilon)
-        return targets_of(labels, sample_weight=rows.weights, tie_positive=self.recipe.tie_positive)[0]
+        weights = rows.weights
+        if self.class_weights is not None:
+            given = self.class_weights[rows.codes]
+            weights = given if weights is None else weights * given
+        return targets_of(labels, sample_weight=weights, tie_positive=self.recipe.tie_positive)[0]
 
     def _widen(self, block: Batch) -> None:
         """Room for the features of a block; new ones have a weight of 0."""

@@ -25,7 +25,8 @@ from rosenblatt.models.sound import count_of
 
 def check_header(header: dict[str, Any]) -> None:
     """Raise unless the sizes that a header claims are those of something that can be learned."""
-    rows = weight_rows(len(header["classes"]))
+    learner = str(header.get("recipe", {}).get("learner"))
+    rows = 1 if learner.endswith("-regression") else weight_rows(len(header["classes"]))
     for features in (header["features"], header["state"]["features"]):
         if rows * count_of(features) > MOST_WEIGHTS:
             raise ModelError(f"it has {features:,} features, more than can be learned")
@@ -48,7 +49,7 @@ def check_run(run: FileRun) -> None:
     classes = run.classes.values
     if (
         classes.ndim != 1
-        or len(classes) < 2
+        or len(classes) < (1 if run.recipe.measures else 2)
         or classes.dtype.kind not in "iuUf"
         or not (classes[:-1] < classes[1:]).all()
     ):
@@ -66,7 +67,7 @@ def check_run(run: FileRun) -> None:
         count_of(number)
     if len(history.updates) != len(history) or not all(isinstance(each, float | int) for each in history.seconds):
         raise ModelError("what it says of its epochs cannot be read")
-    _check_state(run.state, weight_rows(len(classes)))
+    _check_state(run.state, 1 if run.recipe.measures else weight_rows(len(classes)))
     wide = run.state.features
     if run.products is not None and (wide != count_terms(len(run.products.columns)) or run.state.stores_rows):
         raise ModelError("its weights do not fit its products")

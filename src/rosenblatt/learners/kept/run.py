@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import learners
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.kept.around import inside, prepared
@@ -19,6 +18,7 @@ from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.models.sound import check_finite, check_shapes, check_types
+from rosenblatt.recipe.family import FAMILY
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
 
 
@@ -71,10 +71,10 @@ def run_from(model: Model) -> Begun:
     tensors, products, features, scale = kept.tensors, None, model.features, None
     try:
         within = inside(kept) if "around" in kept.header else kept
-        made: Any = getattr(learners, within.header["learner"], None)
-        if within.header["learner"] not in learners.__all__ or not issubclass(made, Recipe):
+        made = next((make for make in FAMILY.values() if make().learner == within.header["learner"]), None)
+        if made is None:
             raise ModelError(f"a model of {str(within.header['learner'])[:40]!r} cannot go on with files")
-        recipe = made(**parameters_from(within.header["parameters"])).recipe()
+        recipe = made(**parameters_from(within.header["parameters"]))
         recipe.check()
         if not isinstance(recipe, LinearRecipe) or recipe.is_ovr(len(model.classes)):
             raise ModelError("only a linear model whose classes are learned together can go on with files")

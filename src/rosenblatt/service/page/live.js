@@ -1,164 +1,212 @@
 // The live page: asks /live once a second and draws what it says. No text of a client becomes markup.
-const SVG = "http://www.w3.org/2000/svg";
-const COLOURS = 6;
-let token = sessionStorage.getItem("token") ?? "";
-let before = null;
+const SVG = "http://www.w3.org/2000/svg"
+const COLOURS = 6
+let token = sessionStorage.getItem("token") ?? ""
+let before = null
 
-const find = (id) => document.getElementById(id);
+const find = (id) => document.getElementById(id)
 
 function make(name, properties = {}, ...children) {
-	const node = document.createElement(name);
-	for (const [key, value] of Object.entries(properties)) node.setAttribute(key, value);
-	node.append(...children);
-	return node;
+	const node = document.createElement(name)
+	for (const [key, value] of Object.entries(properties)) node.setAttribute(key, value)
+	node.append(...children)
+	return node
 }
 
 function draw(name, properties, text) {
-	const node = document.createElementNS(SVG, name);
-	for (const [key, value] of Object.entries(properties)) node.setAttribute(key, value);
-	if (text !== undefined) node.textContent = text;
-	return node;
+	const node = document.createElementNS(SVG, name)
+	for (const [key, value] of Object.entries(properties)) node.setAttribute(key, value)
+	if (text !== undefined) node.textContent = text
+	return node
 }
 
-const count = (number) => Math.round(number).toLocaleString("en");
-const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`);
-const size = (bytes) => (bytes > 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e3).toFixed(0)} kB`);
+const count = (number) => Math.round(number).toLocaleString("en")
+const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`)
+const size = (bytes) => (bytes > 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e3).toFixed(0)} kB`)
 
 function ask(path, options = {}) {
-	const headers = token ? { authorization: `Bearer ${token}` } : {};
-	return fetch(path, { ...options, headers: { ...headers, ...options.headers } });
+	const headers = token ? { authorization: `Bearer ${token}` } : {}
+	return fetch(path, { ...options, headers: { ...headers, ...options.headers } })
 }
 
 function showFigures(live) {
-	const now = performance.now();
-	const passed = before ? (now - before.at) / 1000 : 0;
-	const rate = (name) => (passed ? count(Math.max(0, (live[name] ?? 0) - (before.live[name] ?? 0)) / passed) : "–");
-	const served = live.model.learners.find((each) => each.served);
-	const figures = [["predictions per second", rate("predicted")]];
-	const latency = (name) => (live.latency[name] ? `${live.latency[name].p50.toFixed(1)} / ${live.latency[name].p99.toFixed(1)} ms` : "–");
-	figures.push(["predict, median / p99", latency("predict")]);
+	const now = performance.now()
+	const passed = before ? (now - before.at) / 1000 : 0
+	const rate = (name) => (passed ? count(Math.max(0, (live[name] ?? 0) - (before.live[name] ?? 0)) / passed) : "–")
+	const served = live.model.learners.find((each) => each.served)
+	const figures = [["predictions per second", rate("predicted")]]
+	const latency = (name) =>
+		live.latency[name] ? `${live.latency[name].p50.toFixed(1)} / ${live.latency[name].p99.toFixed(1)} ms` : "–"
+	figures.push(["predict, median / p99", latency("predict")])
 	if (served) {
-		figures.unshift(["examples", count(live.seq)], ["error of all", percent(served.progressive_error)], ["error of the latest 1,000", percent(served.recent_error)]);
-		figures.push(["examples per second", rate("seq")], ["learn, median / p99", latency("learn")], ["log", size(live.log_bytes)]);
+		figures.unshift(
+			["examples", count(live.seq)],
+			["error of all", percent(served.progressive_error)],
+			["error of the latest 1,000", percent(served.recent_error)],
+		)
+		figures.push(
+			["examples per second", rate("seq")],
+			["learn, median / p99", latency("learn")],
+			["log", size(live.log_bytes)],
+		)
 	}
-	figures.push(["features", count(live.model.features)], ["classes", count(live.model.classes.length)]);
-	find("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-	before = { at: now, live };
+	figures.push(["features", count(live.model.features)], ["classes", count(live.model.classes.length)])
+	find("figures").replaceChildren(
+		...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+	)
+	before = { at: now, live }
 }
 
 function showCurves(live) {
-	const curves = Object.entries(live.curves ?? {}).filter(([, points]) => points.length > 1);
-	const svg = find("curves");
-	const all = curves.flatMap(([, points]) => points);
-	const last = Math.max(1, ...all.map(([n]) => n));
-	const most = Math.max(0.02, ...all.filter(([n]) => n > last / 50).flatMap(([, a, b]) => [a, b]));
-	const x = (n) => 60 + (n / last) * 648;
-	const y = (error) => 214 - Math.min(1.03, error / most) * 200;
-	const line = (points, at) => points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[at]).toFixed(1)}`).join("");
-	const nodes = [];
+	const curves = Object.entries(live.curves ?? {}).filter(([, points]) => points.length > 1)
+	const svg = find("curves")
+	const all = curves.flatMap(([, points]) => points)
+	const last = Math.max(1, ...all.map(([n]) => n))
+	const most = Math.max(0.02, ...all.filter(([n]) => n > last / 50).flatMap(([, a, b]) => [a, b]))
+	const x = (n) => 60 + (n / last) * 648
+	const y = (error) => 214 - Math.min(1.03, error / most) * 200
+	const line = (points, at) =>
+		points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[at]).toFixed(1)}`).join("")
+	const nodes = []
 	for (const part of [0, 0.5, 1]) {
-		nodes.push(draw("path", { class: "grid", d: `M60 ${y(most * part)}H708` }));
-		nodes.push(draw("text", { class: "right", x: 54, y: y(most * part) + 4 }, percent(most * part)));
+		nodes.push(draw("path", { class: "grid", d: `M60 ${y(most * part)}H708` }))
+		nodes.push(draw("text", { class: "right", x: 54, y: y(most * part) + 4 }, percent(most * part)))
 	}
-	nodes.push(draw("text", { x: 60, y: 234 }, "1"), draw("text", { class: "right", x: 708, y: 234 }, `${count(last)} examples`));
-	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} 14V214` }));
+	nodes.push(
+		draw("text", { x: 60, y: 234 }, "1"),
+		draw("text", { class: "right", x: 708, y: 234 }, `${count(last)} examples`),
+	)
+	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} 14V214` }))
 	curves.forEach(([, points], at) => {
-		nodes.push(draw("path", { class: `c${at % COLOURS} recent`, d: line(points, 2) }), draw("path", { class: `c${at % COLOURS}`, d: line(points, 1) }));
-	});
-	svg.replaceChildren(...nodes);
-	find("legend").replaceChildren(...curves.map(([name], at) => make("span", { class: `c${at % COLOURS}` }, name)));
+		nodes.push(
+			draw("path", { class: `c${at % COLOURS} recent`, d: line(points, 2) }),
+			draw("path", { class: `c${at % COLOURS}`, d: line(points, 1) }),
+		)
+	})
+	svg.replaceChildren(...nodes)
+	find("legend").replaceChildren(...curves.map(([name], at) => make("span", { class: `c${at % COLOURS}` }, name)))
 }
 
 async function promote(name) {
-	if (!confirm(`From now on ${name} answers. Is that what you want?`)) return;
-	const answer = await ask("/promote", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ learner: name }) });
-	if (!answer.ok) alert((await answer.json()).error.message);
-	refresh();
+	if (!confirm(`From now on ${name} answers. Is that what you want?`)) return
+	const answer = await ask("/promote", {
+		method: "POST",
+		headers: { "content-type": "application/json" },
+		body: JSON.stringify({ learner: name }),
+	})
+	if (!answer.ok) alert((await answer.json()).error.message)
+	refresh()
 }
 
 function showLearners(live) {
 	const rows = live.model.learners.map((each) => {
-		const action = make("td");
-		if (each.served) action.append("answers");
+		const action = make("td")
+		if (each.served) action.append("answers")
 		else {
-			const button = make("button", { type: "button" }, "promote");
-			button.addEventListener("click", () => promote(each.name));
-			action.append(button);
+			const button = make("button", { type: "button" }, "promote")
+			button.addEventListener("click", () => promote(each.name))
+			action.append(button)
 		}
-		return make("tr", {}, make("td", {}, each.name), make("td", {}, percent(each.progressive_error)), make("td", {}, percent(each.recent_error)), action);
-	});
+		return make(
+			"tr",
+			{},
+			make("td", {}, each.name),
+			make("td", {}, percent(each.progressive_error)),
+			make("td", {}, percent(each.recent_error)),
+			action,
+		)
+	})
 	// A button under the pointer must not be replaced by another one between press and release.
-	const body = find("learners").tBodies[0];
-	const text = rows.map((row) => row.textContent).join("\n");
+	const body = find("learners").tBodies[0]
+	const text = rows.map((row) => row.textContent).join("\n")
 	if (body.dataset.text !== text) {
-		body.dataset.text = text;
-		body.replaceChildren(...rows);
+		body.dataset.text = text
+		body.replaceChildren(...rows)
 	}
 }
 
 function showClasses(live) {
-	const spans = live.spans ?? [];
-	const names = [...new Set(spans.flatMap(([, labels]) => Object.keys(labels)))].sort();
+	const spans = live.spans ?? []
+	const names = [...new Set(spans.flatMap(([, labels]) => Object.keys(labels)))].sort()
 	const nodes = spans.flatMap(([, labels], at) => {
-		const total = Object.values(labels).reduce((a, b) => a + b, 0);
-		let top = 0;
-		return names.filter((name) => labels[name]).map((name) => {
-			const height = (labels[name] / total) * 140;
-			const bar = draw("rect", { class: `c${names.indexOf(name) % COLOURS}`, x: (at * 360) / 60, y: 5 + top, width: 5, height });
-			bar.append(draw("title", {}, `${name}: ${labels[name]} of ${total}`));
-			top += height;
-			return bar;
-		});
-	});
-	find("classes").replaceChildren(...nodes);
-	find("shares").replaceChildren(...names.slice(0, 12).map((name, at) => make("span", { class: `c${at % COLOURS}` }, name)));
+		const total = Object.values(labels).reduce((a, b) => a + b, 0)
+		let top = 0
+		return names
+			.filter((name) => labels[name])
+			.map((name) => {
+				const height = (labels[name] / total) * 140
+				const bar = draw("rect", {
+					class: `c${names.indexOf(name) % COLOURS}`,
+					x: (at * 360) / 60,
+					y: 5 + top,
+					width: 5,
+					height,
+				})
+				bar.append(draw("title", {}, `${name}: ${labels[name]} of ${total}`))
+				top += height
+				return bar
+			})
+	})
+	find("classes").replaceChildren(...nodes)
+	find("shares").replaceChildren(
+		...names.slice(0, 12).map((name, at) => make("span", { class: `c${at % COLOURS}` }, name)),
+	)
 }
 
 function showMistakes(live) {
 	const rows = (live.mistakes ?? []).map((each) => {
-		const row = Object.entries(each.row).map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`).join(", ");
-		return make("tr", {}, make("td", {}, count(each.seq)), make("td", {}, String(each.label)), make("td", {}, each.predicted === null ? "–" : String(each.predicted)), make("td", { class: "row" }, row));
-	});
-	find("mistakes").tBodies[0].replaceChildren(...rows);
+		const row = Object.entries(each.row)
+			.map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`)
+			.join(", ")
+		return make(
+			"tr",
+			{},
+			make("td", {}, count(each.seq)),
+			make("td", {}, String(each.label)),
+			make("td", {}, each.predicted === null ? "–" : String(each.predicted)),
+			make("td", { class: "row" }, row),
+		)
+	})
+	find("mistakes").tBodies[0].replaceChildren(...rows)
 }
 
 function showAlarm(live) {
-	const served = live.model.learners.find((each) => each.served);
-	const newest = (live.alarms ?? []).at(-1);
-	const alarm = find("alarm");
-	alarm.hidden = newest === undefined || served.examples - newest > 5000;
-	if (!alarm.hidden) alarm.textContent = `Drift: mistakes became more frequent at example ${count(newest)}.`;
+	const served = live.model.learners.find((each) => each.served)
+	const newest = (live.alarms ?? []).at(-1)
+	const alarm = find("alarm")
+	alarm.hidden = newest === undefined || served.examples - newest > 5000
+	if (!alarm.hidden) alarm.textContent = `Drift: mistakes became more frequent at example ${count(newest)}.`
 }
 
 function say(text, kind) {
-	find("state").textContent = text;
-	find("state").className = kind;
+	find("state").textContent = text
+	find("state").className = kind
 }
 
 async function refresh() {
 	try {
-		const answer = await ask("/live");
-		find("ask").hidden = answer.status !== 401 && answer.status !== 403;
-		if (!answer.ok) return say((await answer.json()).error.message, "bad");
-		const live = await answer.json();
-		showFigures(live);
-		showCurves(live);
-		showLearners(live);
-		showClasses(live);
-		showMistakes(live);
-		showAlarm(live);
-		const learning = { on: "predicts and learns", off: "predicts" }[live.learning];
-		say(learning ?? `predicts, but cannot store: ${live.learning}`, learning ? "good" : "bad");
+		const answer = await ask("/live")
+		find("ask").hidden = answer.status !== 401 && answer.status !== 403
+		if (!answer.ok) return say((await answer.json()).error.message, "bad")
+		const live = await answer.json()
+		showFigures(live)
+		showCurves(live)
+		showLearners(live)
+		showClasses(live)
+		showMistakes(live)
+		showAlarm(live)
+		const learning = { on: "predicts and learns", off: "predicts" }[live.learning]
+		say(learning ?? `predicts, but cannot store: ${live.learning}`, learning ? "good" : "bad")
 	} catch {
-		say("the server does not answer", "bad");
+		say("the server does not answer", "bad")
 	}
 }
 
 find("ask").addEventListener("submit", (event) => {
-	event.preventDefault();
-	token = find("token").value.trim();
-	sessionStorage.setItem("token", token);
-	refresh();
-});
-refresh();
-setInterval(refresh, 1000);
+	event.preventDefault()
+	token = find("token").value.trim()
+	sessionStorage.setItem("token", token)
+	refresh()
+})
+refresh()
+setInterval(refresh, 1000)

@@ -1,0 +1,38 @@
+"""A column in the type of its kind, and the categories that it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rosenblatt.data.cells import dates_of, numbers_of
+from rosenblatt.data.vectors import as_strings, is_text
+from rosenblatt.errors import DataError
+
+_DATE_PARTS = ("year", "month", "day_of_week", "hour")
+
+
+def converted(array: Any, name: str, kind: str) -> Any:
+    """The array of a column as numbers, dates or strings."""
+    found = array.type
+    try:
+        if kind == "number":
+            if is_text(found):
+                return numbers_of(as_strings(array))[0]
+            return array if pa.types.is_float64(found) else pc.cast(array, pa.float64(), safe=False)
+        if kind == "date":
+            if is_text(found):
+                return dates_of(as_strings(array))[0]
+            return pc.cast(array, pa.timestamp("us", getattr(found, "tz", None)), safe=False)
+        return as_strings(array)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"column {name!r}: {str(error).splitlines()[0]}") from None
+
+
+def categories(array: Any, name: str, kind: str) -> list[tuple[str, Any]]:
+    """The parts of a category or a date, each named, as strings."""
+    if kind == "category":
+        return [(name, array)]
+    return [(f"{name}.{part}", pc.cast(getattr(pc, part)(array), pa.string())) for part in _DATE_PARTS]

@@ -1,0 +1,49 @@
+"""Learning on from a model, with new data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+from rosenblatt.data.batches import Classes
+from rosenblatt.data.labels import merge_classes
+from rosenblatt.data.readers import Reader
+from rosenblatt.errors import ModelError
+from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.files.run import BLOCK, FileRun
+from rosenblatt.learners.kept.run import run_from
+from rosenblatt.learners.state.classes import states_over
+from rosenblatt.models.model import Model
+from rosenblatt.training.trained import Trained, finish
+from rosenblatt.training.weights import count_class_weights
+
+
+def go_on(
+    model: Model,
+    reader: Reader,
+    *,
+    max_iter: int = 1,
+    shuffle: bool = False,
+    block: int = BLOCK,
+    on_run: Callable[[FileRun], None] | None = None,
+) -> Trained:
+    """Learn on from a model, with the rows of a reader that has the model's encoder.
+
+    One pass in the order of the data, without shuffling, is exact: to learn A and then to go on with B is to learn from
+    one stream of A and B, to the bit, with any cut into files. New labels are taken as they come.
+    """
+    begun = run_from(model)
+    recipe = copy(begun.recipe)
+    if recipe.measures:
+        raise ModelError("a model that predicts numbers cannot go on with files: go on in Python")
+    recipe.max_iter, recipe.shuffle = max_iter, shuffle
+    recipe.check()
+    classes = merge_classes(model.classes, reader.scan_classes().values)
+    (state,) = states_over([begun.state], model.classes, classes, recipe)
+    features = max(model.features, reader.encoder.features or 0)
+    run = FileRun(reader, recipe, Classes(classes), state, Judge.of(recipe), block, features)
+    run.scale, run.products, run.before = begun.scale, begun.products, Tally.of(state)
+    if recipe.class_weight is not None:
+        run.class_weights = count_class_weights(reader, recipe.class_weight, classes)
+    return finish(run, on_run=on_run)

@@ -1,0 +1,86 @@
+"""Rules and their parameters side by side, as `train` would learn them from the same data.
+
+Invariant: each recipe is judged by rows that it did not learn from, all by the same folds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.readers import Reader
+from rosenblatt.learners.epochs.progress import run_threads
+from rosenblatt.models.linear import predict_codes
+from rosenblatt.recipe.family import make_recipe
+from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.scaling import typical_squared_norm
+from rosenblatt.training.held import answer_fold
+from rosenblatt.training.rows import Compact, read_rows
+
+EPOCHS = (2, 10)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A recipe and its accuracy on each fold."""
+
+    recipe: Recipe
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64]  # what the rows of each fold weigh
+
+    @property
+    def mean(self) -> float:
+        return float(np.average(self.scores, weights=self.weights))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean, from the spread of the folds; they share rows, so it is a guide and not a bound."""
+        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
+
+    def facts(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"learner": self.recipe.written(), "accuracy": self.mean, "standard_error": self.standard_error}
+
+    def __str__(self) -> str:
+        return f"{100 * self.mean:.2f} % ± {100 * self.standard_error:.2f} ({len(self.scores)} folds)"
+
+
+def tune_reader(reader: Reader, *, folds: int = 5, random_state: int = 0) -> list[Tried]:
+    """The recipes of a grid with their accuracies, the best first, of equals the first in the grid."""
+    rows, classes = read_rows(reader), reader.scan_classes()
+    labels = Labels(classes.values, classes.codes(rows))
+    table = Compact.of(rows, reader.encoder.features).table
+    fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, random_state)
+    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+    shares = np.bincount(fold_of, weights, folds).astype(np.float64)
+    tried = []
+    for recipe in _grid(typical_squared_norm(table) + 1.0, random_state):
+        tasks = [
+            partial(answer_fold, recipe, table, labels, np.where(fold_of == fold, 0.0, weights), fold_of == fold)
+            for fold in range(folds)
+        ]
+        scores = []
+        for fold, found in enumerate(run_threads(tasks, -1)):
+            held = fold_of == fold
+            scores.append(np.average(predict_codes(found) == labels.codes[held], weights=weights[held]))
+        tried.append(Tried(recipe, np.array(scores), shares))
+    return sorted(tried, key=lambda each: -each.mean)
+
+
+def _grid(q: float, seed: int) -> list[Recipe]:
+    """Steps from cautious to bold for rows of median ``‖x‖² + 1 = q``."""
+    found: list[Recipe] = []
+    for epochs in EPOCHS:
+        common: dict[str, Any] = {"max_iter": epochs, "tol": None, "random_state": seed}
+        for share in (0.01, 0.1, 1.0, 10.0):
+            found.append(make_recipe("pa1", C=float(f"{share / q:.2g}"), keep="average", **common))
+        for share in (0.005, 0.05, 0.5, 5.0):
+            found.append(make_recipe("arow", r=float(f"{share * q:.2g}"), **common))
+        found.append(make_recipe("averaged", **common))
+    return found
