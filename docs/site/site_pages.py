@@ -102,6 +102,8 @@ def write_api() -> None:
             lines += [name, "-" * len(name), ""]
             if inspect.isclass(value):
                 options = [f"   :inherited-members: {FOREIGN}", f"   :exclude-members: {ROUTING}"]
+                if module == "rosenblatt.river":  # what river's own classes bring along is explained there
+                    options = []
                 lines += [f".. autoclass:: {name}", "   :members:", *options, ""]
             else:
                 lines += [f".. autofunction:: {name}", ""]
@@ -162,7 +164,7 @@ def write_pages(app: Any) -> None:
     GENERATED.mkdir(parents=True)
     write_api()
     write_verbs()
-    names = [*modules()]
+    names = list(dict.fromkeys(module for module, _ in documented()))
     index = ["# Python", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
     (GENERATED / "python.md").write_text("\n".join(index), encoding="utf-8")
     index = ["# Verbs", "", "```{toctree}", ":maxdepth: 1", "", *VERBS, "```", ""]
