@@ -50,7 +50,7 @@ BAD_LABELS: list[tuple[Any, type[Exception], str]] = [
     ([0.0, np.nan, 1.0, 1.0], LabelError, "y contains NaN in row 1"),
     (np.array(["a", None, "b", "a"], dtype=object), LabelError, "y contains None in row 1"),
     (np.array(["a", 1, "b", "a"], dtype=object), LabelError, "row 0 is 'a', row 1 is 1"),
-    (np.full((4, 2), 2.0), LabelError, "y should be a 1d array"),
+    (np.full((4, 2), 2.0), LabelError, "several labels per row are columns of 0 and 1"),
 ]
 BAD_WEIGHTS: list[tuple[Any, str]] = [
     ([1.0, -1.0, 1.0, 1.0], "sample_weight has -1 in row 1"),

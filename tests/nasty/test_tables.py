@@ -197,8 +197,7 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
     reader = scan(put(tmp_path, text.encode(encoding)), label="klasse", **options)
     assert kinds(reader) == {"größe": "number", "stadt": "category"}
     assert labels(reader) == ["gut", "schön"] * 2
-    assert reader.classes is not None
-    assert reader.classes.values.tolist() == ["gut", "schön"]
+    assert reader.scan_classes().values.tolist() == ["gut", "schön"]
 
 
 def test_a_latin_1_letter_far_down_in_the_file(tmp_path: Path) -> None:

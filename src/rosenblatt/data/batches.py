@@ -155,7 +155,7 @@ class Classes:
         >>> Classes.of([b"+1", b"-1", b"1.0"]).values.tolist(), Classes.of([b"spam", b"1"]).values.tolist()
         ([-1, 1], ['1', 'spam'])
         """
-        numbers = [_number(label) for label in labels]
+        numbers = [number_of(label) for label in labels]
         if any(number is None for number in numbers) or not labels:
             return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
         fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
@@ -173,7 +173,7 @@ class Classes:
     def code_of(self, label: bytes) -> int:
         """The place of a label among the classes; -1 if it is not there."""
         if self.values.dtype.kind == "i":
-            number = _number(label)
+            number = number_of(label)
             if number is None or number != int(number):
                 return -1
             key: Any = int(number)
@@ -212,14 +212,14 @@ class Measures(Classes):
 
 
 def _measure(label: bytes) -> float:
-    number = _number(label)
+    number = number_of(label)
     if number is None:
         shown = label.decode("utf-8", "replace")
         raise LabelError(f"the label {shown!r} is not a number of a usual size: a regression learns from numbers")
     return number
 
 
-def _number(label: bytes) -> float | None:
+def number_of(label: bytes) -> float | None:
     try:
         number = float(label)
     except ValueError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rosenblatt.data.batches import number_of
 from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
 from rosenblatt.data.guess import guess_columns
@@ -75,7 +76,9 @@ def look(reader: Reader) -> Look:
             table = table.take(places_from(np.flatnonzero(encoder.weights_in(table))))
         tally.add_strange(rows.strange)
         found.moments.add(encoder, table)
-        found.labels.update(dict.fromkeys(labels_of(encoder, table)))
+        names = labels_of(encoder, table)
+        measured = bool(names) and number_of(names[0]) is not None  # then there may be as many as rows
+        reader.add_labels(found.labels, names, None if measured else reader.limits.classes)
         found.rows += table.num_rows
     found.strange = tally.strange
     return found

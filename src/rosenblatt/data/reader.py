@@ -135,7 +135,7 @@ class Reader:
         most = None if measures else self.limits.classes
         labels: dict[bytes, None] = {}
         if self.labels is not None:
-            self._add_labels(labels, list(self.labels), most)
+            self.add_labels(labels, list(self.labels), most)
         elif isinstance(self.encoder, LineEncoder) and not self.skip_bad:
             with ThreadPoolExecutor(max(1, self.jobs)) as pool:
                 waiting: deque[Future[list[bytes]]] = deque()
@@ -143,19 +143,20 @@ class Reader:
                     self.total += size
                     waiting.append(pool.submit(self.encoder.labels_of, chunk))
                     while len(waiting) > self.jobs + 1:
-                        self._add_labels(labels, waiting.popleft().result(), most)
+                        self.add_labels(labels, waiting.popleft().result(), most)
                 for future in waiting:
-                    self._add_labels(labels, future.result(), most)
+                    self.add_labels(labels, future.result(), most)
             if not labels:  # reading a line says what is wrong with it
                 next(iter(self), None)
         else:
             for batch in self:
-                self._add_labels(labels, batch.labels, most)
+                self.add_labels(labels, batch.labels, most)
             self.total = self.tally.bytes
         self.classes = (Measures if measures else Classes).of(list(labels))
         return self.classes
 
-    def _add_labels(self, labels: dict[bytes, None], found: Sequence[bytes], most: int | None) -> None:
+    def add_labels(self, labels: dict[bytes, None], found: Sequence[bytes], most: int | None) -> None:
+        """With those that were found, of which there may be at most so many."""
         labels.update(dict.fromkeys(found))
         if most is not None and len(labels) > most:
             raise LabelError(

@@ -14,6 +14,7 @@ import lzma
 import os
 import sys
 import tempfile
+import weakref
 import zipfile
 from dataclasses import dataclass, field
 from itertools import chain
@@ -191,6 +192,8 @@ class Spooled(Source):
         file: Any = tempfile.TemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
         if not os.path.exists(_path_of(file)):
             file = tempfile.NamedTemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+        source = cls(name, limits, file)
+        weakref.finalize(source, file.close)
         size = 0
         try:
             while piece := stream.read(1 << 20):
@@ -201,7 +204,7 @@ class Spooled(Source):
             file.flush()
         except OSError as error:
             raise DataError(f"{name} cannot be kept in {tempfile.gettempdir()}: {error.strerror}") from None
-        return cls(name, limits, file)
+        return source
 
     @property
     def path(self) -> str:
