@@ -12,13 +12,38 @@ _PROBABILITIES = "probabilities are those of the data, not bent to the decision,
 _ROWS = "rows are counted from 1 in the tables of a trace, and its learner is written with what differs only"
 _READER = "one reader for all tables: an encoder says more of its columns, and the C export is safe for every string"
 _STRIPS = "rows of a file are shuffled by strips, as those of an array are, and stored before the first epoch"
+_HASHED = "there is a parameter more, `hash_bits`"
+_WARM = "a budget's warm start is one long fit"
+_FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
+    **{
+        f"classes/{name}/parameters": _HASHED
+        for name in (
+            "AveragedPerceptron",
+            "VotedPerceptron",
+            "PocketPerceptron",
+            "Perceptron",
+            "PassiveAggressive",
+            "AROW",
+        )
+    },
+    **{
+        f"budgets/{policy}/{task}/warm": _WARM
+        for policy, task in (
+            ("forgetron", "two"),
+            ("projectron", "two"),
+            ("projectron", "joint"),
+            ("forget-oldest", "ovr"),
+            ("forgetron", "ovr"),
+            ("projectron", "ovr"),
+        )
+    },
     **{f"ones/{rule}/vote": _ONE_ENTRY for rule in ("perceptron", "margin", "eta0", "PA", "PA-I", "PA-II")},
     **{f"ones/{penalty}/": _ONE_ENTRY for penalty in ("l1", "l2", "elasticnet")},
     **{f"mixtures/{rule}/vote": _ONE_ENTRY for rule in ("eta0", "PA")},
     "models/stream/vote": _ONE_ENTRY,
-    "checkpoints/": f"{_RECIPE}; {_STRIPS}",
+    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}",
     "rules/PA/vote": _CONVERGED,
     "rules/PA-I/average": _CONVERGED,
     "rules/PA-II/last": _CONVERGED,
@@ -97,15 +122,15 @@ CHANGED: dict[str, str] = {
     "models/auto": _PROBABILITIES,
     "models/products": _PROBABILITIES,
     "models/stream": _AGES,
-    "files/vw": f"{_READER}; {_STRIPS}",
-    "files/csv": f"{_READER}; {_STRIPS}",
-    "files/tsv": f"{_READER}; {_STRIPS}",
-    "files/jsonl": f"{_READER}; {_STRIPS}",
-    "files/parquet": f"{_READER}; {_STRIPS}",
-    "files/feather": f"{_READER}; {_STRIPS}",
-    "files/documents": f"{_READER}; {_STRIPS}",
-    "files/options": f"{_READER}; {_STRIPS}",
-    "files/export": f"{_READER}; {_STRIPS}",
+    "files/vw": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/csv": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/tsv": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/jsonl": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/parquet": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/feather": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/documents": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/export": f"{_READER}; {_STRIPS}; {_FACTS}",
     "theory/trace/": _ROWS,
-    "files/": _STRIPS,
+    "files/": f"{_STRIPS}; {_FACTS}",
 }
