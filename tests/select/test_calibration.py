@@ -169,7 +169,7 @@ def test_bad_parameters_are_named() -> None:
         Calibrated(AveragedPerceptron(), calibrate="platt").fit(X, y)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="calibrate='vote' needs a learner with keep='vote'"):
         Calibrated(AveragedPerceptron(), calibrate="vote").fit(X, y)
-    with pytest.raises(ParameterError, match="learner: str is not a linear learner"):
+    with pytest.raises(ParameterError, match="learner: str is not a learner of rosenblatt"):
         Calibrated("perceptron").fit(X, y)
     with pytest.raises(ParameterError, match="calibrate='vote': must be 'auto', 'sigmoid' or 'isotonic'"):
         AutoPerceptron(calibrate="vote").fit(X, y)  # type: ignore[arg-type]

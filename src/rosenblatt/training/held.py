@@ -147,6 +147,8 @@ class _Known:
     classes: NDArray[Any]
     scores: Floats
     calibrator: None = None
+    measures: bool = False
+    several: bool = False
 
     def batch_scores(self, batch: Batch) -> Floats:
         return self.scores
