@@ -1,6 +1,6 @@
 """Workers that are killed, schedulers that are lost, runs that are resumed: the same bytes at the end.
 
-``ROSENBLATT_KILLS=30`` (``make lost-workers``) kills thirty workers instead of a few.
+Those that start and kill processes take minutes: ``make lost-workers`` runs them, with thirty kills.
 """
 
 import json
@@ -27,7 +27,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-KILLS = int(os.environ.get("ROSENBLATT_KILLS", 3))
+KILLS = int(os.environ.get("ROSENBLATT_KILLS", 0))
+takes_minutes = pytest.mark.skipif(not KILLS, reason="takes minutes: make lost-workers")
 COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
 
 
@@ -36,6 +37,7 @@ def endless(epochs):
     return AveragedPerceptron(max_iter=epochs, tol=None)
 
 
+@takes_minutes
 @pytest.mark.parametrize("every_mix", [False, True], ids=["from time to time", "after every mix"])
 def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix):
     X, y = rows
@@ -189,6 +191,7 @@ def files(rows, tmp_path):
     return str(tmp_path / "*.svm")
 
 
+@takes_minutes
 def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
     known, processes = commands
     told = ["--learner", "averaged", "--max-iter", "60", "--tol", "-1", "--shards", "4"]
@@ -217,6 +220,7 @@ def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+@takes_minutes
 def test_the_command_on_a_cluster(commands, files, tmp_path):
     known, _ = commands
     address = ["--cluster", f"file:{known}"]

@@ -89,7 +89,8 @@ class Workers:
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         self._count += 1
-        key = f"{self._name}-{function.__name__}-{self._count}"  # never one that another run has used
+        name = getattr(function, "func", function).__name__  # of what a partial calls
+        key = f"{self._name}-{name}-{self._count}"  # never one that another run has used
         try:
             return self.client.submit(function, *args, key=key, pure=False)
         except Exception as error:
