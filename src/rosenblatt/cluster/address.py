@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -47,6 +48,8 @@ def connect(address: str) -> Iterator[Any]:
     told: dict[str, Any]
     if address.startswith("file:"):
         told = {"scheduler_file": address.removeprefix("file:").removeprefix("//")}
+        if not os.path.isfile(told["scheduler_file"]):  # Dask would wait for it
+            raise ClusterError(f"there is no cluster at {address}: no such file")
     elif re.fullmatch(r"[a-z]+://.+", address):
         told = {"address": address}
     else:
