@@ -120,7 +120,7 @@ kills: $(VENV)/.installed
 # What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
 $(VENV)/.base: $(SOURCES)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@echo "Fetching the dependencies and compiling the engine: about a minute"
+	@echo "Fetching the dependencies and compiling the engine: two to three minutes"
 	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
 	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation .
 	touch $@
