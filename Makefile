@@ -14,7 +14,8 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -n
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
-ALL := --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs --ignore=docs/site --ignore=tests/site
+ALL := --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs --ignore=docs/site --ignore=tests/site \
+	--ignore=tests/fuzz --ignore=tests/typing
 # Minutes of browsers, published data and long searches: not for every change.
 SLOW := tests/playground tests/golden tests/corners tests/benchmarks tests/nasty tests/cuts tests/docs tests/select \
 	tests/learners/test_kernel_mnist.py tests/learners/test_sklearn.py tests/theory/test_published.py

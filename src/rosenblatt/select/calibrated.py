@@ -125,6 +125,8 @@ class Calibrated(Probable):
             learner, calibration = self.learner_, self._answering.calibration
         scores = None if not learner.has_learned else learner.scores_one(features)[None]
         learner.learn_one(features, label, weight)
+        if not learner.has_learned or label not in learner.learned.labels_in_order:
+            return self  # an example of weight 0 is as if absent
         reading = learner.learned.reading()
         labels = Labels(reading.classes, labels_of([label]).among(reading.classes))
         present, counted = self._weights([weight], labels)

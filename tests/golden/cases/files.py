@@ -13,7 +13,7 @@ from cases.tables import FORMATS, write_rows
 
 LEARNERS = ("perceptron", "averaged", "voted", "pocket", "pa", "pa1", "pa2", "arow", "kernel", "auto")
 MANY_LEARNERS = ("svm", "vw", "tabbed", "csv", "parquet")
-VOLATILE = ("seconds", "epoch_seconds", "model", "sha256")
+VOLATILE = ("command", "seconds", "epoch_seconds", "model", "sha256")
 SMALL = ("--block", 64)  # rows in a group: 200 rows are four groups of blocks of two rows
 
 
