@@ -442,6 +442,7 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Stream.predict": _learn_one,
     "Stream.scores": _learn_one,
     "Stream.check": lambda c: engine.Stream.check(_features(c, {})),
+    "Stream.hashed": lambda c: engine.Stream.hashed(_features(c, {}), _bits(c)),
     "KernelSource": lambda c: c.source(),
     "KernelSource.count": lambda c: c.source().count,
     "KernelSource.others": lambda c: c.source().others,
