@@ -6,11 +6,14 @@ Invariant: this file holds no learning. A class joins a recipe to the linear lea
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.recipe.family import PassiveAggressiveRecipe
+from rosenblatt.recipe.family import LimitedRecipe, PassiveAggressiveRecipe
+
+AnyRecipe = TypeVar("AnyRecipe", bound=LimitedRecipe)
+Variant = Literal["PA-I", "PA-II"]
 
 
 class PassiveAggressive(PassiveAggressiveRecipe, LinearLearner):
@@ -105,18 +108,18 @@ n_iter_no_change, warm_start, n_jobs, verbose
 
     def recipe(self) -> PassiveAggressiveRecipe:
         """The same by the family's own names."""
-        variants: dict[str, Literal["PA-I", "PA-II"]] = {"hinge": "PA-I", "squared_hinge": "PA-II"}
-        if self.loss not in variants:
-            raise ParameterError(f"loss={self.loss!r}: must be 'hinge' (PA-I) or 'squared_hinge' (PA-II)")
-        if self.average not in (False, True):
-            raise ParameterError(
-                f"average={self.average!r}: averaging starts with the first example; write average=True or False"
-            )
-        shared = {name: given for name, given in vars(self).items() if name in _SHARED}
-        keep: Literal["average", "last"] = "average" if self.average else "last"
-        return PassiveAggressiveRecipe(variant=variants[self.loss], keep=keep, **shared)
+        return recipe_by_loss(self, PassiveAggressiveRecipe, {"hinge": "PA-I", "squared_hinge": "PA-II"})
 
 
-_SHARED = {each.name for each in fields(PassiveAggressiveClassifier)} & {
-    each.name for each in fields(PassiveAggressiveRecipe)
-}
+def recipe_by_loss(named: Any, kind: type[AnyRecipe], variants: dict[str, Variant]) -> AnyRecipe:
+    """A recipe by scikit-learn's names: `loss` is a variant, `average` a keep, and what has the same name stays."""
+    if named.loss not in variants:
+        words = " or ".join(f"{loss!r} ({variant})" for loss, variant in variants.items())
+        raise ParameterError(f"loss={named.loss!r}: must be {words}")
+    if named.average not in (False, True):
+        raise ParameterError(
+            f"average={named.average!r}: averaging starts with the first example; write average=True or False"
+        )
+    shared = {each.name for each in fields(kind)} & {each.name for each in fields(named)}
+    told: dict[str, Any] = {name: getattr(named, name) for name in sorted(shared)}
+    return kind(variant=variants[named.loss], keep="average" if named.average else "last", **told)

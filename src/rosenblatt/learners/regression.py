@@ -5,7 +5,7 @@ Invariant: this file holds no learning. Targets are numbers (`Numbers`), and one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from rosenblatt.data.labels import PAIR, Labels, Numbers
-from rosenblatt.errors import ParameterError
 from rosenblatt.learners.linear import WeightLearner
+from rosenblatt.learners.passive_aggressive import Variant, recipe_by_loss
 from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 
 
@@ -183,21 +183,8 @@ warm_start, verbose
 
     def recipe(self) -> PassiveAggressiveRegressionRecipe:
         """The same by the family's own names."""
-        variants: dict[str, Literal["PA-I", "PA-II"]] = {
-            "epsilon_insensitive": "PA-I",
-            "squared_epsilon_insensitive": "PA-II",
-        }
-        if self.loss not in variants:
-            raise ParameterError(
-                f"loss={self.loss!r}: must be 'epsilon_insensitive' (PA-I) or 'squared_epsilon_insensitive' (PA-II)"
-            )
-        if self.average not in (False, True):
-            raise ParameterError(
-                f"average={self.average!r}: averaging starts with the first example; write average=True or False"
-            )
-        shared = {name: given for name, given in vars(self).items() if name in _SHARED}
-        keep: Literal["average", "last"] = "average" if self.average else "last"
-        return PassiveAggressiveRegressionRecipe(variant=variants[self.loss], keep=keep, **shared)
+        losses: dict[str, Variant] = {"epsilon_insensitive": "PA-I", "squared_epsilon_insensitive": "PA-II"}
+        return recipe_by_loss(self, PassiveAggressiveRegressionRecipe, losses)
 
     # scikit-learn's names for the weights with and without the mean, which its own tests ask for.
     _average_coef = property(lambda self: self._weights_of(True)[0])
@@ -212,8 +199,3 @@ warm_start, verbose
             return self.coef_, self.intercept_
         raw = self.learned.trimmed()[0].settled()
         return raw.weights[0].copy(), raw.intercept.copy()
-
-
-_SHARED = {each.name for each in fields(PassiveAggressiveRegressor)} & {
-    each.name for each in fields(PassiveAggressiveRegressionRecipe)
-}

@@ -94,10 +94,8 @@ class NormalisedPerceptronRecipe(LinearRecipe):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveRecipe(PenalisedRecipe):
-    """The smallest step that gives a row a margin of 1, limited by C."""
-
-    learner: ClassVar[str] = "PassiveAggressive"
+class LimitedRecipe(PenalisedRecipe):
+    """The smallest step that gives a row what it asks for, limited by C."""
 
     variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
     C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
@@ -113,14 +111,19 @@ class PassiveAggressiveRecipe(PenalisedRecipe):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveRegressionRecipe(PenalisedRecipe):
-    """The smallest step that brings a prediction within epsilon of its target, limited by C."""
+class PassiveAggressiveRecipe(LimitedRecipe):
+    """A row asks for a margin of 1."""
+
+    learner: ClassVar[str] = "PassiveAggressive"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveRegressionRecipe(LimitedRecipe):
+    """A row asks for a prediction within epsilon of its target."""
 
     learner: ClassVar[str] = "PassiveAggressiveRegression"
     measures: ClassVar[bool] = True
 
-    variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
-    C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
     epsilon: float = number(0.1, "how far from its target a prediction may be without a step", least=0.0)
     keep: KeepName = choice("last", OF_NUMBERS, "which weights are the answer")
 
@@ -128,14 +131,6 @@ class PassiveAggressiveRegressionRecipe(PenalisedRecipe):
     tie: ClassVar[Literal["mistake"]] = "mistake"  # type: ignore[misc]
     multiclass: ClassVar[Literal["joint"]] = "joint"  # type: ignore[misc]
     class_weight: ClassVar[None] = None  # type: ignore[misc]
-
-    @property
-    def used_rule(self) -> Rule:
-        return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
-
-    @property
-    def used_keep(self) -> str:
-        return self.keep
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
