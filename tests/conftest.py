@@ -1,12 +1,21 @@
-"""What all tests share: where real data lie, and how Hypothesis runs."""
+"""What all tests share: where real data lie, how Hypothesis runs, and one browser.
+
+The browser is Debian's ``chromium`` (or ``CHROMIUM``, a path), driven by Playwright. Without it the tests that need
+it are skipped with a sentence; with ``CI=true`` they fail instead.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from missing import missing
 
 settings.register_profile("rosenblatt", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("rosenblatt")
@@ -21,3 +30,29 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the published data sets are not at {folder}: set ROSENBLATT_DATA to their folder")
     return folder
+
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("Playwright is not installed: pip install playwright")
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path or not Path(path).exists():
+        missing("no browser: apt-get install chromium, or set CHROMIUM to one")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
+        yield browser
+        browser.close()

@@ -156,6 +156,12 @@ PATHS = [
         ("evaluate --report",),
     ),
     WritePath(
+        "tuned model",
+        command("tune", "DATA/two.csv", "--folds", "2", "-o", "OUT/m"),
+        {"m": None},
+        ("tune -o",),
+    ),
+    WritePath(
         "comparison",
         command("compare", "DATA/two.csv", "--folds", "2", "--html", "OUT/c.html"),
         {"c.html": _is_page},

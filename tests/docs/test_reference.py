@@ -53,13 +53,15 @@ def write_data(folder: Path) -> None:
     """The files that the examples name."""
     towns = ("Bonn", "Kiel", "Ulm")
     people = [f"{20 + i % 40},{i % 90}.5,{towns[i % 3]},{'yes' if i % 90 > 45 else 'no'}" for i in range(180)]
-    (folder / "people.csv").write_text("age,pay,town,late\n" + "\n".join(people) + "\n")
+    for name, some in (("people.csv", people), ("later.csv", people[:60])):
+        (folder / name).write_text("age,pay,town,late\n" + "\n".join(some) + "\n")
     german = [f"{20 + i % 40};{i % 90},5;{'ja' if i % 90 > 45 else 'nein'}" for i in range(180)]
     (folder / "german.csv").write_text("alter;lohn;spaet\n" + "\n".join(german) + "\n")
     (folder / "bare.csv").write_text("".join(f"{i % 7},{i % 11},{i % 2}\n" for i in range(60)))
     (folder / "messages.tsv").write_text("spam\twin a free prize now\nham\tlunch at noon today\n" * 30)
     rows = "".join(f"{i % 2} {1 + i % 2}:1 {3 + i % 7}:0.5\n" for i in range(120))
     (folder / "rows.svm").write_text(rows)
+    (folder / "more.svm").write_text(rows[: rows.index("\n") + 1])
     (folder / "bad.svm").write_text(rows + "1 1:nan\n")
     (folder / "and.csv").write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n")
 

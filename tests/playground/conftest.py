@@ -1,13 +1,8 @@
-"""A real browser and a real server for the tests of the playground.
-
-The browser is Debian's ``chromium`` (or ``CHROMIUM``, a path), driven by Playwright. Without it the tests that need
-it are skipped with a sentence; with ``CI=true`` they fail instead.
-"""
+"""A real server, pages and the page's engine for the tests of the playground."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import threading
@@ -17,26 +12,11 @@ from typing import Any
 
 import pytest
 
+from missing import missing
 from rosenblatt.playground import make_server, page_address
 from rosenblatt.playground.page import FOLDER
 
 HERE = Path(__file__).parent
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-def missing(what: str) -> None:
-    """Skip with a sentence; where everything must be there, fail."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{what}, and CI=true: nothing may be skipped")
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")
@@ -45,21 +25,6 @@ def address() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield page_address(server)
         server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("Playwright is not installed: pip install playwright")
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path or not Path(path).exists():
-        missing("no browser: apt-get install chromium, or set CHROMIUM to one")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, headless=True)
-        yield browser
-        browser.close()
 
 
 class Visit:

@@ -40,5 +40,5 @@ def test_bad_input_is_named() -> None:
         cross_validate([[1.0], [2.0], [3.0]], [0, 1, 0], PassiveAggressive())
     with pytest.raises(ParameterError, match="folds=1: must be at least 2"):
         cross_validate([[1.0], [2.0], [3.0]], [0, 1, 0], PassiveAggressive(), folds=1)
-    with pytest.raises(ParameterError, match="learner: int is not a linear learner"):
+    with pytest.raises(ParameterError, match="learner: int is not a learner of rosenblatt"):
         cross_validate([[1.0]], [0], 3)

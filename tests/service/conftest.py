@@ -1,15 +1,12 @@
-"""Servers that several tests share, and a browser."""
+"""Servers that several tests share."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from running import TOKENS, Server, missing, running
+from running import TOKENS, Server, running
 
 
 @pytest.fixture
@@ -30,19 +27,3 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     words = ("--learner", "averaged", "--learn", folder / "log.sqlite", "--shadow", "arow", "--token-file", tokens)
     with running(folder, *words, "--host", "0.0.0.0") as found:
         yield found
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("Playwright is not installed: pip install playwright")
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path or not Path(path).exists():
-        missing("no browser: apt-get install chromium, or set CHROMIUM to one")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-        found = playwright.chromium.launch(executable_path=path, args=flags, headless=True)
-        yield found
-        found.close()

@@ -11,8 +11,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import Server, missing, running, wait_for
+from running import Server, running, wait_for
 
+from missing import missing
 from rosenblatt.cli.main import parse
 from rosenblatt.service.client import Client, ServiceError
 

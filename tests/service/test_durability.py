@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -17,8 +18,9 @@ import pytest
 from folding import plain_fold, same_bits, stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import Server, missing, running, wait_for
+from running import Server, running, wait_for
 
+from missing import missing
 from rosenblatt.errors import DataError
 from rosenblatt.recipe.family import make_recipe
 from rosenblatt.service.clock import Clock
@@ -32,11 +34,13 @@ def rows_of(dice: random.Random, count: int) -> tuple[list[dict[str, float]], li
     return rows, [dice.choice(("a", "b", "c")) for _ in rows]
 
 
-def filled(folder: Path, requests: int = 40) -> Path:
-    """A log whose server was killed, with the newest examples in the WAL."""
+def filled(folder: Path, requests: int = 40, snapshots: int = 0) -> Path:
+    """A log whose server was killed, with the newest examples in the WAL, and at least so many snapshots."""
     dice, log = random.Random(1), folder / "log.sqlite"
     with running(folder, "--learner", "averaged", "--learn", log, "--snapshot-every", 60) as server:
-        for _ in range(requests):
+        for sent in itertools.count():
+            if sent >= requests and len(list(folder.glob("log.sqlite.snapshots/*.snapshot"))) >= snapshots:
+                break
             rows, labels = rows_of(dice, dice.choice((1, 3, 7)))
             server.post("/learn", {"rows": rows, "labels": labels})
         server.kill()
@@ -81,14 +85,14 @@ def test_a_torn_or_altered_wal_gives_a_prefix_and_the_fold_of_it(tmp_path: Path)
 
 
 def test_a_snapshot_that_is_broken_foreign_or_ahead_is_not_believed(tmp_path: Path) -> None:
-    log = filled(tmp_path)
+    log = filled(tmp_path, snapshots=2)
     snapshots = sorted(Path(f"{log}.snapshots").iterdir())
     assert len(snapshots) == 2
     snapshots[1].write_bytes(snapshots[1].read_bytes()[:-100])
     assert same_bits(learned(log), plain_fold(log))
     other = tmp_path / "other"
     other.mkdir()
-    foreign = sorted(Path(f"{filled(other, 20)}.snapshots").iterdir())[0]
+    foreign = sorted(Path(f"{filled(other, 20, snapshots=1)}.snapshots").iterdir())[0]
     shutil.copy(foreign, snapshots[1])
     shutil.copy(foreign, snapshots[0].with_name("9" * 16 + ".snapshot"))
     assert same_bits(learned(log), plain_fold(log))
