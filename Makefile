@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks kills torture lost-workers bench bench-quick bench-guard clean
+.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills torture lost-workers bench bench-quick bench-guard clean
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
@@ -112,6 +112,10 @@ fuzz-long:
 # What once did harm, with the numbers of then.
 attacks: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/attacks.py
+
+# Every way to write a file, cut at every call to the system; the tests do it at some of them.
+cuts: $(VENV)/.installed
+	ROSENBLATT_CUTS=all $(BIN)/python -m pytest -q -n 2 tests/cuts
 
 # Runs killed by `kill -9` in their middle, resumed, and compared with undisturbed ones.
 KILLS ?= 1000

@@ -45,8 +45,7 @@ def make_data(data: Path) -> None:
 
     rows = [f"{i % 2},{(i * 7) % 11},{(i * i) % 13},{'ab'[(i * i // 3) % 2]}" for i in range(60)]
     (data / "x.csv").write_text("u,v,w,y\n" + "\n".join(rows) + "\n")
-    six = [f"{i % 3},{i * i % 5},{'ab'[i % 2]}" for i in range(6)]
-    (data / "six.csv").write_text("u,v,y\n" + "\n".join(six) + "\n")
+    (data / "few.csv").write_text("u,v,y\n0,0,a\n1,1,b\n")  # a picture is drawn for each step
     two = [f"{(i * 7) % 11},{(i * i) % 13},{'ab'[(i * 7) % 11 > 5]}" for i in range(30)]
     (data / "two.csv").write_text("u,v,y\n" + "\n".join(two) + "\n")
     for name, more in (("model", []), ("small blocks", ["--block", "32", "--max-iter", "2"])):
@@ -102,8 +101,8 @@ def _animate_in_python(kind: str) -> Run:
         import rosenblatt
         from rosenblatt.plot import animate
 
-        learner = rosenblatt.Perceptron(max_iter=2, tol=None, shuffle=False)
-        trace = rosenblatt.theory.trace([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["a", "b", "b"], learner)
+        learner = rosenblatt.Perceptron(max_iter=1, tol=None, shuffle=False)
+        trace = rosenblatt.theory.trace([[0.0, 1.0], [1.0, 0.0]], ["a", "b"], learner)
         animate(trace, out / f"steps.{kind}")
         return 0
 
@@ -175,7 +174,7 @@ PATHS = [
     ),
     WritePath(
         "trace",
-        command("trace", "DATA/six.csv", "--max-iter", "1", "--html", "OUT/t.html", "--plot", "OUT/t.gif"),
+        command("trace", "DATA/few.csv", "--max-iter", "1", "--html", "OUT/t.html", "--plot", "OUT/t.gif"),
         {"t.html": _is_page, "t.gif": None},
         ("trace --html", "trace --plot"),
     ),
