@@ -246,7 +246,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.space.look_at(table, learned.states)
         asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
         for state, targets in zip(learned.states, asked, strict=True):
-            state.learn(table, targets, recipe.used_rule, order=order)
+            state.learn(table, targets, recipe.used_rule, order)
 
     def _record(self, before: tuple[int, int]) -> None:
         """What was learned since these counts is one more entry of the history."""

@@ -9,7 +9,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError
-from rosenblatt.learners.epochs.run import LearningState
+from rosenblatt.learners.state.learning import LearningState
 from rosenblatt.learners.targets import Targets
 
 

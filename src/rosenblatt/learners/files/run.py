@@ -29,6 +29,7 @@ from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.model import model_of
 from rosenblatt.learners.files.parts import MOST_WEIGHTS, Progress, Ready, check_room
+from rosenblatt.learners.state.learning import PassOptions
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.model import Model
@@ -250,7 +251,7 @@ class FileRun:
             if [len(each) for each in known] != group.sizes:
                 raise DataError("the blocks of the data are not those of the checkpoint")
             places = np.concatenate(known)
-        self.state.learn(table, targets, self.recipe.used_rule, order=order, ratchet=True, places=places)
+        self.state.learn(table, targets, self.recipe.used_rule, order, PassOptions(ratchet=True, places=places))
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
 

@@ -18,6 +18,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import KEEPS, Arrays, settle_pocket
+from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
@@ -119,35 +120,25 @@ class DualState(Tallied):
             generator=engine.seed_generator(0),
         )
 
-    def learn(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        *,
-        order: NDArray[np.uint32] | None = None,
-        ratchet: bool = False,
-        places: NDArray[np.int64] | None = None,
-        cancel: NDArray[np.uint8] | None = None,
-    ) -> None:
+    def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
         """Fold rows into the state, in the given order.
 
         On exit the updates name rows of the table; `leave` moves these rows into the support.
         """
         run = self._run_on(table, targets)
         try:
-            run.learn(self.tally(), engine_rule(rule), order=order, ratchet=ratchet, cancel=cancel)
+            run.learn(self.tally(), engine_rule(rule), order=order, ratchet=how.ratchet, cancel=how.cancel)
         finally:  # an interrupted pass has learned whole rows, and all of them count
             self.recent = self.recent.followed_by(Updates(*run.updates(len(self.recent))))
             if run.pocket >= 0:
                 self.pocket = len(self.log) + run.pocket
 
-    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
+    def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the last weights get wrong, each counted with its sample weight."""
         found: float = self._run_on(table, targets).count_mistakes(order)
         return found
 
-    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
+    def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
         """Before the first epoch over these rows."""
         if self.keep == "pocket":
             asked = targets if order is None else targets.take(order)
