@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.interval import as_counts
+from rosenblatt.learners.targets import as_counts
 from rosenblatt.models.probability import Calibrator, Curve, leads
 from rosenblatt.select.isotonic import rising_steps
 

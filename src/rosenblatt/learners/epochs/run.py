@@ -151,7 +151,6 @@ def iter_epochs(
             best = state
         elif judge.improved and problem.validation is not None:
             best = state.copy()
-    assert judge.stop_reason is not None
     return Outcome(state if problem.validation is None else best, judge.history, judge.stop_reason)
 
 
@@ -189,3 +188,9 @@ def _score_of(outcome: Outcome, problem: Problem) -> float:
     scores = outcome.state.answer().scores(problem.table, problem.rows)
     targets = problem.targets if problem.rows is None else problem.targets.take(problem.rows)
     return -targets.weigh(replace(targets, tie_positive=False).wrong(scores))
+
+
+def validation_score(state: LearningState, *, table: Table, targets: Targets, rows: NDArray[np.uint32] | None) -> float:
+    """How good the answer so far is on the rows: the share that it gets right, each counted with its weight."""
+    asked = targets if rows is None else targets.take(rows)
+    return asked.quality(state.answer().scores(table, rows))

@@ -189,26 +189,30 @@ class DualState(Tallied):
 
     def _run_on(self, table: Table, targets: Targets) -> engine.DualRun:
         if self.run is None or self.table is not table:
-            if self.start is None or self.table is not table:
-                self.look_at(table, [self])
-            assert self.start is not None
+            known = self.start if self.table is table else None
+            start = self.starting_scores(table, [self])[0] if known is None else known
             source = self.kernel.among(table, self.cache_bytes)
             bias = 1.0 if self.fit_intercept else 0.0
-            self.run = engine.DualRun(source, targets.view, bias=bias, start=self.start)
-            self.start = None
+            self.table, self.start = table, None
+            self.run = engine.DualRun(source, targets.view, bias=bias, start=start)
         return self.run
 
     @staticmethod
     def look_at(table: Table, states: list[DualState]) -> None:
-        """Before learning from a table: the scores of its rows by what each state has learned, kernel values shared."""
+        """Before learning from a table: the scores of its rows by what each state has learned."""
+        for state, start in zip(states, DualState.starting_scores(table, states), strict=True):
+            state.table, state.start, state.run = table, start, None
+
+    @staticmethod
+    def starting_scores(table: Table, states: list[DualState]) -> list[NDArray[np.float64]]:
+        """The scores of the rows by what each state has learned, kernel values shared."""
         first, logs = states[0], tuple(state.log for state in states)
         starts = [np.zeros((table.count, first.K)) for _ in states]
         if any(map(len, logs)):
             survived = tuple(state.counter("survived") for state in states)
             walked = walk(first.kernel, table, first.support.rows, logs, survived, first.K, first.fit_intercept)
             starts = [last for last, _, _ in walked]
-        for state, start in zip(states, starts, strict=True):
-            state.table, state.start, state.run = table, start, None
+        return starts
 
     @staticmethod
     def recognise(table: Table, states: list[DualState]) -> None:

@@ -30,6 +30,7 @@ from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Updates, Voted
+from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import NO_PENALTY, Penalty, Rule
 
 
@@ -67,6 +68,20 @@ class State(Counted):
                 arrays[array.name] = array.new(arrays)
         arrays |= {"counters": new_counters(), "generator": generator}
         return cls(KEEPS[keep], declared, fit_intercept, arrays)
+
+    @classmethod
+    def of(
+        cls, recipe: Recipe, weights: NDArray[Any], intercept: NDArray[np.float64], generator: NDArray[np.uint64]
+    ) -> State:
+        """A state as a recipe asks for it that has seen nothing yet."""
+        return cls.begin(
+            weights,
+            intercept,
+            keep=recipe.used_keep,
+            fit_intercept=bool(recipe.fit_intercept),
+            generator=generator,
+            second_order=recipe.used_rule.traits.second_order,
+        )
 
     def fresh(self) -> State:
         """A state like this one, with one weight row of zeros, that has seen nothing yet."""
