@@ -100,6 +100,10 @@ def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
     """The record batches of an object with ``__arrow_c_stream__``: pandas, Polars, DuckDB, pyarrow."""
     first = 0
     for batch in pa.RecordBatchReader.from_stream(stream):
+        try:
+            batch.validate(full=True)
+        except pa.ArrowException as error:
+            raise DataError(f"the data are no sound Arrow stream: {str(error).splitlines()[0][:200]}") from None
         for begin in range(0, batch.num_rows, _ROWS):
             part = batch.slice(begin, _ROWS)
             yield TablePiece(part, first)
