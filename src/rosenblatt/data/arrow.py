@@ -63,7 +63,7 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
         waiting: list[Any] = []
         first = size = total = 0
         for batch in file.iter_batches(batch_size=_AT_ONCE, use_threads=False):
-            batch.validate(full=True)
+            _validate(batch)
             for part in _parts(batch):
                 waiting.append(part)
                 size += part.nbytes
@@ -87,7 +87,7 @@ def iter_feather(source: Source) -> Iterator[TablePiece]:
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
         first = total = 0
         for batch in batches:
-            batch.validate(full=True)
+            _validate(batch)
             total += batch.nbytes
             _check_growth(source, total)
             for begin in range(0, batch.num_rows, _ROWS):
@@ -101,13 +101,23 @@ def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
     first = 0
     for batch in pa.RecordBatchReader.from_stream(stream):
         try:
-            batch.validate(full=True)
+            _validate(batch)
         except pa.ArrowException as error:
             raise DataError(f"the data are no sound Arrow stream: {str(error).splitlines()[0][:200]}") from None
         for begin in range(0, batch.num_rows, _ROWS):
             part = batch.slice(begin, _ROWS)
             yield TablePiece(part, first)
             first += part.num_rows
+
+
+def _validate(batch: Any) -> None:
+    """Raise unless every array of a batch is what it claims to be, values included."""
+    batch.validate()
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowException as error:
+            raise pa.ArrowInvalid(f"the column {name!r}: {error}") from None
 
 
 def _parts(batch: Any) -> Iterator[Any]:
