@@ -69,7 +69,7 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
         waiting: list[Any] = []
         first = size = total = 0
         for batch in file.iter_batches(batch_size=_AT_ONCE, use_threads=False):
-            batch.validate(full=True)
+            _validate(batch)
             for part in _parts(batch):
                 waiting.append(part)
                 size += part.nbytes
@@ -93,7 +93,7 @@ def iter_feather(source: Source) -> Iterator[TablePiece]:
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
         first = total = 0
         for batch in batches:
-            batch.validate(full=True)
+            _validate(batch)
             total += batch.nbytes
             _check_growth(source, total)
             for begin in range(0, batch.num_rows, _ROWS):
@@ -106,6 +106,10 @@ def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
     """The record batches of an object with ``__arrow_c_stream__``: pandas, Polars, DuckDB, pyarrow."""
     first = 0
     for batch in pa.RecordBatchReader.from_stream(stream):
+        try:
+            _validate(batch)
+        except pa.ArrowException as error:
+            raise DataError(f"the data are no sound Arrow stream: {str(error).splitlines()[0][:200]}") from None
         for begin in range(0, batch.num_rows, _ROWS):
             part = batch.slice(begin, _ROWS)
             yield TablePiece(part, first)
@@ -120,6 +124,16 @@ def _with_leaves(table: Any) -> Any:
             table = pa.Table.from_batches([table])
         table, deep = table.flatten().combine_chunks(), deep + 1
     return table
+
+
+def _validate(batch: Any) -> None:
+    """Raise unless every array of a batch is what it claims to be, values included."""
+    batch.validate()
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowException as error:
+            raise pa.ArrowInvalid(f"the column {name!r}: {error}") from None
 
 
 def _parts(batch: Any) -> Iterator[Any]:

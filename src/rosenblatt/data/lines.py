@@ -89,7 +89,7 @@ class LineEncoder:
         # A gap is counted by the rows before it: with the gaps before it, that is its line.
         lost = np.array(passed_over, np.int64) + np.arange(len(passed_over))
         batch = spread.weighed(batch, np.concatenate([lost, np.arange(lines, len(spread.origin))]))
-        told = [(int(spread.origin[line]), why) for line, why in bad]
+        told = [spread.told(line, why) for line, why in bad]
         return Encoded(batch, int(spread.origin[lines - 1]) + 1 if lines else 0, told, passed_over)
 
     def _multiplied(self, chunk: Any, encoded: Encoded) -> Encoded:
