@@ -65,9 +65,24 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
     """
 
 
-class BothWeights:
-    """scikit-learn's names for the weights with and without the mean, which its own tests ask for."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class NamedByLoss:
+    """What scikit-learn's two passive-aggressive estimators are both told, by its names."""
 
+    C: float = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    shuffle: bool = True
+    verbose: int = 0
+    random_state: Any = None
+    warm_start: bool = False
+    average: bool = False
+
+    # Its names for the weights with and without the mean, which its own tests ask for.
     _average_coef = property(lambda self: self._weights_of(True)[0])
     _average_intercept = property(lambda self: self._weights_of(True)[1])
     _standard_coef = property(lambda self: self._weights_of(False)[0])
@@ -84,7 +99,7 @@ class BothWeights:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(BothWeights, LinearLearner):
+class PassiveAggressiveClassifier(NamedByLoss, LinearLearner):
     """scikit-learn's PassiveAggressiveClassifier by its own parameters, which left scikit-learn with 1.10.
 
     ``loss="hinge"`` is PA-I, ``loss="squared_hinge"`` PA-II. New code is better written with `PassiveAggressive`.
@@ -110,21 +125,9 @@ n_iter_no_change, warm_start, n_jobs, verbose
     array([1])
     """
 
-    C: float = 1.0
-    fit_intercept: bool = True
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    shuffle: bool = True
-    verbose: int = 0
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     n_jobs: int | None = None
-    random_state: Any = None
-    warm_start: bool = False
     class_weight: Any = None
-    average: bool = False
     multiclass: Literal["joint", "ovr"] = "ovr"
 
     def recipe(self) -> PassiveAggressiveRecipe:
