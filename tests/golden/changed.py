@@ -9,7 +9,8 @@ _AGES = "the pocket of a stream ages: with every 64th mistake its run counts hal
 _CONVERGED = "converged is an epoch without an update, and patience counts rows as well as epochs"
 _WEIGHTS = "sample and class weights count in every choice, one-vs-rest is judged by its answers, and stopping changed"
 _PROBABILITIES = (
-    "probabilities are those of the data, not bent to the decision, from rows all over the data, and the same on all CPUs"
+    "probabilities are those of the data, not bent to the decision, from rows all over the data, "
+    "and the same on all CPUs"
 )
 _ROWS = "rows are counted from 1 in the tables of a trace, and its learner is written with what differs only"
 _READER = "one reader for all tables: an encoder says more of its columns, and the C export is safe for every string"

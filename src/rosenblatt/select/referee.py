@@ -65,9 +65,7 @@ class Referee:
         if states:
             return self._replayed(fitting, states[restart])
         problem = fitting.problems[0]
-        mistakes = courses[restart].first_mistakes
-        assert mistakes is not None
-        return 1.0 - mistakes / problem.targets.total(problem.rows)
+        return 1.0 - courses[restart].first_mistakes / problem.targets.total(problem.rows)
 
     def _replayed(self, fitting: Fitting, states: list[Any]) -> float:
         """The same, by answers of all problems together: each block of rows is answered before it is learned.
