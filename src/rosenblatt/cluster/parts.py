@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.batches import Batch, join_batches, measures_of
-from rosenblatt.data.labels import Numbers, encode_labels
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError
 from rosenblatt.learners.targets import row_weights

@@ -21,12 +21,13 @@ from rosenblatt.cluster.parts import Facts, Part, facts_of
 from rosenblatt.cluster.run import tree
 from rosenblatt.cluster.spans import split_source
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.finding import _ADDRESS, _addresses, find_sources
+from rosenblatt.data.finding import ADDRESS, addresses, find_sources
 from rosenblatt.data.formats import LINE_FORMATS
-from rosenblatt.data.labels import PAIR, Labels, merge_classes
+from rosenblatt.data.labels import Labels, merge_classes
 from rosenblatt.data.limits import USUAL
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.looking import Look, conclude, look
+from rosenblatt.data.numbers import PAIR
 from rosenblatt.data.reader import Reader, Tally
 from rosenblatt.data.readers import check_classes, scan
 from rosenblatt.data.sources import Source, Spooled
@@ -152,8 +153,8 @@ def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -
     limits = reading.get("limits", USUAL)
     sources: list[Source] = []
     for name in named:
-        if _ADDRESS.fullmatch(name) and not os.path.exists(name):
-            sources += [Address(address, limits) for address in _addresses(name)]
+        if ADDRESS.fullmatch(name) and not os.path.exists(name):
+            sources += [Address(address, limits) for address in addresses(name)]
         else:
             encoder = reading.get("encoder")
             documents = isinstance(encoder, LineEncoder) and encoder.documents

@@ -214,14 +214,7 @@ def _begin(
     size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
     dtype = shape.dtype if terms is None else np.dtype(np.float32)
     weights, intercept = starting_weights(recipe.init, size, dtype, generator, bool(recipe.fit_intercept))
-    state = State.begin(
-        np.asfortranarray(weights),
-        intercept,
-        keep=recipe.used_keep,
-        fit_intercept=bool(recipe.fit_intercept),
-        generator=generator,
-        second_order=recipe.used_rule.traits.second_order,
-    )
+    state = State.of(recipe, np.asfortranarray(weights), intercept, generator)
     state.take_penalty(recipe.used_rule.penalty)
     generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
     sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))
