@@ -77,7 +77,7 @@ def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix)
     finally:
         over.set()
         thread.join()
-        client.wait_for_workers(2)
+        client.wait_for_workers(2, timeout=120)  # a nanny may have given up: say so, and what came before
     assert len(killed) == KILLS
 
 
