@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import check_weight
 from rosenblatt.learners.spaces import SAFE
+from rosenblatt.learners.targets import check_weight
 from rosenblatt.service.fold import Fold
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.messages import Examples

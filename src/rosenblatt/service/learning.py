@@ -225,5 +225,5 @@ def names_of(fold: Fold) -> dict[Any, int]:
     learner = fold.answering.learner
     if not learner.has_learned:
         return {}
-    names: dict[Any, int] = learner._names()
+    names: dict[Any, int] = learner.columns_by_name()
     return names

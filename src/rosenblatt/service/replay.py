@@ -80,7 +80,7 @@ class Replay:
         served = next(origin for origin in self.logs[-1].origins() if origin.served)
         begun = next((origin for origin in origins if origin.name == served.name), served)
         learner = begin_learner(begun) if recipe is None else new_learner(recipe)
-        names = learner._names() if learner.has_learned else {}
+        names = learner.columns_by_name() if learner.has_learned else {}
         if names:  # a model that learned on knows by what its features are called
             self.form.names = names
         return learner
