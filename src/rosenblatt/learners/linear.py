@@ -112,8 +112,7 @@ class WeightLearner(Learner):
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
-        stream = self._stream()
-        return self._reading().score_one(features, self.feature_columns) if stream is None else stream.scores(features)
+        return self._scores_of(self.learned, features)
 
     @property
     def coef_(self) -> Any:
@@ -176,9 +175,9 @@ class WeightLearner(Learner):
 
     @feature_names_in_.deleter
     def feature_names_in_(self) -> None:
-        if "_feature_names" not in vars(self):
+        if "_feature_names" not in vars(self) and self._stream() is None:
             raise AttributeError("feature_names_in_")
-        del self._feature_names
+        self.__dict__.pop("_feature_names", None)  # those of a stream go with it
 
     def _linear(self) -> Linear:
         if not self.has_learned:
@@ -189,6 +188,11 @@ class WeightLearner(Learner):
         return answer
 
     # -- streams
+
+    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
+        if (stream := learned.stream) is not None:
+            return stream.scores(features)
+        return learned.reading().score_one(features, self.feature_columns)
 
     def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""
@@ -291,8 +295,6 @@ class LinearLearner(Classifying, WeightLearner):
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
-        scores = self.scores_one(features)
-        learned = self.learned
-        if len(learned.classes) == 1:
-            return learned.labels_in_order[0]
-        return learned.labels_in_order[int(predict_codes(scores[None])[0])]
+        learned = self.learned  # once: a new class that comes meanwhile has its own
+        scores = self._scores_of(learned, features)
+        return learned.labels_in_order[0 if len(learned.classes) == 1 else int(predict_codes(scores[None])[0])]
