@@ -324,7 +324,8 @@ def test_sigterm_answers_what_was_accepted_and_saves_a_snapshot(tmp_path: Path, 
 
     def learn(who: int) -> None:
         rows, labels = rows_of(random.Random(who), 800)  # so large that it waits as bytes
-        replies.append(server.ask("POST", "/learn", {"rows": rows, "labels": labels})[0])
+        with contextlib.suppress(OSError):  # one that had not come whole was not accepted: it may be cut off
+            replies.append(server.ask("POST", "/learn", {"rows": rows, "labels": labels})[0])
 
     threads = [threading.Thread(target=learn, args=(who,)) for who in range(8)]
     for thread in threads:
