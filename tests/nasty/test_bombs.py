@@ -101,7 +101,7 @@ def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
     assert at > 0
     data[at + 8 : at + 12] = (2**31 - 1).to_bytes(4, "little")
     (tmp_path / "x.feather").write_bytes(data)
-    with pytest.raises(DataError, match="is not a sound Feather .* the column 's'"):
+    with pytest.raises(DataError, match=r"is not a sound Feather .* the column 's'"):
         scan(tmp_path / "x.feather")
 
 
