@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from corpus import DIALECTS
-from running import COMMAND, Counts, new_counts, run
+from running import Counts, Running, new_counts, run
 
 
 def one_cache_for_two_runs(folder: Path) -> Counts:
@@ -30,12 +30,11 @@ def one_cache_for_two_runs(folder: Path) -> Counts:
     for turn in range(40):
         cache = folder / f"cache{turn // 2}"  # new in every other turn
         both = [
-            subprocess.Popen([*COMMAND, "train", str(path), *words, "-o", str(folder / f"m{k}"), "--cache", str(cache)])
-            for k, path in enumerate(paths)
+            Running("train", path, *words, "-o", folder / f"m{k}", "--cache", cache) for k, path in enumerate(paths)
         ]
         for k, process in enumerate(both):
             counts["tried"] += 1
-            counts["crashed"] += process.wait() != 0  # both are sound: neither may be refused
+            counts["crashed"] += process.end().how != "fine"  # both are sound: neither may be refused
             counts["wrong"] += (folder / f"m{k}").read_bytes() != expected[k]
     return counts
 

@@ -69,7 +69,12 @@ def make_models(folder: Path) -> Iterator[Words]:
     from rosenblatt.models.container import read_container, write_container
 
     (folder / "x.svm").write_text("".join(f"{k} 1:{k % 7}\n" for k in range(20_000)))
-    assert run("train", folder / "x.svm", "-o", folder / "many", "--learner", "perceptron", "--max-iter", "1", "--quiet").how == "fine"
+    assert (
+        run(
+            "train", folder / "x.svm", "-o", folder / "many", "--learner", "perceptron", "--max-iter", "1", "--quiet"
+        ).how
+        == "fine"
+    )
     yield ["evaluate", folder / "many", folder / "x.svm", "--json"]
     (folder / "x.vw").write_text("1 |a b c\n-1 |a d e\n" * 20)
     words = ["--learner", "averaged", "--max-iter", "2", "--quiet"]
