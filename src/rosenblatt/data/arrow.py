@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from rosenblatt.data.columns import ColumnEncoder
+from rosenblatt.data.flatten import DEEPEST
 from rosenblatt.data.limits import Limits, shown
 from rosenblatt.data.pieces import Rows, find_columns
 from rosenblatt.data.sources import Source, Spooled
@@ -42,11 +43,16 @@ class TablePiece:
         return int(self.table.nbytes)
 
     def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
-        return Rows(self.table, np.arange(self.first, self.first + self.table.num_rows, dtype=np.int64))
+        table = _with_leaves(self.table)
+        return Rows(table, np.arange(self.first, self.first + table.num_rows, dtype=np.int64))
 
     def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        wanted = find_columns(names, self.table.schema.names)
-        return {name: self.table.column(name).to_pylist() for name in wanted}
+        table = _with_leaves(self.table)
+        wanted = find_columns(names, [*self.table.schema.names, *table.schema.names])
+        if "*" in names:
+            wanted = self.table.schema.names
+        own = set(self.table.schema.names)
+        return {name: (self.table if name in own else table).column(name).to_pylist() for name in wanted}
 
 
 def iter_parquet(source: Source) -> Iterator[TablePiece]:
@@ -108,6 +114,16 @@ def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
             part = batch.slice(begin, _ROWS)
             yield TablePiece(part, first)
             first += part.num_rows
+
+
+def _with_leaves(table: Any) -> Any:
+    """With a column such as ``user.age`` for each value within a column of objects."""
+    deep = 0
+    while any(pa.types.is_struct(kind) for kind in table.schema.types) and deep < DEEPEST:
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        table, deep = table.flatten().combine_chunks(), deep + 1
+    return table
 
 
 def _validate(batch: Any) -> None:

@@ -107,6 +107,16 @@ class Learned:
                     f"{name}={value!r}: what was learned with {name}={self.told[name]!r} cannot go on so; call fit"
                 )
 
+    def learn_one(self, features: dict[Any, float], label: Any, weight: float) -> bool:
+        """Learn one example; False, and nothing was learned, if no stream is under way that knows its label."""
+        stream = self.stream
+        if stream is None or not (stream.epsilon is not None or label in stream.codes):
+            return False
+        with self.lock:
+            stream.learn(features, label, weight)
+            self._reading = None
+        return True
+
     def changed(self) -> None:
         """More was learned: the answer has to be made again."""
         self._reading = None

@@ -15,13 +15,13 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, sorted_classes
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.base import Classifying, Learner, check_online, check_weight
+from rosenblatt.learners.base import Classifying, Learner
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import LINEAR, SAFE, Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.stream import Columns, Stream
-from rosenblatt.learners.targets import weight_of_class
+from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
@@ -105,20 +105,14 @@ class WeightLearner(Learner):
             weight = self._weight_of(features, label, weight)
             if weight == 0:
                 return self
-        stream = self._stream()
-        if stream is None or not stream.knows(label):
+        learned: Learned | None = vars(self).get("_learned")
+        if learned is None or not learned.learn_one(features, label, weight):
             self._begin_stream(features, label, weight)
-            return self
-        learned = self.learned
-        with learned.lock:
-            stream.learn(features, label, weight)
-            learned.changed()
         return self
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
-        stream = self._stream()
-        return self._reading().score_one(features, self._columns) if stream is None else stream.scores(features)
+        return self._scores_of(self.learned, features)
 
     @property
     def coef_(self) -> Any:
@@ -181,9 +175,9 @@ class WeightLearner(Learner):
 
     @feature_names_in_.deleter
     def feature_names_in_(self) -> None:
-        if "_feature_names" not in vars(self):
+        if "_feature_names" not in vars(self) and self._stream() is None:
             raise AttributeError("feature_names_in_")
-        del self._feature_names
+        self.__dict__.pop("_feature_names", None)  # those of a stream go with it
 
     def _linear(self) -> Linear:
         if not self.has_learned:
@@ -194,6 +188,11 @@ class WeightLearner(Learner):
         return answer
 
     # -- streams
+
+    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
+        if (stream := learned.stream) is not None:
+            return stream.scores(features)
+        return learned.reading().score_one(features, self.feature_columns)
 
     def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""
@@ -229,7 +228,7 @@ class WeightLearner(Learner):
             recipe.check_classes(len(classes))
             with learned.lock:
                 self._check_hashed(recipe)
-                names = self._names()
+                names = self.columns_by_name()
                 self.close_stream()
                 history = self.history_
                 states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
@@ -255,12 +254,12 @@ class WeightLearner(Learner):
         """The classes of one label."""
         return sorted_classes([label])
 
-    def _columns(self) -> Columns:
+    def feature_columns(self) -> Columns:
         """The column of each feature, by its name, or the bits of its hash."""
         bits = self.learned.told.get("hash_bits")
-        return bits if bits and self.n_features_in_ == 1 << bits else self._names()
+        return bits if bits and self.n_features_in_ == 1 << bits else self.columns_by_name()
 
-    def _names(self) -> dict[Any, int]:
+    def columns_by_name(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""
         stream = self._stream()
         if stream is not None:
@@ -296,8 +295,6 @@ class LinearLearner(Classifying, WeightLearner):
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
-        scores = self.scores_one(features)
-        learned = self.learned
-        if len(learned.classes) == 1:
-            return learned.labels_in_order[0]
-        return learned.labels_in_order[int(predict_codes(scores[None])[0])]
+        learned = self.learned  # once: a new class that comes meanwhile has its own
+        scores = self._scores_of(learned, features)
+        return learned.labels_in_order[0 if len(learned.classes) == 1 else int(predict_codes(scores[None])[0])]

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, Numbers, label_values
+from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.state.arrays import matrices
 from rosenblatt.learners.state.state import State, engine_rule
@@ -60,10 +61,6 @@ class Stream:
         elif not self._engine.learn(features, label, weight):
             self._bind(2 * (len(self.names) + len(features)))
             self._engine.learn(features, label, weight)
-
-    def knows(self, label: Any) -> bool:
-        """Can it be learned from as it is?"""
-        return self.epsilon is not None or label in self.codes
 
     def known(self, label: Any) -> Any:
         """The label among those that the stream tells apart; a number is itself."""

@@ -62,19 +62,12 @@ def save(model: Any, path: str | os.PathLike[str], *, state: bool = True) -> Non
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model that `save` or the command ``train`` wrote. No code is run, whatever the file holds.
+    """Read a model that answers, as `rosenblatt.load` does, which can also go on learning.
 
-    Raises
-    ------
-    ModelError
-        The file is truncated, altered, of another kind or of a newer version.
-
-    Examples
-    --------
     >>> import os, tempfile, rosenblatt
     >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
     >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
-    >>> rosenblatt.load(path).predict([[3.0]]).tolist()
+    >>> load(path).predict([[3.0]]).tolist()
     ['yes']
     """
     header, tensors = read_container(path, "model")

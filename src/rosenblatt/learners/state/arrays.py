@@ -72,6 +72,17 @@ class Array:
                 made[new] = made[new] + mix[new, old] * values[old]
         return made
 
+    def with_classes_at(self, values: NDArray[Any], classes: int, places: NDArray[np.intp]) -> NDArray[Any]:
+        """The values for so many weight rows, the old ones at these places."""
+        if self.shape not in ("weights", "classes"):
+            return values.copy()
+        made = np.full((classes, *values.shape[1:]), self.begin if self.inherits else 0.0, values.dtype)
+        if self.inherits:
+            made[places] = values
+        else:
+            made[places] += values
+        return made
+
 
 EVERY: tuple[Array, ...] = (
     Array("weights", "weights", as_rows=True),
@@ -101,11 +112,22 @@ def new_counters() -> NDArray[np.int64]:
 
 
 class Counted:
-    """A state with an array of counters, by name."""
+    """A state whose counters are among its arrays."""
+
+    arrays: Arrays
 
     @property
     def counters(self) -> NDArray[np.int64]:
-        raise NotImplementedError
+        return self.arrays["counters"]
+
+    @property
+    def generator(self) -> NDArray[np.uint64]:
+        return self.arrays["generator"]
+
+    @property
+    def mistake_weight(self) -> float:
+        """The sample weights of all mistakes."""
+        return float(self.arrays["mistake_weight"][0])
 
     def counter(self, name: str) -> int:
         return int(self.counters[COUNTERS.index(name)])
