@@ -180,7 +180,8 @@ def _sentence(error: BaseException) -> str:
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ImportError):
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return " ".join(str(error).split())[:2000]
+    text = " ".join(str(error).split())
+    return text if len(text) <= 2000 else f"{text[:1000]} … {text[-900:]}"  # the reason stands at the end
 
 
 def _open_standard_files() -> None:
