@@ -194,7 +194,7 @@ def _batch_of(X: Any, y: Any, weights: Any = None) -> Batch:
     table = as_table(X)
     if table.count != len(labels.codes):
         raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
-    rows = sp.csr_array(table.values)
+    rows = sp.csr_array(table.floats)
     names = [str(label).encode() for label in labels.classes.tolist()]
     starts, indices = rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
     return Batch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
