@@ -23,7 +23,8 @@ SLOW := tests/playground tests/golden tests/corners tests/benchmarks tests/nasty
 help: # this list
 	@sed -n "s/^\([a-z-]*\):.*# /\1:/p" $(MAKEFILE_LIST) | sort | column -t -s:
 
-demo: $(VENV)/.base # train and evaluate the family on real data, with the verdict
+# Where nothing is installed yet, the engine is compiled for this CPU alone; all else compiles it for the other ones too.
+demo: $(if $(wildcard $(VENV)/.base),$(VENV)/.base,$(VENV)/.native) # train and evaluate the family on real data, with the verdict
 	$(BIN)/rosenblatt demo
 
 check: $(VENV)/.installed # lint and the quick half of the tests
@@ -123,12 +124,19 @@ kills: $(VENV)/.installed
 	$(BIN)/python tests/kills/kills.py $(KILLS)
 
 # What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
-$(VENV)/.base: $(SOURCES)
+define INSTALL
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@echo "Fetching the dependencies and compiling the engine: two to three minutes"
+	@echo "Fetching the dependencies and compiling the engine: $(2)"
 	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
-	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation .
+	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=$(1) .
 	touch $@
+endef
+
+$(VENV)/.native: $(SOURCES)
+	$(call INSTALL,ON,about a minute)
+
+$(VENV)/.base: $(SOURCES)
+	$(call INSTALL,OFF,two minutes)
 
 $(VENV)/.installed: $(VENV)/.base
 	@echo "Fetching what the tests and linters need, into $(VENV)"

@@ -7,35 +7,16 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "fixed.hpp"
 #include "rows.hpp"
 
 namespace rosenblatt {
 
 inline constexpr int panel_rows = 32;
-
-// The exponential by fixed operations, since each libm has its own last bit: x = k ln 2 + r, then Taylor to r^13.
-inline double fixed_exp(double x) {
-  constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33, inverse_ln2 = 0x1.71547652b82fep+0;
-  if (!(x > -708.0)) return 0.0;
-  if (x > 709.0) x = 709.0;
-  const auto k = static_cast<std::int64_t>(x * inverse_ln2 + (x < 0 ? -0.5 : 0.5));
-  const double r = (x - static_cast<double>(k) * ln2_high) - static_cast<double>(k) * ln2_low;
-  double sum = 1.0 / 6227020800.0;
-  for (double c : {1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0,
-                   1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0})
-    sum = sum * r + c;
-  return sum * std::bit_cast<double>((k + 1023) << 52);
-}
-
-inline double fixed_tanh(double x) {
-  const double e = fixed_exp(-2.0 * std::fabs(x)), size = (1.0 - e) / (1.0 + e);
-  return x < 0 ? -size : size;
-}
 
 // linear x·z, poly (coef0 + gamma x·z)^degree, rbf exp(-gamma ‖x - z‖²), sigmoid tanh(coef0 + gamma x·z).
 struct KernelFunction {

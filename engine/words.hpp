@@ -95,11 +95,12 @@ inline void put_text(const char* begin, const char* end, std::uint32_t seed, std
   const std::size_t from = out.indices.size();
   out.make_room(found.size());
   double squares = 0;
-  for (std::size_t p = 0; p < found.size();) {
-    std::size_t q = p;
-    while (q < found.size() && found[q] == found[p]) ++q;
+  const std::uint32_t* const stop = found.data() + found.size();
+  for (const std::uint32_t* p = found.data(); p < stop;) {
+    const std::uint32_t* q = p;
+    while (q < stop && *q == *p) ++q;
     const auto count = static_cast<double>(q - p);
-    out.put(base + static_cast<std::int64_t>(found[p]), std::sqrt(count));
+    out.put(base + static_cast<std::int64_t>(*p), std::sqrt(count));
     squares += count;
     p = q;
   }

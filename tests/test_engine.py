@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from rosenblatt import engine, textbook
 
@@ -581,6 +582,15 @@ def test_rows_of_one_window_are_shuffled_as_single_rows() -> None:
     items = np.arange(100, dtype=np.uint32)
     engine.shuffle(items, engine.seed_generator(5))
     assert order.tolist() == items.tolist()
+
+
+def test_functions_by_fixed_operations_are_as_close_as_those_of_a_library() -> None:
+    numbers = np.concatenate([np.linspace(-800, 800, 4001), np.linspace(-3, 3, 4001), [0.0, -0.0, 1e-300]])
+    np.testing.assert_allclose(engine.sigmoid(numbers), expit(numbers), rtol=1e-15, atol=1e-300)
+    np.testing.assert_allclose(engine.softplus(numbers), np.logaddexp(0, numbers), rtol=2e-15, atol=1e-300)
+    above = np.concatenate([np.exp(np.linspace(-700, 700, 4001)), np.linspace(0.5, 2, 4001), [1.0, 5e-324]])
+    np.testing.assert_allclose(engine.log(above), np.log(above), rtol=2e-15, atol=4e-16)
+    assert np.isnan(engine.sigmoid(np.array([np.nan]))).all()
 
 
 def test_uniform_numbers_lie_in_their_range() -> None:

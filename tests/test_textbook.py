@@ -23,10 +23,13 @@ def binary_sets(d: int = 2) -> st.SearchStrategy[tuple[list[list[float]], list[i
 
 
 def test_it_imports_nothing_of_the_package() -> None:
-    tree = ast.parse(Path(textbook.__file__).read_text(encoding="utf-8"))
-    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
-    assert modules <= {"__future__", "math", "collections.abc", "dataclasses"}
+    chapters = sorted(Path(textbook.__file__).parent.glob("*.py"))
+    own = {f"rosenblatt.textbook.{chapter.stem}" for chapter in chapters}
+    for chapter in chapters:
+        tree = ast.parse(chapter.read_text(encoding="utf-8"))
+        modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        modules |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+        assert modules <= {"__future__", "math", "collections.abc", "dataclasses"} | own, chapter
 
 
 def test_one_update_of_a_false_negative() -> None:

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "fixed.hpp"
 #include "updates.hpp"
 #include "views.hpp"
 
@@ -50,9 +51,22 @@ Matrix<double> votes(const Rows& rows, const Rows& support, const UpdateArrays& 
   return out;
 }
 
+template <double (*function)(double)>
+Vector<double> of_each(const Input<double>& numbers) {
+  std::vector<double> out(numbers.size());
+  std::transform(numbers.data(), numbers.data() + numbers.size(), out.begin(), function);
+  return to_vector(std::move(out));
+}
+
 }  // namespace
 
 void bind_predict(nb::module_& m) {
+  m.def("sigmoid", &of_each<fixed_sigmoid>, "numbers"_a.noconvert(),
+        "1 / (1 + exp(-x)) of each, the same bits on every CPU.");
+  m.def("log", &of_each<fixed_log>, "numbers"_a.noconvert(),
+        "The logarithm of each, which is above 0, the same bits on every CPU.");
+  m.def("softplus", &of_each<fixed_softplus>, "numbers"_a.noconvert(),
+        "log(1 + exp(x)) of each, the same bits on every CPU.");
   m.def("scores", &scores, "rows"_a, "weights"_a.noconvert(), "intercept"_a.noconvert(),
         "order"_a.noconvert().none() = nb::none(), "Scores, one column per weight row.");
   m.def("votes", &votes, "rows"_a, "support"_a, "updates"_a.noconvert(), nb::kw_only(), "survived_last"_a,

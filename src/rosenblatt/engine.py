@@ -14,114 +14,7 @@ from typing import TYPE_CHECKING
 from rosenblatt.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rosenblatt._engine_baseline import (
-        COUNTERS,
-        WINDOW,
-        Contest,
-        DualRun,
-        KernelSource,
-        Pass,
-        Rows,
-        Rule,
-        State,
-        Stream,
-        Tally,
-        Targets,
-        column_source,
-        count_mistakes,
-        dense_rows,
-        describe_columns,
-        draw_order,
-        draw_strips,
-        draw_windows,
-        find_names,
-        find_text_names,
-        find_unusable,
-        hash_strings,
-        hash_texts,
-        kernel_matrix,
-        kernel_scores,
-        kernel_walk,
-        largest_sizes,
-        learn_on_budget,
-        make_buffer,
-        matrix_source,
-        multiply_columns,
-        parse,
-        row_source,
-        run_passes,
-        scan_labels,
-        scores,
-        seed_generator,
-        separate,
-        settle,
-        shuffle,
-        sorted_columns,
-        sparse_rows,
-        split_records,
-        squared_norms,
-        stored_rows,
-        strips_of,
-        structure,
-        symmetric_uniform,
-        votes,
-        with_squared_norms,
-    )
-
-__all__ = [
-    "COUNTERS",
-    "ISA",
-    "WINDOW",
-    "Contest",
-    "DualRun",
-    "KernelSource",
-    "Pass",
-    "Rows",
-    "Rule",
-    "State",
-    "Stream",
-    "Tally",
-    "Targets",
-    "column_source",
-    "count_mistakes",
-    "dense_rows",
-    "describe_columns",
-    "draw_order",
-    "draw_strips",
-    "draw_windows",
-    "find_names",
-    "find_text_names",
-    "find_unusable",
-    "hash_strings",
-    "hash_texts",
-    "kernel_matrix",
-    "kernel_scores",
-    "kernel_walk",
-    "largest_sizes",
-    "learn_on_budget",
-    "make_buffer",
-    "matrix_source",
-    "multiply_columns",
-    "parse",
-    "row_source",
-    "run_passes",
-    "scan_labels",
-    "scores",
-    "seed_generator",
-    "separate",
-    "settle",
-    "shuffle",
-    "sorted_columns",
-    "sparse_rows",
-    "split_records",
-    "squared_norms",
-    "stored_rows",
-    "strips_of",
-    "structure",
-    "symmetric_uniform",
-    "votes",
-    "with_squared_norms",
-]
+    from rosenblatt._engine_baseline import *  # noqa: F403 - every engine has the same names
 
 
 def _choose_isa() -> str:
@@ -130,8 +23,12 @@ def _choose_isa() -> str:
         raise ParameterError(f"ROSENBLATT_ISA={asked!r}: must be baseline or avx2")
     if asked == "plain" and find_spec("rosenblatt._engine_plain") is None:
         raise ParameterError("ROSENBLATT_ISA=plain: the engine must be built with -DROSENBLATT_PLAIN=ON")
+    if asked == "baseline" and find_spec("rosenblatt._engine_baseline") is None:
+        raise ParameterError("ROSENBLATT_ISA=baseline: the engine was built for one CPU alone, by ROSENBLATT_NATIVE")
     if asked in ("baseline", "plain"):
         return asked
+    if find_spec("rosenblatt._engine_baseline") is None:  # built with ROSENBLATT_NATIVE
+        return "avx2"
     has_avx2: bool = import_module("rosenblatt._engine_baseline").cpu_has_avx2()
     if asked == "avx2" and not has_avx2:
         raise ParameterError("ROSENBLATT_ISA=avx2: this CPU does not have AVX2")
@@ -140,4 +37,4 @@ def _choose_isa() -> str:
 
 ISA = _choose_isa()
 _module = import_module(f"rosenblatt._engine_{ISA}")
-globals().update({name: getattr(_module, name) for name in __all__ if name != "ISA"})
+globals().update({name: value for name, value in vars(_module).items() if not name.startswith("_")})

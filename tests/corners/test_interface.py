@@ -83,7 +83,7 @@ def test_a_kernel_learns_a_stream_of_features_that_come_as_they_come(make: Any, 
         learner.learn_one(x, label)
         if k:
             table.partial_fit(X[k : k + 1], y[k : k + 1])
-    order = [learner._names()[name] for name in "abc"]
+    order = [learner.columns_by_name()[name] for name in "abc"]
     np.testing.assert_allclose(learner.decision_function(X[:, np.argsort(order)]), table.decision_function(X))
     assert [learner.predict_one(x) for x in examples] == table.predict(X).tolist()
     save(learner, tmp_path / "m")

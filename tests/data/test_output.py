@@ -235,3 +235,18 @@ def test_whichever_call_fails_the_old_file_or_the_new_one_is_there(
                 assert left_in(tmp_path) in (["x"], []), (name, number, after)
                 outcomes.add(found)
     assert outcomes == {b"new" * 10_000, b"old" if exists else None}
+
+
+def test_the_open_files_of_another_process_are_not_ours(tmp_path: Path) -> None:
+    """/proc/PID/fd/N names what that process has open, not what stands under the number N here."""
+    (tmp_path / "ours").touch()
+    with (
+        (tmp_path / "theirs").open("wb") as theirs,
+        subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=theirs) as other,
+    ):
+        code = "import sys; from rosenblatt.data.output import write_whole; write_whole(sys.argv[1], b'new')"
+        with (tmp_path / "ours").open("wb") as ours:
+            subprocess.run([sys.executable, "-c", code, f"/proc/{other.pid}/fd/1"], stdout=ours, check=True)
+        other.communicate()
+    assert (tmp_path / "ours").read_bytes() == b""
+    assert (tmp_path / "theirs").read_bytes() == b"new"

@@ -23,6 +23,15 @@ def read_table(path: Path) -> None:
         batch.features  # noqa: B018
 
 
+def read_invalid(path: Path) -> None:
+    """An Arrow file that can be opened, but whose arrays break Arrow's own rules as the bytes say: none is taken."""
+    from invalid import write_invalid
+
+    what = write_invalid(random.Random(path.read_bytes()), path)
+    read_table(path)
+    raise AssertionError(f"was taken: {what}")
+
+
 def predict_table(path: Path) -> None:
     from rosenblatt.data import scan
     from rosenblatt.data.columns import Column, ColumnEncoder
@@ -107,7 +116,8 @@ def reseal(path: Path, kind: str, sound: list[tuple[dict[str, Any], dict[str, An
         elif kind == 2:
             tensors[name] = array.astype(random_.choice(("f4", "f8", "i4", "i8", "u1", "i2")))
         elif kind == 3 and array.size:
-            array.reshape(-1)[random_.randrange(array.size)] = random_.choice((0, -1, 1, 7, 10**6, 2**31 - 1))
+            value = np.int64(random_.choice((0, -1, 1, 7, 10**6, 2**31 - 1)))
+            array.reshape(-1)[random_.randrange(array.size)] = value.astype(array.dtype)
             tensors[name] = array
         elif kind == 4:
             tensors[name] = np.concatenate([array, array]) if array.ndim else array
@@ -338,6 +348,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
         "json lines": (".jsonl", read_table, lines),
         "json predicted": (".jsonl", predict_table, lines),
         "arrow": (".feather", read_table, arrow),
+        "invalid arrow": (".feather", read_invalid, [bytes(range(32))]),
         "parquet": (".parquet", read_table, parquet),
         "packed": (".csv.gz", read_table, [gz(text) for text in texts] + [b"PK\x03\x04" + texts[0]]),
         "documents": ("", read_documents, [*texts, *lines]),

@@ -1,135 +1,113 @@
-// Fuzzes the parsers of lines. Built with sanitizers by `make fuzz`: with clang, libFuzzer follows the branches that
-// an input takes, and its first byte says which parser reads the rest; else `parse TARGET SECONDS [SEED]` changes lines
-// at random.
+// Fuzzes the parsers of lines. The first byte of an input says which of them reads the rest.
 //
-// Held, for any bytes: nothing is read outside of them (they lie in memory of exactly their size), every row is sound, and a text
-// read whole gives the rows and the bad lines of the same text read line by line.
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <iterator>
-#include <map>
-#include <memory>
-
-#include "generator.hpp"
+// Held, for any bytes: nothing is read outside of them, every row is sound, and a text read whole gives the rows and
+// the bad lines of the same text read line by line.
+#include "guarded.hpp"
 #include "svmlight.hpp"
 #include "vw.hpp"
 #include "words.hpp"
 
 using namespace rosenblatt;
 
-using Parse = std::function<void(const char*, std::size_t, Parsed&)>;
+using Parse = void (*)(const char*, std::size_t, Parsed&);
 
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
+template <class Read>
+void read_lines(const char* data, std::size_t size, Parsed& out, Read&& read) {
+  for_each_line(data, size, out, [&](const char* at, const char* end) { return read(at, end, out); });
 }
 
-Parse lines_of(std::function<std::string(const char*, const char*, Parsed&)> read) {
-  return [read](const char* data, std::size_t size, Parsed& out) {
-    for_each_line(data, size, out, [&](const char* at, const char* end) { return read(at, end, out); });
-  };
-}
-
-Parse text_of(bool tabbed, Grams grams) {
-  return lines_of([=](const char* at, const char* end, Parsed& out) {
-    Tokenizer tokenizer(grams);
-    std::vector<std::uint32_t> found;
-    return labelled::read_line(at, end, out, true, tabbed, 1023, tokenizer, found);
+template <bool tabbed, Grams grams>
+void read_text(const char* data, std::size_t size, Parsed& out) {
+  Tokenizer tokenizer(grams);
+  std::vector<std::uint32_t> found;
+  read_lines(data, size, out, [&](const char* at, const char* end, Parsed& rows) {
+    return labelled::read_line(at, end, rows, true, tabbed, 1023, tokenizer, found);
   });
 }
 
-const std::map<std::string, std::pair<Parse, std::string>> targets = {
-    {"svmlight",
-     {lines_of([](auto at, auto end, Parsed& out) { return svmlight::read_line(at, end, out, true); }),
-      "+1 1:0.5 3:2e-3 # c\n-1 qid:3 2:1 9:-4.25e+10\r\n\n3 1:nan 2:1e400\n1 12345678901:1 7:.5 6:12345678.12345678\n"}},
-    {"svmlight labels", {lines_of([](auto at, auto end, Parsed& out) { return svmlight::read_label(at, end, out); }), "1 1:1\n-1\n#\n"}},
-    {"vw",
-     {lines_of([](auto at, auto end, Parsed& out) { return vw::read_line(at, end, out, true, 1023); }),
-      "1 2.5 'tag|a x y:2 |b:0.5 x 12:3\n-1 | :5 007 a:1e5\r\n|f a\n"}},
-    {"vw labels", {lines_of([](auto at, auto end, Parsed& out) { return vw::read_label(at, end, out); }), "1 2 |a x\n"}},
-    {"fasttext", {text_of(false, Grams::pairs), "__label__x The cat \xc3\xa9t\xc3\xa9\n__label__y\n__label__a __label__b\n"}},
-    {"tabbed", {text_of(true, Grams::characters), "ham\tGo \xe2\x80\x9cnow\xe2\x80\x9d\nspam\t\n\tx\n"}},
+template <bool with_label>
+void read_svmlight(const char* data, std::size_t size, Parsed& out) {
+  read_lines(data, size, out,
+             [](auto at, auto end, Parsed& rows) { return svmlight::read_line(at, end, rows, with_label); });
+}
+
+template <bool with_label>
+void read_vw(const char* data, std::size_t size, Parsed& out) {
+  read_lines(data, size, out,
+             [](auto at, auto end, Parsed& rows) { return vw::read_line(at, end, rows, with_label, 1023); });
+}
+
+template <std::string (*read)(const char*, const char*, Parsed&)>
+void read_labels(const char* data, std::size_t size, Parsed& out) {
+  read_lines(data, size, out, read);
+}
+
+constexpr Parse parsers[] = {
+    read_text<false, Grams::pairs>,     read_svmlight<true>,  read_labels<svmlight::read_label>,
+    read_text<true, Grams::characters>, read_vw<true>,        read_labels<vw::read_label>,
+    read_text<false, Grams::words>,     read_svmlight<false>, read_vw<false>,
 };
 
-struct Rows {
-  std::vector<std::int32_t> starts, indices, codes;
-  std::vector<double> values, weights;
-  std::vector<std::string> labels, bad;
-};
-
-void check(const std::string& text, const Parse& parse, Rows& rows, std::int64_t line) {
-  const std::unique_ptr<char[]> exact(new char[text.size()]);
-  std::copy(text.begin(), text.end(), exact.get());
-  Parsed out;
-  parse(exact.get(), text.size(), out);
-  require(out.starts.size() == out.codes.size() + 1, "a start a row");
-  require(out.weights.empty() || out.weights.size() == out.codes.size(), "a weight a row");
-  for (std::size_t i = 0; i + 1 < out.starts.size(); ++i)
+void check(Parsed& out) {
+  const std::size_t rows = out.codes.size();
+  require(out.starts.size() == rows + 1 && out.starts.back() == static_cast<std::int32_t>(out.indices.size()),
+          "a start for each row");
+  require(out.indices.size() == out.values.size(), "a column for each value");
+  require(out.weights.empty() || out.weights.size() == rows, "a weight for each row");
+  require(static_cast<std::int64_t>(rows + out.gaps.size()) == out.lines, "a line gives a row or none");
+  const auto labels = static_cast<std::int32_t>(out.labels.labels().size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    require(out.codes[i] >= -1 && out.codes[i] < labels, "a label for each code");
     for (std::int32_t p = out.starts[i]; p < out.starts[i + 1]; ++p) {
       require(p == out.starts[i] || out.indices[p - 1] < out.indices[p], "columns rise");
-      require(out.indices[p] >= 0 && std::isfinite(out.values[p]), "columns and values are usable");
+      require(out.indices[p] >= 0 && out.indices[p] <= out.largest && std::isfinite(out.values[p]),
+              "columns and values are usable");
     }
-  for (std::size_t p = 0; p < out.values.size(); ++p) {
-    rows.indices.push_back(out.indices[p]);
-    rows.values.push_back(out.values[p]);
   }
-  for (std::size_t i = 0; i < out.codes.size(); ++i) {
-    rows.starts.push_back(out.starts[i + 1] - out.starts[i]);
-    rows.labels.push_back(out.codes[i] < 0 ? "" : out.labels.labels()[out.codes[i]]);
-    rows.weights.push_back(out.weights.empty() ? 1.0 : out.weights[i]);
-  }
-  for (const BadLine& bad : out.bad) rows.bad.push_back(std::to_string(line + bad.line) + bad.why);
+  for (const BadLine& bad : out.bad)
+    for (const char c : bad.why) require(static_cast<unsigned char>(c) >= 0x20, "a sentence is printable");
+}
+
+std::string_view label_of(Parsed& rows, std::size_t i) {
+  return rows.codes[i] < 0 ? std::string_view() : std::string_view(rows.labels.labels()[rows.codes[i]]);
 }
 
 // The whole text, and the same text line by line.
-void try_text(const std::string& text, const Parse& parse) {
-  Rows whole, apart;
-  check(text, parse, whole, 0);
+void try_text(std::string_view text, Parse parse) {
+  static Guarded guarded;
+  Parsed whole;
+  parse(guarded.hold(text), text.size(), whole);
+  check(whole);
+  std::size_t row = 0, bad = 0;
   std::int64_t line = 0;
   for (std::size_t at = 0; at < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    check(text.substr(at, end - at), parse, apart, line);
+    const std::string_view piece = text.substr(at, end - at);
+    Parsed part;
+    parse(guarded.hold(piece), piece.size(), part);
+    check(part);
+    for (std::size_t i = 0; i < part.codes.size(); ++i, ++row) {
+      require(row < whole.codes.size() && label_of(part, i) == label_of(whole, row), "the same labels");
+      const double weight = part.weights.empty() ? 1.0 : part.weights[i];
+      require(weight == (whole.weights.empty() ? 1.0 : whole.weights[row]), "the same weights");
+      const std::int32_t begin = part.starts[i], count = part.starts[i + 1] - begin, there = whole.starts[row];
+      require(count == whole.starts[row + 1] - there, "the same number of features");
+      for (std::int32_t p = 0; p < count; ++p)
+        require(
+            part.indices[begin + p] == whole.indices[there + p] && part.values[begin + p] == whole.values[there + p],
+            "the same rows");
+    }
+    for (const BadLine& found : part.bad) {
+      require(bad < whole.bad.size() && whole.bad[bad].line == line && whole.bad[bad].why == found.why,
+              "the same bad lines");
+      ++bad;
+    }
     at = end;
   }
-  require(whole.starts == apart.starts && whole.indices == apart.indices && whole.values == apart.values, "same rows");
-  require(whole.labels == apart.labels && whole.weights == apart.weights && whole.bad == apart.bad, "same labels");
+  require(row == whole.codes.size() && bad == whole.bad.size(), "no more rows and bad lines");
 }
 
-#ifdef COVERAGE_GUIDED
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const auto& [parse, start] = std::next(targets.begin(), data[0] % targets.size())->second;
-  try_text(std::string(reinterpret_cast<const char*>(data + 1), size - 1), parse);
+  if (size > 0) try_text({reinterpret_cast<const char*>(data + 1), size - 1}, parsers[data[0] % std::size(parsers)]);
   return 0;
 }
-#else
-int main(int count, char** words) {
-  if (count < 3 || !targets.count(words[1])) {
-    for (const auto& [name, _] : targets) std::puts(name.c_str());
-    return 2;
-  }
-  const auto& [parse, start] = targets.at(words[1]);
-  const std::string pieces[] = {" ", "\n", "\r\n", "\t", ":", "|", "#", "-", "+", ".", "e", "e-", "1e400", "nan", "inf", "99999999",
-                                "2147483646", "0", "'", "__label__", "qid:", "\xef\xbb\xbf", std::string(1, '\0'), "\xe2\x80"};
-  Generator generator = Generator::seeded(count > 3 ? std::strtoull(words[3], nullptr, 10) : 0, 1);
-  const auto below = [&](std::size_t n) { return generator.below(static_cast<std::uint32_t>(n)); };
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(std::atoi(words[2]));
-  std::int64_t turns = 0;
-  for (std::string text = start; std::chrono::steady_clock::now() < deadline; ++turns) {
-    if (below(20) == 0 || text.size() > 4000) text = start;
-    for (std::uint32_t change = below(4) + 1; change > 0; --change) {
-      const std::size_t at = below(text.size() + 1), length = std::min<std::size_t>(below(6), text.size() - at);
-      const std::uint32_t kind = below(4);
-      if (kind == 0) text.erase(at, length);
-      if (kind == 1) text.insert(at, pieces[below(std::size(pieces))]);
-      if (kind == 2 && at < text.size()) text[at] = static_cast<char>(below(256));
-      if (kind == 3) text.insert(at, text.substr(below(text.size() + 1), below(40)));
-    }
-    try_text(text, parse);
-  }
-  std::printf("%s: %lld texts\n", words[1], static_cast<long long>(turns));
-}
-#endif

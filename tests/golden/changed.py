@@ -8,7 +8,9 @@ _RECIPE = "a checkpoint holds a recipe instead of the options of all learners, a
 _AGES = "the pocket of a stream ages: at every power of two of examples its run counts half"
 _CONVERGED = "converged is an epoch without an update, and patience counts rows as well as epochs"
 _WEIGHTS = "sample and class weights count in every choice, one-vs-rest is judged by its answers, and stopping changed"
-_PROBABILITIES = "probabilities are those of the data, not bent to the decision, from rows all over the data"
+_PROBABILITIES = (
+    "probabilities are those of the data, not bent to the decision, from rows all over the data, and the same on all CPUs"
+)
 _ROWS = "rows are counted from 1 in the tables of a trace, and its learner is written with what differs only"
 _READER = "one reader for all tables: an encoder says more of its columns, and the C export is safe for every string"
 _STRIPS = "rows of a file are shuffled by strips, as those of an array are, and stored before the first epoch"

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROWS = 400
-OPTIONS = ["--max-iter", "4", "--block", "64", "--quiet"]
+OPTIONS = ["--max-iter", "4", "--block", "64", "--bits", "12", "--quiet"]
 
 
 def words_of(i: int) -> str:
@@ -155,8 +155,8 @@ class Case:
         for path in folder.iterdir():
             path.unlink()
         count, model, held = folder / "count", folder / "m", folder / "c"
-        words, kills, left = [*self.train, "-o", str(model), "--checkpoint", str(held), "--every", "0s"], 0, 3
-        while left and (kills == 0 or random_.random() < 0.3):
+        words, kills, left = [*self.train, "-o", str(model), "--checkpoint", str(held), "--every", "0s"], 0, 8
+        while left and (kills == 0 or random_.random() < 0.7):
             left -= 1
             count.write_bytes(b"")
             goal = random_.randrange(1, max(2, self.checkpoints - 1 if kills == 0 else 4))
@@ -227,7 +227,7 @@ def kill_runs(kills: int, seed: int = 0, say: Any = lambda line: None) -> tuple[
             if counts.killed > before:
                 learners.add(learner)
                 formats.add(name)
-            if tries % 50 == 0:
+            if tries % 20 == 0:
                 say(f"{counts.killed:,} killed, {counts.resumed:,} resumed, {len(counts.wrong)} wrong")
     return counts, learners, formats
 

@@ -102,7 +102,7 @@ def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tu
             table,
             Targets(y, len(state.intercept), weights, tie_positive=case.tie == "positive"),
             rule,
-            order=np.array(present, dtype=np.uint32),
+            np.array(present, dtype=np.uint32),
         )
         mistakes.append(state.counter("mistakes") - before)
     return state, mistakes

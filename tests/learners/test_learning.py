@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, textbook
+from rosenblatt.learners.epochs.progress import run_threads
 
 AND = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
@@ -217,6 +218,20 @@ print("ready", flush=True)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
+
+
+def test_ctrl_c_while_threads_begin_stops_those_that_run() -> None:
+    def work(cancel: Any) -> None:
+        while not cancel[0]:
+            time.sleep(0.001)
+
+    class Interrupted(list[Any]):
+        def __iter__(self) -> Any:
+            yield self[0]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_threads(Interrupted([work, work]), 2)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

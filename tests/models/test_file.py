@@ -444,3 +444,13 @@ def test_probabilities_are_saved(tmp_path, calibrate, classes):
 def test_a_model_without_probabilities_says_so(tmp_path):
     with pytest.raises(ModelError, match="the model has scores but no probabilities"):
         load(saved(tmp_path)).predict_proba(X)
+
+
+def test_one_long_label_among_many_does_not_ask_for_gigabytes(tmp_path):
+    """NumPy holds texts with the room of the longest for each: 436 KB of labels took 4 GB."""
+    save(rosenblatt.Perceptron().fit(np.eye(3), ["a", "b", "c"]), tmp_path / "m")
+    header, tensors = read_container(tmp_path / "m", "model")
+    header["classes"]["values"] = [*(f"a{k:05}" for k in range(5000)), "b" * 200_000]
+    write_container(tmp_path / "m", "model", header, tensors)
+    with pytest.raises(ModelError, match="one of its labels is too long for so many classes"):
+        load(tmp_path / "m")

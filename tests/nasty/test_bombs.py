@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import os
 import subprocess
@@ -16,7 +17,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from rosenblatt.data import arrow, scan, sources
+from rosenblatt.data import arrow, scan, several, sources
 from rosenblatt.data.limits import Limits
 from rosenblatt.data.sources import Source, Spooled
 from rosenblatt.errors import DataError, LabelError
@@ -100,7 +101,7 @@ def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
     assert at > 0
     data[at + 8 : at + 12] = (2**31 - 1).to_bytes(4, "little")
     (tmp_path / "x.feather").write_bytes(data)
-    with pytest.raises(DataError, match="is not a sound Feather"):
+    with pytest.raises(DataError, match="is not a sound Feather .* the column 's'"):
         scan(tmp_path / "x.feather")
 
 
@@ -119,3 +120,39 @@ def test_what_is_no_data_is_one_sentence(tmp_path: Path, name: str, content: byt
         said = str(error)
     assert "\n" not in said
     assert len(said) < 400
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_no_label_is_longer_than_256_bytes(tmp_path: Path, ending: str) -> None:
+    """Classes are held with the room of the longest for each: one of 100 KB among 20,000 took 8 GB."""
+    table = pa.table({"a": [1, 2, 3], "y": ["p", "é" * 128, "é" * 129]})
+    path = tmp_path / f"x{ending}"
+    if ending == ".csv":
+        path.write_text("a,y\n" + "".join(f"{row['a']},{row['y']}\n" for row in table.to_pylist()))
+    elif ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        pa.parquet.write_table(table, path)
+    with pytest.raises(DataError, match=r"(line 4|row 3|line 3): the label 'y' is longer than 256 bytes"):
+        scan(path)
+    assert len(scan(path, skip_bad=True).scan_classes()) == 2
+
+
+def test_lines_with_many_labels_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is learned once for each of its labels: 2,000 of them and a megabyte of text took 4 GB."""
+    many = " ".join(f"__label__{k}" for k in range(1001))
+    (tmp_path / "x").write_text(f"__label__a __label__b one\n{many} two\n__label__a three\n")
+    with pytest.raises(DataError, match="x, line 2: the line has more than 1,000 labels"):
+        list(scan(tmp_path / "x", format="fasttext"))
+    assert sum(map(len, scan(tmp_path / "x", format="fasttext", skip_bad=True))) == 3
+    monkeypatch.setattr(several, "_MOST_BYTES", 1000)
+    (tmp_path / "x").write_text("__label__a __label__b word\n" * 40)
+    with pytest.raises(DataError, match="lines with several labels grow to more than"):
+        list(scan(tmp_path / "x", format="fasttext"))
+
+
+def test_an_arrow_stream_is_validated_too() -> None:
+    offsets = pa.py_buffer(np.array([0, 1, 2**30, 3], np.int32))
+    strings = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
+    with pytest.raises(DataError, match="the data are no sound Arrow stream: the column 's'"):
+        scan(pa.table({"s": strings, "y": [0, 1, 0]}))

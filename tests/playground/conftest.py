@@ -28,7 +28,10 @@ def address() -> Iterator[str]:
 
 
 class Visit:
-    """Opens pages in fresh contexts, and remembers what no page may do: log errors, or ask another host."""
+    """Opens pages in fresh contexts, and remembers what no page may do: log errors, or ask another host.
+
+    With a `clock`, what takes seconds is run in an instant: `page.clock.run_for(9000)`.
+    """
 
     def __init__(self, browser: Any, address: str) -> None:
         self.browser = browser
@@ -44,6 +47,7 @@ class Visit:
         height: int = 720,
         dark: bool = False,
         still: bool = True,
+        clock: bool = False,
         **options: Any,
     ) -> Any:
         context = self.browser.new_context(
@@ -52,9 +56,11 @@ class Visit:
             reduced_motion="reduce" if still else "no-preference",
             **options,
         )
-        context.set_default_timeout(5000)
+        context.set_default_timeout(30_000)
         self.contexts.append(context)
         page = context.new_page()
+        if clock:
+            page.clock.install()
         page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda e: self.complaints.append(str(e)))
         page.on("request", self.watch)
@@ -111,7 +117,7 @@ def screen(shared: Any) -> Any:
 def story(browser: Any, address: str) -> Iterator[Any]:
     """One page for the figures of all screens: each is used by one test alone."""
     visit = Visit(browser, address)
-    yield visit("#scene=1")
+    yield visit("#scene=1", clock=True)
     visit.leave()
 
 

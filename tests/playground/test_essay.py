@@ -46,11 +46,13 @@ def choose(screen: Any, name: str) -> None:
 
 
 def test_the_page_opens_on_the_story_and_moves_by_itself(visit: Any) -> None:
-    page = visit("", still=False)
+    page = visit("", still=False, clock=True)
     screen = page.locator("#screen-learn")
     assert screen.locator("h2").inner_text() == "A machine that learns from its mistakes"
-    # The story of its first mistakes is told and the line is found within seconds, without a click.
-    screen.get_by_text("A whole round is right: done, after 6 mistakes.").wait_for(timeout=20_000)
+    # The story of its first mistakes is told and the line is found within ten seconds, without a click.
+    screen.get_by_text("Wrong: the line moves.").wait_for()
+    page.clock.run_for(10_000)
+    screen.get_by_text("A whole round is right: done, after 6 mistakes.").wait_for()
     assert screen.get_by_role("button", name="Play again").count() == 1
 
 
@@ -60,7 +62,7 @@ def test_with_less_motion_asked_for_nothing_begins_by_itself(open_screen: Any) -
     assert screen.locator(".said").inner_text().startswith("A whole round is right: done")
     assert screen.locator(".region").count() == 3
     choose(screen, "Play again")
-    screen.get_by_text("Wrong: the line moves.").wait_for()
+    screen.get_by_text("Wrong: the borders move.").wait_for()
     choose(screen, "Pause")
 
 
@@ -155,11 +157,11 @@ def test_the_update_is_told_as_a_story(visit: Any) -> None:
 
 def test_score_by_finding_where_one_push_is_not_enough(open_screen: Any) -> None:
     page, screen = open_screen("score")
-    # By hand: 2·(−1.6) − 1.2·1 = −4.4, and 1.6² + 1² + 1 = 4.56.
-    assert "‖x‖² + 1 = 1.6² + 1² + 1 = 4.56" in screen.locator(".sum").inner_text()
-    assert screen.locator(".scoreline text").all_text_contents()[-2:] == ["−4.4", "0.16"]
+    # By hand: 2.4·(−0.9) + 0.6·1.4 = −1.32, and 0.9² + 1.4² + 1 = 3.77.
+    assert "‖x‖² + 1 = 0.9² + 1.4² + 1 = 3.77" in screen.locator(".sum").inner_text()
+    assert screen.locator(".scoreline text").all_text_contents()[-2:] == ["−1.32", "2.45"]
     assert screen.locator(".said").inner_text() == "One push is enough: the guess is now right."
-    drag(page, point(screen, 0), (40, 30), (20, 12))
+    drag(page, point(screen, 0), (-10, 60), (-10, 60))
     assert praised(screen).startswith("There.")
     assert screen.locator(".said").inner_text() == "The right way, but not far enough."
 
@@ -168,7 +170,7 @@ def test_and_by_clicking_corners(open_screen: Any) -> None:
     page, screen = open_screen("and")
     page.mouse.click(*point(screen, 1))
     page.mouse.click(*point(screen, 2))
-    screen.locator(".task.done").wait_for(timeout=20_000)
+    page.clock.run_for(20_000)
     assert re.fullmatch(r"Yes: OR takes \d+ mistakes\. It can learn 14 of the 16 gates\.", praised(screen))
 
 
@@ -193,10 +195,11 @@ def test_xor_by_uncrossing_the_diagonals(open_screen: Any) -> None:
 
 
 def test_noise_by_guessing_and_playing(open_screen: Any, node: Any) -> None:
-    _, screen = open_screen("noise")
+    page, screen = open_screen("noise")
     assert screen.locator(".held .point").count() == 60
     choose(screen, "average")
-    screen.get_by_text("Yes: at the end they miss last 22, average 5, vote 7, pocket 9.").wait_for(timeout=20_000)
+    page.clock.run_for(10_000)
+    screen.get_by_text("Yes: at the end they miss last 22, average 5, vote 7, pocket 9.").wait_for()
     assert praised(screen) == "New points missed at the end: last 22, average 5. Averaging pays."
     # The text holds at every step but the first few: averaging is not lucky at the end only.
     errors = node("replay.js", "exam", "noise", {"n": 120, "noise": 0.16, "held": 0.5, "seed": 43}, 4)
@@ -251,6 +254,7 @@ def test_yours_by_drawing_and_on_to_the_lab(open_screen: Any) -> None:
         for j in range(3):
             page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] * (0.3 + 0.2 * j))
     assert praised(screen) == "It learned what you drew."
+    assert re.fullmatch(r"6 points, \d+ mistakes?, and now all are right\.", screen.locator(".said").inner_text())
     screen.get_by_role("link", name="Take it to the lab").click()
     page.locator("#board [data-row='5']").wait_for(state="attached")
     assert page.locator("#board .points path").count() == 6

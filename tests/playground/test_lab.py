@@ -223,6 +223,9 @@ def test_every_option_has_a_sentence(screen: Any) -> None:
         assert field.locator("input, select").get_attribute("aria-description") == tip.inner_text()
     for option in page.locator("#learners option").all():
         assert (option.get_attribute("title") or "").endswith(".")
+    for button in page.locator("#app button:visible, .top button:visible:not(#theme)").all():
+        button.hover()
+        assert tip.inner_text().endswith("."), button.inner_text()
     page.get_by_label("Rule").focus()
     assert "How far a row moves the weights." in tip.inner_text()
 

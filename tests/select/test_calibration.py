@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +54,27 @@ def test_a_sigmoid_finds_the_numbers_that_made_the_labels() -> None:
     scores = generator.normal(size=200_000) * 3
     found = fit_sigmoid(scores, generator.random(200_000) < expit(1.5 * scores - 0.5)).sigmoid
     assert found == pytest.approx((1.5, -0.5), abs=0.03)
+
+
+_CURVE = """
+import numpy as np
+from rosenblatt.select.probability import fit_sigmoid
+generator = np.random.default_rng(0)
+scores = generator.normal(size=5000)
+curve = fit_sigmoid(scores, generator.random(5000) < 0.5 + 0.3 * np.tanh(scores))
+print([number.hex() for number in curve.sigmoid], curve(scores).tobytes().hex()[:4000])
+"""
+
+
+def test_probabilities_have_the_same_bits_whatever_numpy_makes_of_the_cpu() -> None:
+    """NumPy has other code for each kind of CPU; here it does without all that it can do without."""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", _CURVE], env={**os.environ, **more}, capture_output=True, text=True, check=True
+        ).stdout
+        for more in ({}, {"NPY_DISABLE_CPU_FEATURES": " ".join(np._core._multiarray_umath.__cpu_dispatch__)})
+    ]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("fit", [fit_sigmoid, fit_isotonic])

@@ -15,8 +15,7 @@ from rosenblatt import AROW, AutoPerceptron, AveragedPerceptron, Calibrated, Per
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.interval import as_counts, effective_rows
-from rosenblatt.learners.epochs.validation import hold_out
+from rosenblatt.learners.targets import as_counts, effective_rows, hold_out
 from rosenblatt.models.linear import Linear
 from rosenblatt.select.contest import _best, make_candidates
 from rosenblatt.select.decision import _clearly_better

@@ -72,6 +72,9 @@ def test_behind_nginx(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
                 learned = client.learn([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
                 assert client.answers([{"b": 1.0}], after=learned["last"])[0]["label"] == "y"
                 assert len(client.file()) > 100
+                # The live page asks from where it came: by the name and port of the proxy.
+                told = {"Origin": address}
+                assert client.request("POST", "/promote", b'{"learner":"averaged"}', told)
                 with pytest.raises(ServiceError) as refused:
                     client.request("POST", "/learn", b" " * (17 << 20))
                 assert refused.value.status == 413  # by the proxy already

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -164,6 +165,74 @@ def test_a_full_disk_stops_learning_only(tmp_path: Path) -> None:
             check_full_disk(server, log, lambda: subprocess.run(larger, check=True))
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def test_a_server_starts_on_a_full_disk_and_on_one_that_may_only_be_read(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk can be mounted by root only")
+    log, filler = disk / "log.sqlite", disk / "filler"
+    example = {"row": {"a": 1.0}, "label": "x"}
+
+    def check_that_it_only_answers(server: Server, *, heal: list[str] | None) -> None:
+        assert server.ask("POST", "/learn", example)[0] == 503
+        assert server.post("/predict", {"row": {"a": 1.0}, "after": 2})["answer"]["label"] == "x"
+        assert server.get("/ready")["learning"] != "on"
+        assert server.ask("POST", "/promote", {"learner": "averaged"})[0] == 503
+        assert len(server.get("/model/file")) > 100
+        if heal is not None:
+            subprocess.run(heal, check=True)
+            assert server.post("/learn", example)["first"] == 3
+            assert server.get("/ready")["learning"] == "on"
+        assert server.stop() == 0, server.text()
+
+    try:
+        with running(tmp_path, "--learner", "averaged", "--learn", log) as server:
+            server.post("/learn", {"rows": [{"b": 1.0}, {"a": 1.0}], "labels": ["y", "x"]})
+            assert server.stop() == 0
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with running(tmp_path, "--learn", log) as server:
+            check_that_it_only_answers(server, heal=None)
+        subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+        with open(filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(b"x" * 4096)
+        with running(tmp_path, "--learn", log) as server:
+            check_that_it_only_answers(server, heal=["rm", str(filler)])
+        assert same_bits(learned(log), plain_fold(log))
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+def test_predictions_are_bounded_on_disk_too(tmp_path: Path) -> None:
+    log, now = tmp_path / "log.sqlite", [1e9]
+    learning, _ = open_learning(str(log), Limits(predictions=5, retention=60), Wanted(make_recipe("averaged")))
+    remembered = learning.remembered
+    remembered.clock = Clock(0.0, lambda: 0.0, lambda: now[0])
+    remembered.clock._offset = 0.0
+    ids = [remembered.add({"a": float(at)}) for at in range(20)]
+    learning.log.connection.execute("PRAGMA query_only = 1")  # as if the disk were full
+    with pytest.raises(sqlite3.OperationalError):
+        learning.finish()
+    learning.log.connection.execute("PRAGMA query_only = 0")
+    learning.finish()
+    assert {id for id, _, _ in learning.log.remembered()} == set(ids[-5:])
+    assert (remembered.get(ids[-6]), remembered.get(ids[-1])) == (None, {"a": 19.0})
+    now[0] += 61
+    assert remembered.get(ids[-1]) is None
+    learning.finish()
+    assert learning.log.remembered() == []
+    learning.log.close()
+
+
+def test_a_server_with_tighter_limits_still_learns_its_log(tmp_path: Path) -> None:
+    log = filled(tmp_path, 10)
+    tight = Limits(values=1, cells=1, features=1, classes=1, name=1)
+    learning, _ = open_learning(str(log), tight)
+    learning.log.close()
+    assert same_bits(learning.fold.answering.learner, plain_fold(log))
 
 
 def test_a_clock_that_jumps_changes_no_order(tmp_path: Path) -> None:

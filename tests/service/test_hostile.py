@@ -24,7 +24,7 @@ MEMORY = 700 << 20  # libraries alone take nearly half of it
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with tight limits, which must be as well at the end as it was at the beginning."""
     folder = tmp_path_factory.mktemp("target")
-    sizes = "body=1M bodies=8M rows=1000 values=200 features=500 classes=5 weights=1500 name=100"
+    sizes = "body=1M bodies=8M rows=1000 values=200 cells=50K features=500 classes=5 weights=1500 name=100"
     limits = f"{sizes} connections=1200 seconds=3 idle=3".split()
     words = [word for limit in limits for word in ("--limit", limit)]
     with running(folder, "--learner", "averaged", "--learn", folder / "log.sqlite", *words) as server:
@@ -86,6 +86,9 @@ BOMBS: list[tuple[bytes, int]] = [
     (b'{"row":{"a":1},"probabilities":true}', 422),
     (b'{"row":[' + b"0," * 300 + b"0]}", 422),
     (b'{"rows":[' + b'{"a":1},' * 1000 + b'{"a":1}]}', 413),
+    (b'{"rows":[' + b"[]," * 300_000 + b"[]]}", 413),
+    (b'{"rows":[' + b"[" + b"0," * 199 + b"0]," + (b"[" + b"0," * 199 + b"0],") * 399 + b"[0]]}", 413),
+    (b'{"rows":[' + b'{"a":1},' * 999 + b'{"a":1}],"scores":true}', 200),
 ]
 
 
@@ -102,6 +105,7 @@ LESSONS: list[tuple[Any, str]] = [
     ({"row": {"a": 1}, "label": 3}, "another kind|are texts"),
     ({"row": {"a": 1}, "label": True}, "another kind|are texts"),
     ({"row": {"a": 1}, "label": 1.5}, "Expected"),
+    ({"rows": [{"a": 1}] * 2, "labels": [1, True]}, "must be of one kind"),
     ({"row": {"a": 1}, "label": None}, "Expected"),
     ({"row": {"a": 1}, "label": "x" * 101}, "more than 100 bytes"),
     ({"row": {"a": 1}, "label": "nul\0"}, "no label can hold"),
@@ -180,9 +184,11 @@ def test_slow_and_silent_clients_are_cut_off_and_others_are_served(target: Serve
             connection.sendall(HEAD + b"Content-Length: 20000\r\n\r\n{")  # a body that never comes
         elif at % 4 == 2:
             connection.sendall(b"P")
+        # The others say nothing at all.
     assert target.post("/predict", {"row": {"a": 1}})["answer"]["label"] == "x"
-    for connection in slow:
-        read_reply(connection)  # which returns, since the server closes
+    for at, connection in enumerate(slow):
+        reply = read_reply(connection)  # which returns, since the server closes
+        assert error_of(reply) == (408, "timeout") if at % 4 != 3 else not reply
         connection.close()
 
 
@@ -296,11 +302,13 @@ def test_arrow_that_could_grow_or_is_broken_is_refused(target: Server) -> None:
     coded = arrow_of(pa.table({"a": pa.array(["x"] * 9).dictionary_encode()}))
     nested = arrow_of(pa.table({"a": [[1.0], [2.0]]}))
     endless = arrow_of(pa.table({"a": pa.nulls(10**9)}))
+    wide = arrow_of(pa.table({f"c{at}": pa.nulls(900) for at in range(100)}))  # 90,000 cells of no bytes
     for body, status in [
         (packed, 422),
         (coded, 422),
         (nested, 422),
         (endless, 413),
+        (wide, 413),
         (plain[:50], 400),
         (b"x" * 99, 400),
     ]:

@@ -104,6 +104,23 @@ def test_a_shortened_log_goes_on_with_the_same_bits(log: Path, tmp_path: Path) -
         replay([str(log)], until=5)
 
 
+def test_a_request_that_is_sent_again_finds_its_reply_in_a_shortened_log(log: Path) -> None:
+    learning, _ = open_learning(str(log), Limits())
+    rows, labels = [{"f1": 1.0}, {"f2": -1.0}], ["yes", "no"]
+    examples = json.dumps({"rows": rows, "labels": labels}).encode()
+    (entry,) = learning.log.append([(2, 0.0, examples, "a key", b"digest")])
+    predicted, mistaken = learning.take(entry, rows, labels, None)
+    learning.log.close()  # as if killed: the reply was not stored
+    shorten(str(log))
+    again, _ = open_learning(str(log), Limits())
+    seq, digest, reply = again.log.known_keys(["a key"])["a key"]
+    again.log.close()
+    assert (seq, digest) == (entry.seq, b"digest")
+    assert reply is not None
+    found = json.loads(reply)
+    assert (found["last"], found["predicted"], found["mistaken"]) == (entry.last, predicted, mistaken)
+
+
 def test_rotated_logs_follow_one_another(log: Path, tmp_path: Path) -> None:
     archive, second = tmp_path / "first.sqlite", tmp_path / "second.sqlite"
     run_command("replay", log, "--rotate", archive)

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from rosenblatt.cli.shown import spelling
+
 VERBS = (
     "train",
     "predict",
@@ -119,7 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # by cli/start.py
             signal.signal(signal.SIGINT, interrupt)
         _open_standard_files()
-        return _run(sys.argv[1:] if argv is None else argv, interrupted)
+        with spelling():
+            return _run(sys.argv[1:] if argv is None else argv, interrupted)
     except BaseException as error:
         # What is interrupted while it is being loaded may end by an error of another kind.
         if not interrupted and not isinstance(error, KeyboardInterrupt):

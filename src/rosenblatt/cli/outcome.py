@@ -96,7 +96,7 @@ def command_of(args: argparse.Namespace, trained: Trained) -> str | None:
 
 def _page(title: str, model: Any, facts: dict[str, Any], held: Any, reader: Any) -> str:
     """Held-out rows and the first pass come first; the training rows are a footnote."""
-    from rosenblatt.interval import interval_of
+    from rosenblatt.evaluation import interval_of
     from rosenblatt.report import evaluate_batches, render_html
 
     right, rows = 1 - facts["progressive_error"], facts["rows"]

@@ -13,7 +13,7 @@ GRAMS = ("words", "pairs", "characters")
 BITS = 20
 DATA = "files, globs, folders, addresses; - is a pipe"
 _TEXT = ("delimiter", "decimal", "missing", "encoding", "header")
-_COLUMNS = ("label", "weight", "drop", "text", "category", "number", "bits", "grams")
+_COLUMNS = ("label", "weight", "drop", "text", "category", "number", "bits", "grams", "interactions")
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +49,14 @@ def add_column_arguments(parser: argparse.ArgumentParser, *, hashing: bool = Tru
     if hashing:
         group.add_argument("--bits", type=int, default=BITS, metavar="N", help=f"hash to 2^N columns (default {BITS})")
         group.add_argument("--grams", choices=GRAMS, default="pairs", help="what a text is made of (default pairs)")
+        group.add_argument(
+            "-q",
+            "--interactions",
+            action="append",
+            default=[],
+            metavar="AB",
+            help="vw: multiply the namespaces that begin with these letters, : being any; may be repeated",
+        )
 
 
 def data_options(args: argparse.Namespace) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=SIZE",
-        help="change a limit: body, bodies, rows, values, features, classes, weights, name, connections, seconds, "
-        "idle, waiting, predictions, retention or keys; may be repeated",
+        help="change a limit: body, bodies, rows, values, cells, features, classes, weights, name, connections, "
+        "seconds, idle, waiting, predictions, retention or keys; may be repeated",
     )
     parser.add_argument(
         "--snapshot-every",

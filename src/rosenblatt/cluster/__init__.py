@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rosenblatt.cluster.address import connect
     from rosenblatt.cluster.answers import evaluate, predict
-    from rosenblatt.cluster.training import ClusterTrained, train
+    from rosenblatt.cluster.result import ClusterTrained
+    from rosenblatt.cluster.training import train
 
 __all__ = ["ClusterTrained", "connect", "evaluate", "predict", "train"]
 
 _HOMES = {
-    "ClusterTrained": "training",
+    "ClusterTrained": "result",
     "connect": "address",
     "evaluate": "answers",
     "predict": "answers",

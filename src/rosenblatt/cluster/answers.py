@@ -25,7 +25,8 @@ from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.reader import Reader
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ClusterError, DataError, ParameterError
-from rosenblatt.evaluation import MOST_SCORES, MOST_UNKNOWN, Evaluation, Sums
+from rosenblatt.evaluation.figures import Evaluation
+from rosenblatt.evaluation.sums import MOST_SCORES, MOST_UNKNOWN, Sums
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model, model_of
 

@@ -5,15 +5,16 @@ Invariant: one shard gives the model that the plain learner gives, to the byte.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.cluster.bound import Bound
 from rosenblatt.cluster.hands import Hands
-from rosenblatt.cluster.run import ClusterRun
+from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.cluster.sources import Opened
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.reader import Reader
@@ -28,6 +29,54 @@ from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.training.trained import Trained
+
+
+@dataclass(frozen=True)
+class ClusterTrained(Trained):
+    """A model, how it came about, and what it took to mix.
+
+    >>> import numpy as np
+    >>> from rosenblatt import cluster
+    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
+    >>> trained.shards, trained.mixing
+    (2, 'momentum')
+    """
+
+    shards: int = 1
+    mixing: str = "mean"
+    mixes: int = 1  # per epoch
+    traffic: Traffic = field(default_factory=Traffic)
+    bound: Bound | None = None  # what the theorem says, where it says something
+    losses: int = 0  # how often work was done again because workers were gone
+    bad_lines: int = 0
+    states: tuple[State, ...] = ()
+    names: tuple[str, ...] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        traffic = self.traffic
+        each = max(traffic.mixes, 1)
+        found = {
+            "shards": self.shards,
+            "mixing": self.mixing,
+            "mixes": self.mixes,
+            "guarantee": "measured only" if self.mixing == "momentum" and self.shards > 1 else "bounded",
+            "bytes_up_per_mix": traffic.up // each,
+            "bytes_down_per_mix": traffic.down // each,
+            "largest_message": traffic.widest,
+            "bytes_measured": traffic.measured,
+            "losses": self.losses,
+        }
+        if self.bound is None:
+            found["guarantee"] = "measured only"
+        return super().facts() | {"cluster": found | ({} if self.bound is None else {"bound": self.bound.to_json()})}
+
+    @property
+    def learner(self) -> Any:
+        """What was learned, as a fitted learner of the library, which can go on learning."""
+        state = self.states[0].copy()
+        return learner_of(self.recipe, self.model.classes, state, self.history, self.stop_reason, self.names)
 
 
 def learner_of(

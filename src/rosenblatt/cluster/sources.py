@@ -21,7 +21,7 @@ from rosenblatt.cluster.rows import Facts, Part, facts_of
 from rosenblatt.cluster.run import tree
 from rosenblatt.cluster.spans import split_source
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.finding import _ADDRESS, _addresses, find_sources
+from rosenblatt.data.finding import ADDRESS, addresses, find_sources
 from rosenblatt.data.formats import LINE_FORMATS
 from rosenblatt.data.labels import merge_classes
 from rosenblatt.data.limits import USUAL
@@ -144,8 +144,8 @@ def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -
     limits = reading.get("limits", USUAL)
     sources: list[Source] = []
     for name in named:
-        if _ADDRESS.fullmatch(name) and not os.path.exists(name):
-            sources += [Address(address, limits) for address in _addresses(name)]
+        if ADDRESS.fullmatch(name) and not os.path.exists(name):
+            sources += [Address(address, limits) for address in addresses(name)]
         else:
             encoder = reading.get("encoder")
             documents = isinstance(encoder, LineEncoder) and encoder.documents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from rosenblatt.cluster.bound import Bound, find_bound, is_bounded
 from rosenblatt.cluster.checkpoint import restore, save_run
 from rosenblatt.cluster.hands import Hands, hands_of
 from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_recipe
-from rosenblatt.cluster.result import learner_of, model_of_run
+from rosenblatt.cluster.result import ClusterTrained, model_of_run
 from rosenblatt.cluster.rows import Shape, assemble, both_columns, cut_shards, used_columns
-from rosenblatt.cluster.run import ClusterRun, Traffic, tree
+from rosenblatt.cluster.run import ClusterRun, tree
 from rosenblatt.cluster.shard import rows_and_weight
 from rosenblatt.cluster.sources import Opened, open_source
 from rosenblatt.data.labels import Labels
@@ -31,59 +31,12 @@ from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.family import make_recipe
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import LinearRecipe
-from rosenblatt.training.trained import EPOCHS, Trained
+from rosenblatt.training.trained import EPOCHS
 
 MOST_SHARDS = 64  # where their number is left open
 LEAST_ROWS = 10_000  # of a shard, then
 WIDE = 4096  # features from which on it is worth to find those that are used
 SHARD_SEED = 1 << 62  # generators of shards are those of restarts that nobody asks for
-
-
-@dataclass(frozen=True)
-class ClusterTrained(Trained):
-    """A model, how it came about, and what it took to mix.
-
-    >>> import numpy as np
-    >>> from rosenblatt import cluster
-    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
-    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
-    >>> trained.shards, trained.mixing
-    (2, 'momentum')
-    """
-
-    shards: int = 1
-    mixing: str = "mean"
-    mixes: int = 1  # per epoch
-    traffic: Traffic = field(default_factory=Traffic)
-    bound: Bound | None = None  # what the theorem says, where it says something
-    losses: int = 0  # how often work was done again because workers were gone
-    bad_lines: int = 0
-    states: tuple[State, ...] = ()
-    names: tuple[str, ...] | None = None
-
-    def facts(self) -> dict[str, Any]:
-        traffic = self.traffic
-        each = max(traffic.mixes, 1)
-        found = {
-            "shards": self.shards,
-            "mixing": self.mixing,
-            "mixes": self.mixes,
-            "guarantee": "measured only" if self.mixing == "momentum" and self.shards > 1 else "bounded",
-            "bytes_up_per_mix": traffic.up // each,
-            "bytes_down_per_mix": traffic.down // each,
-            "largest_message": traffic.widest,
-            "bytes_measured": traffic.measured,
-            "losses": self.losses,
-        }
-        if self.bound is None:
-            found["guarantee"] = "measured only"
-        return super().facts() | {"cluster": found | ({} if self.bound is None else {"bound": self.bound.to_json()})}
-
-    @property
-    def learner(self) -> Any:
-        """What was learned, as a fitted learner of the library, which can go on learning."""
-        state = self.states[0].copy()
-        return learner_of(self.recipe, self.model.classes, state, self.history, self.stop_reason, self.names)
 
 
 def train(
@@ -257,14 +210,7 @@ def _begin(
     size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
     dtype = shape.dtype if terms is None else np.dtype(np.float32)
     weights, intercept = starting_weights(recipe.init, size, dtype, generator, bool(recipe.fit_intercept))
-    state = State.begin(
-        np.asfortranarray(weights),
-        intercept,
-        keep=recipe.used_keep,
-        fit_intercept=bool(recipe.fit_intercept),
-        generator=generator,
-        second_order=recipe.used_rule.traits.second_order,
-    )
+    state = State.of(recipe, np.asfortranarray(weights), intercept, generator)
     state.take_penalty(recipe.used_rule.penalty)
     generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
     sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))

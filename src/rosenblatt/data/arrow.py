@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from rosenblatt.data.columns import ColumnEncoder
+from rosenblatt.data.flatten import DEEPEST
 from rosenblatt.data.limits import Limits, shown
 from rosenblatt.data.pieces import Rows, find_columns
 from rosenblatt.data.sources import Source, Spooled
@@ -42,11 +43,16 @@ class TablePiece:
         return int(self.table.nbytes)
 
     def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
-        return Rows(self.table, np.arange(self.first, self.first + self.table.num_rows, dtype=np.int64))
+        table = _with_leaves(self.table)
+        return Rows(table, np.arange(self.first, self.first + table.num_rows, dtype=np.int64))
 
     def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        wanted = find_columns(names, self.table.schema.names)
-        return {name: self.table.column(name).to_pylist() for name in wanted}
+        table = _with_leaves(self.table)
+        wanted = find_columns(names, [*self.table.schema.names, *table.schema.names])
+        if "*" in names:
+            wanted = self.table.schema.names
+        own = set(self.table.schema.names)
+        return {name: (self.table if name in own else table).column(name).to_pylist() for name in wanted}
 
 
 def iter_parquet(source: Source) -> Iterator[TablePiece]:
@@ -63,7 +69,7 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
         waiting: list[Any] = []
         first = size = total = 0
         for batch in file.iter_batches(batch_size=_AT_ONCE, use_threads=False):
-            batch.validate(full=True)
+            _validate(batch)
             for part in _parts(batch):
                 waiting.append(part)
                 size += part.nbytes
@@ -87,7 +93,7 @@ def iter_feather(source: Source) -> Iterator[TablePiece]:
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
         first = total = 0
         for batch in batches:
-            batch.validate(full=True)
+            _validate(batch)
             total += batch.nbytes
             _check_growth(source, total)
             for begin in range(0, batch.num_rows, _ROWS):
@@ -100,10 +106,34 @@ def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
     """The record batches of an object with ``__arrow_c_stream__``: pandas, Polars, DuckDB, pyarrow."""
     first = 0
     for batch in pa.RecordBatchReader.from_stream(stream):
+        try:
+            _validate(batch)
+        except pa.ArrowException as error:
+            raise DataError(f"the data are no sound Arrow stream: {str(error).splitlines()[0][:200]}") from None
         for begin in range(0, batch.num_rows, _ROWS):
             part = batch.slice(begin, _ROWS)
             yield TablePiece(part, first)
             first += part.num_rows
+
+
+def _with_leaves(table: Any) -> Any:
+    """With a column such as ``user.age`` for each value within a column of objects."""
+    deep = 0
+    while any(pa.types.is_struct(kind) for kind in table.schema.types) and deep < DEEPEST:
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        table, deep = table.flatten().combine_chunks(), deep + 1
+    return table
+
+
+def _validate(batch: Any) -> None:
+    """Raise unless every array of a batch is what it claims to be, values included."""
+    batch.validate()
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowException as error:
+            raise pa.ArrowInvalid(f"the column {name!r}: {error}") from None
 
 
 def _parts(batch: Any) -> Iterator[Any]:

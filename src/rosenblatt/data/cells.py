@@ -31,6 +31,12 @@ from rosenblatt.data.vectors import (
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "#N/A", "<NA>", "\\N")
 # A label may well be called None.
 NO_LABEL = tuple(word for word in MISSING if word != "None")
+# A cell of a number column that people write where they have no value; in other columns it may be a word.
+NO_VALUE = frozenset((
+    "-", "--", "---", ".", "..", "–", "—", "*", "unknown", "unk", "missing", "n.a.", "na", "n/a", "#n/a", "null",
+    "nan", "nil", "void", "blank", "empty", "tbd", "not available", "not applicable", "no data", "#value!", "#div/0!",
+    "none", "#ref!", "#null!", "#num!", "#name?",
+))  # fmt: skip
 LONGEST_NUMBER = 64  # characters
 LEAST_SHARE = 0.95  # of the cells that must be numbers, or dates, where the others differ from one another
 LEAST_WITH_ONE_WORD = 0.5  # where all others are one and the same word without a digit
@@ -152,11 +158,13 @@ def _is_date(word: str) -> bool:
 def mostly(right: int, strange: Strange) -> bool:
     """Are so many cells right that the others can be taken as missing?
 
-    Few of them, or all of them one word without a digit, which then is how the file says "missing".
+    Few of them, or all of them one word without a digit, which then is how the file says "missing". Words that people
+    commonly write for it may be as many as the numbers.
     """
-    wrong = sum(strange.values())
-    if not right:
+    if not right or right < LEAST_WITH_ONE_WORD * (right + sum(strange.values())):
         return False
+    strange = {word: count for word, count in strange.items() if word.lower() not in NO_VALUE}
+    wrong = sum(strange.values())
     if len(strange) == 1 and not any(c.isdigit() for word in strange for c in word):
         return right >= LEAST_WITH_ONE_WORD * (right + wrong)
     return right >= LEAST_SHARE * (right + wrong)

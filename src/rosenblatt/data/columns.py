@@ -22,8 +22,10 @@ from rosenblatt.data.joining import Entries, join_features
 from rosenblatt.data.lines import BITS, Grams, check_hashing
 from rosenblatt.data.vectors import (
     as_strings,
+    bits_of,
     buffers_of,
     doubles_of,
+    is_text,
     one_array,
     present,
     values_of,
@@ -34,6 +36,7 @@ from rosenblatt.errors import DataError
 Kind = Literal["number", "category", "date", "text", "drop"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LARGEST = 1e100
+LONGEST_LABEL = 256  # bytes, as in the engine's formats
 
 
 @dataclass(frozen=True)
@@ -160,9 +163,13 @@ class ColumnEncoder:
         if require_label:
             if self.label is None or self.label not in places:
                 raise DataError(f"the label column {self.label!r} is missing")
-            there = present(one_array(table.column(places[self.label])))
-            for row in np.flatnonzero(~there).tolist():
+            labels = one_array(table.column(places[self.label]))
+            for row in np.flatnonzero(~present(labels)).tolist():
                 found.setdefault(row, f"the label {self.label!r} is missing")
+            # Classes are held with the room of the longest for each.
+            if is_text(labels.type):
+                for row in np.flatnonzero(bits_of(pc.greater(pc.binary_length(labels), LONGEST_LABEL))).tolist():
+                    found.setdefault(row, f"the label {self.label!r} is longer than {LONGEST_LABEL} bytes")
         return found
 
     def numbers_in(self, table: Any, column: Column) -> NDArray[np.float64]:

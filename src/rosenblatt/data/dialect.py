@@ -22,8 +22,12 @@ NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "
 _SHOWN = {"\t": "a tab", " ": "a space"}
 SAMPLE = 1000  # records that are looked at
 
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+# Numbers with decimals, in money or percent too.
+_AROUND = r"[(]?\s*[+-]?\s*[$€£¥₹]?\s*{number}([eE][+-]?\d+)?\s*[%$€£¥₹]?\s*[)]?"
+_DECIMAL_COMMA = re.compile(_AROUND.format(number=r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+"))
+_DECIMAL_POINT = re.compile(_AROUND.format(number=r"[+-]?(\d*|\d{1,3}(,\d{3})+)\.\d+"))
+_MANY_SPACES = re.compile(rb"[ \t]+")
+_OUTER_SPACES = re.compile(rb"(?m)^ | (?=\r?$)")
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,14 @@ class Dialect:
     delimiter: str = ","
     decimal: str = "."
     names: tuple[str, ...] = ()
-    skip: int = 0  # bytes of the header
     header: bool = True
+    lead: int = 1  # records before the first row: the header, and what is passed over
     escape: str = ""
     spaced: bool = False  # spaces between a delimiter and a quote
     missing: tuple[str, ...] | None = None
     unnamed: bool = False  # the header lacks a name for the first column
+    squeezed: bool = False  # cells are separated by any number of spaces
+    passed_over: str = ""  # what is, in words
     slow: set[str] = field(default_factory=set, compare=False)  # number columns with cells that are not plain numbers
 
     def describe(self) -> str:
@@ -71,7 +77,12 @@ class Dialect:
         parts = [] if self.delimiter in (",", "\t") else [f"{_SHOWN.get(self.delimiter, self.delimiter)} between cells"]
         if self.decimal == ",":
             parts.append("decimal commas")
-        parts.append("a header" if self.header else f"no header: the columns are called {self._called()}")
+        if self.passed_over:
+            parts.append(f"a header, {self.passed_over}" if self.header else self.passed_over)
+        elif self.header:
+            parts.append("a header")
+        if not self.header:
+            parts.append(f"no header: the columns are called {self._called()}")
         return ", ".join(parts)
 
     def _called(self) -> str:
@@ -99,7 +110,14 @@ def guess_dialect(
     label : the one of them that a file may lack
     whole : is `head` all there is?
     """
-    delimiter = wishes.delimiter or _guess_delimiter(head, tabs)
+    # Loads pyarrow, which lines of text do without.
+    from rosenblatt.data.preamble import find_preamble, separator_said
+
+    said = separator_said(head)
+    delimiter = wishes.delimiter or said or _guess_delimiter(head, tabs)
+    squeezed = delimiter == " " and _cut_evenly_by_spaces(squeeze(head))
+    if squeezed:
+        head = squeeze(head)
     escape = "\\" if _escapes(head, delimiter) else ""
     spaced = _spaced(delimiter).search(head) is not None
     if spaced:
@@ -107,18 +125,53 @@ def guess_dialect(
     records = _sample(head, delimiter, escape, whole)
     if not records:
         raise DataError(f"{name} is empty")
+    decimal = wishes.decimal or _guess_decimal([cells for cells, _ in records], delimiter)
+    told = wishes.header is not None
+    preamble = find_preamble([cells for cells, _ in records], decimal, told=told, marked=said is not None)
+    records = records[preamble.before :]
+    if not records:
+        raise DataError(f"{name} is empty")
     first = records[0][0]
     if len(first) > limits.columns:
         raise DataError(f"{name} has {len(first):,} columns, and the limit is {limits.columns:,}: --limit columns=N")
-    rows = [cells for cells, _ in records[1:] if cells]
-    decimal = wishes.decimal or _guess_decimal([first, *rows], delimiter)
+    rows = [cells for cells, _ in records[1 + preamble.behind :]]
     unnamed = wishes.header is not False and len(rows) > 0 and all(len(row) == len(first) + 1 for row in rows)
+    if unnamed and not any(row[-1] for row in rows):  # every line ends in a delimiter, but for the header
+        first, unnamed = [*first, ""], False
+    if first[0].startswith("#") and rows and rows[0][:1] != ["#"]:
+        first = [first[0].lstrip("# "), *first[1:]]
     names, header = _names(first, rows, name, wishes.header, known, label, decimal, unnamed)
     if wishes.missing is not None and "" not in wishes.missing:
         wishes = replace(wishes, missing=("", *wishes.missing))
     return Dialect(
-        delimiter, decimal, names, records[0][1] if header else 0, header, escape, spaced, wishes.missing, unnamed
+        delimiter,
+        decimal,
+        names,
+        header,
+        preamble.before + header + preamble.behind,
+        escape,
+        spaced,
+        wishes.missing,
+        unnamed,
+        squeezed,
+        preamble.describe(),
     )
+
+
+def squeeze(text: bytes) -> bytes:
+    """With one space for many between cells, and none around a line."""
+    return _OUTER_SPACES.sub(b"", _MANY_SPACES.sub(b" ", text))
+
+
+def _cut_evenly_by_spaces(head: bytes) -> bool:
+    """Have all records as many cells, more than one? The last may be cut, and R's header is a cell shorter."""
+    data = np.frombuffer(head[: 1 << 18], np.uint8) if head else np.empty(0, np.uint8)
+    _, counts, *_ = engine.split_records(data, delimiter=" ", escape="", last=True, hopeless=True)
+    counts = counts[counts != 0]
+    if not len(counts):
+        return False
+    body = counts[1:-1] if len(counts) > 2 else counts[-1:]
+    return bool(body.min() == body.max() > 1 and counts[0] in (body[0], body[0] - 1))
 
 
 def join_quotes(text: bytes, delimiter: str) -> bytes:
@@ -146,9 +199,7 @@ def _sample(head: bytes, delimiter: str, escape: str, whole: bool) -> list[tuple
         begin = end
         if len(records) > SAMPLE:
             break
-    while records and not records[0][0]:
-        records.pop(0)
-    return records
+    return [(cells, end) for cells, end in records if cells]
 
 
 def _cells(text: str, delimiter: str, escape: str) -> list[str]:
@@ -166,8 +217,9 @@ def _guess_delimiter(head: bytes, tabs: bool) -> str:
     """The one that cuts most records into the same number of cells, more than one."""
     best, score = "\t" if tabs else ",", 0.0
     order = ("\t", ",", ";", "|") if tabs else DELIMITERS
-    data = np.frombuffer(head[: 1 << 18], np.uint8) if head else np.empty(0, np.uint8)
     for delimiter in order:
+        begin = join_quotes(head[: 1 << 18], delimiter)
+        data = np.frombuffer(begin, np.uint8) if begin else np.empty(0, np.uint8)
         _, counts, *_ = engine.split_records(data, delimiter=delimiter, escape="", last=False, hopeless=True)
         if not len(counts):
             _, counts, *_ = engine.split_records(data, delimiter=delimiter, escape="", last=True, hopeless=True)
@@ -178,6 +230,8 @@ def _guess_delimiter(head: bytes, tabs: bool) -> str:
         share = numbers.max() / len(counts)
         if share > score + 0.1 or (share > score - 1e-9 and score < 1 and share > score):
             best, score = delimiter, float(share)
+    if score < 0.9 and (_cut_evenly_by_spaces(head) or _cut_evenly_by_spaces(squeeze(head))):
+        return " "
     return best
 
 

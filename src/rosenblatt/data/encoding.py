@@ -24,6 +24,9 @@ _MARKS = (
 )
 
 
+_PLAIN = frozenset((*b"\t\r\n", *range(0x20, 0x7F)))
+
+
 def check_encoding(name: str | None) -> None:
     """Raise if Python knows no encoding of this name for text."""
     if name is None:
@@ -37,8 +40,16 @@ def check_encoding(name: str | None) -> None:
 
 
 def mark_of(head: bytes) -> tuple[bytes, str]:
-    """The byte order mark at the beginning, and the encoding that it stands for; nothing where there is none."""
-    return next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", ""))
+    """The byte order mark at the beginning, and the encoding that it stands for; nothing where there is none.
+
+    Without a mark, two plain characters with a zero byte beside each are UTF-16.
+    """
+    found = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", ""))
+    if not found[1] and len(head) >= 4:
+        for zero, plain, name in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
+            if head[zero] == head[zero + 2] == 0 and all(head[k] in _PLAIN for k in (plain, plain + 2)):
+                return b"", name
+    return found
 
 
 def as_utf8(stream: BinaryIO, name: str, encoding: str | None) -> BinaryIO:

@@ -30,7 +30,7 @@ TABLE_ENDINGS = (
     "svmlight",
     "libsvm",
 )
-_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://.+")
+ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://.+")
 
 
 @dataclass
@@ -113,8 +113,8 @@ def find_sources(
     name = os.fspath(data)
     if name == "-":
         return [StandardInput(limits=limits)]
-    if _ADDRESS.fullmatch(name) and not os.path.exists(name):
-        return [Spooled.download(address, limits) for address in _addresses(name)]
+    if ADDRESS.fullmatch(name) and not os.path.exists(name):
+        return [Spooled.download(address, limits) for address in addresses(name)]
     if os.path.isdir(name):
         return _in_folder(name, limits, in_order, as_documents)
     if os.path.exists(name):
@@ -137,7 +137,7 @@ def files_of(data: Any) -> list[str]:
     return [name] if os.path.exists(name) or not glob.has_magic(name) else glob.glob(name, recursive=True)
 
 
-def _addresses(name: str) -> list[str]:
+def addresses(name: str) -> list[str]:
     """An address, or those that one with a wildcard stands for, in the order of their names."""
     if not glob.has_magic(name.split("?", 1)[0] if name.startswith("http") else name):
         return [name]

@@ -84,7 +84,13 @@ def _rows_in(value: Any, *, alone: bool) -> list[Any]:
         return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
     cells = list(value.values())
     if cells and all(isinstance(each, dict) and each.keys() == cells[0].keys() for each in cells) and cells[0]:
+        if all(name.isdecimal() for name in value) and not all(name.isdecimal() for name in cells[0]):
+            return cells  # an object for each row, by its number
         return [{name: column[key] for name, column in value.items()} for key in cells[0]]
+    # A table within an object, as pandas' orient="table" and web services write it.
+    tables = [each for each in cells if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)]
+    if len(tables) == 1:
+        return tables[0]
     if cells and all(isinstance(each, list) and len(each) == len(cells[0]) for each in cells) and cells[0]:
         return [{name: column[k] for name, column in value.items()} for k in range(len(cells[0]))]
     return [value]
@@ -99,5 +105,7 @@ def sentence_of(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return TOO_DEEP
     if isinstance(error, json.JSONDecodeError):
-        return f"it is not JSON: {error.msg[0].lower() + error.msg[1:]} at character {error.pos + 1}"
+        return (
+            f"it is not JSON: {(error.msg[0].lower() + error.msg[1:]).removesuffix(' at')} at character {error.pos + 1}"
+        )
     return str(error).splitlines()[0] if isinstance(error, UnicodeError) is False else "it is not UTF-8"

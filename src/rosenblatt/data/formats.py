@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from collections import Counter
 from typing import Literal, get_args
 
 from rosenblatt.data.sources import Source
@@ -36,6 +39,22 @@ _NUMBER = re.compile(rb"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*")
 _HEADINGS = (b"label", b"class", b"target", b"category", b"sentiment", b"text", b"message", b"sentence", b"review")
 
 
+# What other files begin with, in small letters, and what they are.
+_OTHERS = {
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
+    b"sqlite format 3": "an SQLite database: write the table as CSV or Parquet first",
+    b"\x93numpy": "a NumPy array: load it in Python, and fit it there",
+    b"\x89hdf": "an HDF5 file: write the table as CSV or Parquet first",
+    b"%pdf": "a PDF document, not data",
+    b"<!doctype html": "a web page, not data",
+    b"<html": "a web page, not data",
+    b"<?xml": "XML: write the table as CSV or JSON first",
+    b"@relation": "an ARFF file: what stands behind @data is a CSV without a header",
+    b"<<<<<<<": "a file with conflicts of a merge in it",
+    b"version https://git-lfs": "a pointer of Git LFS, not the file itself: git lfs pull fetches it",
+}
+
+
 def check_format(name: str) -> Format:
     """`name` as a format that is known."""
     for known in FORMATS:
@@ -60,8 +79,15 @@ def guess_format(source: Source, head: bytes) -> Format:
     ending = _ENDINGS.get(source.ending)
     if ending in ("parquet", "feather", "svmlight", "vw") or source.ending == "documents":
         return ending or "tabbed"
+    for begin, what in _OTHERS.items():
+        if head[:100].lstrip().lower().startswith(begin):
+            raise DataError(f"{source.name} is {what}")
     if b"\0" in head:
-        raise DataError(f"{source.name} is neither text nor a format that is known by its first bytes")
+        if head[257:262] == b"ustar":
+            raise DataError(f"{source.name} is a tar archive: unpack it first")
+        line = head[: head.index(0)].count(b"\n") + 1
+        where = f" (there is a zero byte in line {line})" if line > 1 else ""
+        raise DataError(f"{source.name} is neither text{where} nor a format that is known by its first bytes")
     lines = [line.rstrip(b"\r") for line in re.split(rb"\r?\n|\r", head)]
     if len(lines) > 1:
         lines.pop()  # maybe cut
@@ -119,5 +145,30 @@ def _by_commas(source: Source, lines: list[bytes]) -> Format:
             return "csv"
     if len(lines) == 1 and b"," in lines[0]:
         return "csv"
+    for delimiter in "\t,;|":
+        if _is_even(lines, delimiter):
+            return "tsv" if delimiter == "\t" else "csv"
+    if not any(b"__label__" in line for line in lines) and _is_even(lines, " ", numbers=True):
+        return "csv"
     spaces = "; a table with spaces between cells is --format csv --delimiter ' '" if b" " in lines[0].strip() else ""
     raise DataError(f"{source.name}: its format cannot be told from its lines; name it with --format (format=){spaces}")
+
+
+def _is_even(lines: list[bytes], mark: str, *, numbers: bool = False) -> bool:
+    """Are nearly all records of as many cells, more than one? Quoted cells may hold line ends; some be `numbers`."""
+    text = io.StringIO(b"\n".join(lines).decode("utf-8", "replace"))
+    try:
+        records = list(csv.reader(text, delimiter=mark, skipinitialspace=mark == " "))
+    except csv.Error:
+        return False
+    if mark == " ":
+        records = [[cell for cell in record if cell] for record in records]
+    # The last record may be cut, and R's header lacks a cell.
+    counts = Counter(len(record) for record in records[1:] or records)
+    width, many = counts.most_common(1)[0]
+    if width < 2 or many < 0.9 * (counts.total() - 1) or many < min(2, counts.total()):
+        return False
+    below = [record for record in records[1:] if len(record) == width]
+    return not numbers or any(
+        all(_NUMBER.fullmatch(record[j].encode()) for record in below) for j in range(width) if below
+    )

@@ -5,6 +5,7 @@ Invariant: what is guessed can be said in one line for each column, and gives wa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,15 @@ from rosenblatt.errors import DataError, ParameterError
 
 LABEL_NAMES = ("label", "class", "target", "y", "category")
 FEW = 100  # rows that are too few to say that every value is different
+# Names of columns that may count the rows.
+INDEX_NAMES = frozenset((
+    "id", "index", "idx", "row", "rows", "rownum", "rownumber", "rowid", "rowname", "rownames", "no", "nr", "#", "num",
+    "number", "obs", "seq", "serialno", "sno", "slno", "recordid", "sampleid", "passengerid", "customerid", "userid",
+))  # fmt: skip
+_OTHER_DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}([ T]\d{1,2}:\d\d.*)?")
+
+
+_NO_VALUE = "it has no value"
 
 
 def guess_columns(
@@ -47,6 +57,8 @@ def guess_columns(
     ys = [name for name in names if name.lower() == "y"]
     measured = bool(ys) and _guess_column(ys[0], one_array(sample.column(ys[0])), decimal, missing).kind == "number"
     chosen = choose_label(names, label, measured=measured)
+    if label is None and chosen == names[-1] and chosen.lower() not in LABEL_NAMES:
+        chosen = _last_that_can_be(sample, names, decimal, missing)
     weighs = None if weight is None else _find(names, weight)
     if weight is not None and (weighs is None or weighs == chosen):
         why = "there is no such column" if weighs is None else "it is the column of the labels"
@@ -71,6 +83,21 @@ def guess_columns(
         why = next((f": {column.name} is left out, {column.why}" for column in columns if column.why), "")
         raise DataError(f"there is no column to learn from besides the label{why}")
     return ColumnEncoder(tuple(columns), chosen, bits, grams, order=tuple(names), weight=weighs)
+
+
+def _last_that_can_be(sample: Any, names: list[str], decimal: str, missing: Sequence[str]) -> str:
+    """The last column that can hold labels: it has a name, a value, and is no text whose lines mostly differ."""
+    for name in reversed(names):
+        if _is_unnamed(name):
+            continue
+        array = one_array(sample.column(name))
+        column = _guess_column(name, array, decimal, missing)
+        if column.why == _NO_VALUE:
+            continue
+        there = array.drop_null()
+        if column.kind != "text" or 2 * pc.count_distinct(there).as_py() <= len(there):
+            return name
+    return names[-1]
 
 
 def choose_label(names: Sequence[str], label: str | None, *, measured: bool = True) -> str:
@@ -109,7 +136,7 @@ def _guess_column(name: str, array: Any, decimal: str, missing: Sequence[str]) -
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return Column(name, "date")
     if not is_text(kind) and not pa.types.is_null(kind):
-        return Column(name, "drop", why=f"its type is {kind}")
+        return Column(name, "drop", why="it holds lists" if _is_list(kind) else f"its type is {kind}")
     strings = as_strings(array)
     numbers, strange = numbers_of(strings, decimal, missing)
     there = int((~np.isnan(doubles_of(numbers))).sum())
@@ -127,7 +154,7 @@ def _guess_words(name: str, strings: Any, numbers: int, strange: Strange) -> Col
     there = strings.drop_null()
     count = len(there)
     if not count:
-        return Column(name, "category", why="it has no value")
+        return Column(name, "drop" if _is_unnamed(name) else "category", why=_NO_VALUE)
     if pc.sum(pc.count_substring(there, " ")).as_py() >= 2 * count:
         return Column(name, "text")
     if count >= FEW and pc.count_distinct(there).as_py() == count:
@@ -137,12 +164,24 @@ def _guess_words(name: str, strings: Any, numbers: int, strange: Strange) -> Col
         return Column(
             name, "category", why=f"{numbers:,} of {count:,} cells are numbers, but not {example!r}: --number {name}?"
         )
+    example = there[0].as_py()
+    if _OTHER_DATE.fullmatch(example) and all(_OTHER_DATE.fullmatch(each) for each in there[:100].to_pylist()):
+        return Column(name, "category", why=f"dates are read as 2024-12-31, not {example!r}")
     return Column(name, "category")
 
 
+def _is_list(kind: Any) -> bool:
+    return any(check(kind) for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+
+
+def _is_unnamed(name: str) -> bool:
+    return name == "" or name.startswith("Unnamed: ")
+
+
 def _counts_rows(name: str, array: Any) -> bool:
-    """Is it an index that a frame was written with: without a name, 0, 1, 2, … or 1, 2, 3, …?"""
-    if not (name == "" or name.startswith("Unnamed: ")):
+    """Is it the index of a frame: without a name, or with one that says so, and 0, 1, 2, … or 1, 2, 3, …?"""
+    if not _is_unnamed(name) and re.sub(r"[\s_.-]", "", name.lower()) not in INDEX_NAMES:
         return False
     values = doubles_of(pc.cast(array, pa.float64(), safe=False))
-    return len(values) > 1 and bool((np.diff(values) == 1).all()) and values[0] in (0.0, 1.0)
+    least = 2 if _is_unnamed(name) else 10
+    return len(values) >= least and bool((np.diff(values) == 1).all()) and values[0] in (0.0, 1.0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rosenblatt.data.cells import MISSING, read_number
+from rosenblatt.data.cells import MISSING, NO_VALUE, read_number
 
 LONGEST_NAME = 200  # characters
 _LABELS = ("label", "class", "target", "y", "category")
@@ -93,4 +93,4 @@ def is_header(first: list[str], rows: list[list[str]], decimal: str = ".") -> bo
 
 
 def _is_missing(cell: str) -> bool:
-    return cell.lower() in ("", "-", "--", ".", "unknown", "unk", "missing", "n.a.", "na", "n/a", "null", "none", "nan")
+    return not cell or cell.lower() in NO_VALUE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
+from rosenblatt.data.interactions import Products, check_interactions, lines_of_rows, with_products
 from rosenblatt.data.several import spread_labels
 from rosenblatt.errors import DataError, ParameterError
 
@@ -42,15 +43,24 @@ class LineEncoder:
         Names are hashed to ``2**bits`` columns.
     grams : {"words", "pairs", "characters"}, default="pairs"
         What a text is made of: words; words and pairs of neighbours; or runs of 3 to 5 characters within words.
+    interactions : sequence of str, default=()
+        vw: products of the features of namespaces, each named by its first letter, as VW's ``-q ab`` makes them.
     """
 
     format: str
     bits: int = BITS
     grams: Grams = "pairs"
     documents: bool = False  # a file is a document, not a document a line
+    interactions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_hashing(self.bits, self.grams)
+        if self.interactions and self.format != "vw":
+            raise ParameterError(
+                f"interactions join namespaces, which {self.format} has none of; columns are multiplied without them, "
+                "where that helps (--learner auto)"
+            )
+        object.__setattr__(self, "interactions", check_interactions(self.interactions))
 
     @property
     def hashed(self) -> bool:
@@ -72,13 +82,27 @@ class LineEncoder:
             grams=self.grams,
         )
         batch, passed_over = Batch(starts, indices, values, codes, labels, weights), tuple(gaps.tolist())
+        if self.interactions:
+            return self._multiplied(chunk, Encoded(batch, lines, bad, passed_over))
         if spread is None or not require_label:
             return Encoded(batch, lines, bad, passed_over)
         # A gap is counted by the rows before it: with the gaps before it, that is its line.
         lost = np.array(passed_over, np.int64) + np.arange(len(passed_over))
         batch = spread.weighed(batch, np.concatenate([lost, np.arange(lines, len(spread.origin))]))
-        told = [(int(spread.origin[line]), why) for line, why in bad]
+        told = [spread.told(line, why) for line, why in bad]
         return Encoded(batch, int(spread.origin[lines - 1]) + 1 if lines else 0, told, passed_over)
+
+    def _multiplied(self, chunk: Any, encoded: Encoded) -> Encoded:
+        """With the products of the interactions; a line that has too many of them is bad."""
+        batch, worse = with_products(chunk, encoded.batch, encoded.gaps, self.interactions, self.bits)
+        if not worse:
+            return replace(encoded, batch=batch)
+        lines = lines_of_rows(len(batch), encoded.gaps)
+        kept = ~np.isin(lines, [line for line, _ in worse])
+        none = np.setdiff1d(np.arange(encoded.lines), lines[kept])
+        gaps = np.searchsorted(lines[kept], none)
+        bad = sorted([*encoded.bad, *worse])
+        return Encoded(batch.take(np.flatnonzero(kept)), encoded.lines, bad, tuple(gaps.tolist()))
 
     def labels_of(self, chunk: Any) -> list[bytes]:
         """The distinct labels of a chunk of whole lines."""
@@ -101,6 +125,12 @@ class LineEncoder:
                 np.frombuffer(chunk, np.uint8), self.format, wanted=wanted, bits=self.bits, grams=self.grams
             )
             names.update((column, name.decode("utf-8", "replace")) for column, name in found)
+            if self.interactions and wanted.any():
+                products = Products(chunk, self.interactions, self.bits)
+                for term in products.terms:
+                    more = products.names(term, wanted)
+                    wanted[list(more)] = 0
+                    names.update(more)
         return names
 
     def describe(self) -> str:
@@ -108,7 +138,8 @@ class LineEncoder:
         if self.format == "svmlight":
             return "svmlight: a column a feature"
         if self.format == "vw":
-            return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns"
+            and_more = f", and the interactions {', '.join(self.interactions)}" if self.interactions else ""
+            return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns{and_more}"
         what = "documents" if self.documents else "labelled text"
         how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[
             self.grams
@@ -117,13 +148,18 @@ class LineEncoder:
 
     def to_json(self) -> dict[str, Any]:
         header = {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
-        return header | ({"documents": True} if self.documents else {})
+        header |= {"documents": True} if self.documents else {}
+        return header | ({"interactions": list(self.interactions)} if self.interactions else {})
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> LineEncoder:
         if header["format"] not in ("svmlight", "vw", "fasttext", "tabbed"):
             raise DataError(f"the encoder has an unknown format {header['format']!r}")
-        return cls(header["format"], header["bits"], header["grams"], header.get("documents", False) is True)
+        interactions = header.get("interactions", [])
+        if not isinstance(interactions, list):
+            raise DataError("the encoder's interactions are no list")
+        documents = header.get("documents", False) is True
+        return cls(header["format"], header["bits"], header["grams"], documents, tuple(interactions))
 
 
 def check_hashing(bits: Any, grams: Any) -> None:

@@ -16,6 +16,7 @@ from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
 from rosenblatt.data.guess import guess_columns
 from rosenblatt.data.moments import Moments
+from rosenblatt.data.pieces import listed
 from rosenblatt.data.reader import Tally
 from rosenblatt.data.vectors import places_from
 from rosenblatt.errors import DataError
@@ -109,14 +110,20 @@ def guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> Non
         raise DataError(f"{name}: {error}") from None
     if rows.bad and not reader.skip_bad:
         raise DataError(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
-    if not rows.table.num_rows:
-        raise DataError(empty)
     dialect = getattr(piece, "dialect", None)
+    if not rows.table.num_rows:
+        raise DataError(f"{name} has a header and no rows" if dialect is not None and dialect.header else empty)
     decimal = "." if dialect is None else dialect.decimal
     missing = MISSING if dialect is None or dialect.missing is None else dialect.missing
-    reader.encoder = guess_columns(
-        rows.table.slice(0, SAMPLE), number=number, decimal=decimal, missing=missing, **columns
-    )
+    names = rows.table.schema.names
+    if len(names) == 1 and dialect is not None:
+        raise DataError(f"{name} has one column only, called {listed(names)!r}: --delimiter says what divides cells")
+    try:
+        reader.encoder = guess_columns(
+            rows.table.slice(0, SAMPLE), number=number, decimal=decimal, missing=missing, **columns
+        )
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
 
 
 def _settle(reader: Reader, number: Sequence[str], count: int) -> None:

@@ -143,9 +143,20 @@ def _object_of(line: bytes) -> dict[str, Any]:
     found = json.loads(line, parse_int=float)
     if not isinstance(found, dict):
         raise ValueError("it is no object")
+    if any(isinstance(value, dict) for value in found.values()):
+        found = dict(_leaves(found, ""))
     if b"\\u" in line:  # half a surrogate pair is no name of a column
         found = {name.encode("utf-8", "replace").decode(): value for name, value in found.items()}
     return found
+
+
+def _leaves(value: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+    """The values within objects, by names such as ``user.age``."""
+    for name, each in value.items():
+        if isinstance(each, dict):
+            yield from _leaves(each, f"{before}{name}.")
+        else:
+            yield before + name, each
 
 
 def _types_of(lines: list[bytes]) -> dict[str, Any]:
@@ -163,7 +174,7 @@ def _types_of(lines: list[bytes]) -> dict[str, Any]:
 
 
 def _guessed(objects: list[dict[str, Any]], limits: Limits) -> Any:
-    """Objects as a table to guess from: numbers, booleans, strings, and null type for what is nested."""
+    """Objects as a table to guess from: numbers, booleans, strings, and an empty list type for lists."""
     names = list(dict.fromkeys(name for each in objects for name in each))
     if len(names) > limits.columns:
         raise DataError(f"the lines have {len(names):,} keys, and the limit is {limits.columns:,}: --limit columns=N")
@@ -173,7 +184,7 @@ def _guessed(objects: list[dict[str, Any]], limits: Limits) -> Any:
         there = [value for value in values if value is not None]
         if there and all(isinstance(value, (bool, float)) for value in there):
             arrays[name] = doubles_from(np.array([np.nan if value is None else value for value in values], np.float64))
-        elif any(isinstance(value, (dict, list)) for value in there):
+        elif any(isinstance(value, list) for value in there):
             arrays[name] = pa.nulls(len(values), pa.list_(pa.null()))
         else:
             arrays[name] = strings_from([_text(value) for value in values])

@@ -20,7 +20,7 @@ from rosenblatt.data.partfile import PartFile, part_folder, remove_stale, sync_f
 from rosenblatt.errors import ModelError, ParameterError
 
 STDOUT = "-"
-_DESCRIPTOR = re.compile(r"/dev/fd/(\d+)|/proc/(?:self|thread-self|\d+)/fd/(\d+)")
+_DESCRIPTOR = re.compile(r"/dev/fd/(\d+)|/proc/(self|thread-self|\d+)/fd/(\d+)")
 _NAMED = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -164,8 +164,8 @@ def _descriptor_of(name: str) -> int | None:
         name = os.path.abspath(name)
         if name in _NAMED:
             return _NAMED[name]
-        if match := _DESCRIPTOR.fullmatch(name):
-            return int(match[1] or match[2])
+        if (match := _DESCRIPTOR.fullmatch(name)) and match[2] in (None, "self", "thread-self", str(os.getpid())):
+            return int(match[1] or match[3])
         if not os.path.islink(name):
             return None
         name = os.path.join(os.path.dirname(name), os.readlink(name))

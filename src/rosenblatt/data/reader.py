@@ -199,7 +199,9 @@ class Reader:
         for source in self.sources:
             before = source.moment
             if self.format in LINE_FORMATS:
-                for chunk in iter_chunks(source, encoding=self.wishes.encoding, size=self.chunk):
+                # Products take many times the room of the lines that they are made from.
+                size = min(self.chunk, 1 << 18) if self.encoder and self.encoder.interactions else self.chunk
+                for chunk in iter_chunks(source, encoding=self.wishes.encoding, size=size):
                     yield source.name, len(chunk), chunk
             else:
                 for piece in self._table_pieces(source, hints):

@@ -32,6 +32,7 @@ def scan(
     number: Sequence[str] = (),
     bits: int = BITS,
     grams: Grams = "pairs",
+    interactions: Sequence[str] = (),
     encoder: Any = None,
     require_label: bool = True,
     skip_bad: bool = False,
@@ -63,6 +64,8 @@ def scan(
         Columns to leave out, or to take for what they are named, against the guess.
     bits, grams
         How names and words are hashed; see `LineEncoder`.
+    interactions : sequence of str
+        For vw: products of namespaces, such as ``["ab"]``; see `LineEncoder`.
     encoder : optional
         The encoder of a model: nothing is guessed then.
     delimiter, decimal, missing, encoding, header : optional
@@ -122,8 +125,13 @@ def scan(
         for name, given in columns.items():
             if given:
                 raise ParameterError(f"{name} names a column, and {found} lines have none")
-        reader.encoder = LineEncoder(found, bits, grams, isinstance(sources[0], Documents))
+        reader.encoder = LineEncoder(found, bits, grams, isinstance(sources[0], Documents), tuple(interactions))
         return reader
+    if interactions:
+        raise ParameterError(
+            f"interactions join namespaces, which {found} has none of; columns are multiplied without them, where that "
+            "helps (--learner auto)"
+        )
     from rosenblatt.data.looking import guess, look_through
 
     if look:
@@ -164,7 +172,7 @@ def read(data: Any, **options: Any) -> Batch:
 def check_classes(classes: Classes) -> Classes:
     """Raise unless there are two classes or more, or a number."""
     if len(classes) < (1 if isinstance(classes, Measures) else 2):
-        only = f"one class only, {classes.values.tolist()[0]!r}" if len(classes) else "no labels"
+        only = f"one class only, {repr(classes.values.tolist()[0])[:42]}" if len(classes) else "no labels"
         raise LabelError(f"the data has {only}: a classifier needs at least 2 classes")
     return classes
 

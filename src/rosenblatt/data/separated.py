@@ -19,7 +19,7 @@ from rosenblatt import engine
 from rosenblatt.data.cells import MISSING, NO_LABEL, Strange, dates_of, numbers_of, trimmed, without
 from rosenblatt.data.chunks import CHUNK, check_line, fill, open_text
 from rosenblatt.data.columns import ColumnEncoder
-from rosenblatt.data.dialect import Dialect, join_quotes
+from rosenblatt.data.dialect import Dialect, join_quotes, squeeze
 from rosenblatt.data.encoding import repaired
 from rosenblatt.data.pieces import Rows, find_columns
 from rosenblatt.data.sources import Source
@@ -153,7 +153,7 @@ def iter_separated(
 ) -> Iterator[SeparatedPiece]:
     """The pieces of a file; `find` tells its dialect from the first bytes, and whether they are all."""
     dialect, rest, line = None, b"", 0
-    header = False  # is it still to come?
+    lead = 0  # records before the first row that are still to come
     with open_text(source, encoding) as stream:
         while True:
             buffer = engine.make_buffer(max(size, 2 * len(rest))).data
@@ -168,9 +168,12 @@ def iter_separated(
                     continue
                 head = data[:_HEAD]
                 dialect = find(repaired(head[: head.rfind(b"\n") + 1] or head), last)
-                header = dialect.header
+                lead = dialect.lead
             if not data:
                 return
+            if dialect.squeezed:
+                # The last line may go on: a space that stands at its end, or at the beginning of what comes, is kept.
+                data = squeeze(data) if last or data.endswith(b"\n") else _squeezed_lines(data)
             if dialect.spaced:
                 data = join_quotes(data, dialect.delimiter)
             hopeless = len(data) > source.limits.line
@@ -189,12 +192,20 @@ def iter_separated(
             rest = data[end:]
             if end:
                 first = 0
-                if header and (cells > 0).any():
-                    first, header = int(np.flatnonzero(cells > 0)[0]) + 1, False
+                if lead:
+                    told = np.flatnonzero(cells > 0)
+                    first = int(told[lead - 1]) + 1 if len(told) >= lead else len(cells)
+                    lead = max(0, lead - len(told))
                 yield SeparatedPiece(data[:end], ends, cells, lines + line, dialect, first)
                 line += count
             if last and not rest:
                 return
+
+
+def _squeezed_lines(data: bytes) -> bytes:
+    """The whole lines squeezed, and the last one as it is."""
+    end = data.rfind(b"\n") + 1
+    return squeeze(data[:end]) + data[end:]
 
 
 def _table(arrays: dict[str, Any], count: int) -> Any:

@@ -17,13 +17,13 @@ from sklearn.utils.validation import validate_data
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Learned, Reading
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.targets import row_weights, targets_of
+from rosenblatt.learners.targets import check_online, row_weights, targets_of
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
 from rosenblatt.recipe.recipe import Recipe
@@ -41,9 +41,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     stop_reason_: str
 
     def recipe(self) -> Recipe:
-        """Everything that this learner is told, as plain values."""
-        assert isinstance(self, Recipe)
-        return self
+        """Everything that this learner is told, as plain values; a learner that is one answers with itself."""
+        raise NotImplementedError
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in their order, going on from what was learned before.
@@ -246,7 +245,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.space.look_at(table, learned.states)
         asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
         for state, targets in zip(learned.states, asked, strict=True):
-            state.learn(table, targets, recipe.used_rule, order=order)
+            state.learn(table, targets, recipe.used_rule, order)
 
     def _record(self, before: tuple[int, int]) -> None:
         """What was learned since these counts is one more entry of the history."""
@@ -288,22 +287,6 @@ class Classifying(ClassifierMixin):  # type: ignore[misc]
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
         scores: NDArray[np.float64] = self.scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-def check_online(recipe: Recipe) -> None:
-    """Raise for what needs all rows at once."""
-    if isinstance(recipe.class_weight, str):
-        raise ParameterError(
-            f"class_weight={recipe.class_weight!r} needs all labels at once and has no meaning in partial_fit: "
-            "write class_weight={label: weight, ...}"
-        )
-
-
-def check_weight(weight: float) -> float:
-    """The weight of one example."""
-    if not (np.isfinite(weight) and weight >= 0):
-        raise DataError(f"weight={weight!r}: must be finite and at least 0")
-    return float(weight)
 
 
 def check_columns(estimator: Any, X: Any) -> None:

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Numbers, merge_classes, sorted_classes
+from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.base import Learner, check_online, check_weight
+from rosenblatt.learners.base import Learner
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.stream import Columns, Stream
-from rosenblatt.learners.targets import weight_of_class
+from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
 from rosenblatt.recipe.recipe import Recipe
 
 
@@ -54,28 +55,13 @@ class DictLearner(Learner):
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
-        own = self.__dict__
-        learned = own.get("_learned")
-        stream = None if learned is None else learned.stream
-        if weight != 1.0 or own.get("class_weight") is not None:
+        if weight != 1.0 or getattr(self, "class_weight", None) is not None:
             weight = self._weight_of(features, label, weight)
             if weight == 0:
                 return self
-        elif stream is not None and stream.engine is not None:  # almost every example
-            lock = learned.lock
-            lock.acquire()  # half of what `with` costs
-            try:
-                if stream.engine.learn(features, label):
-                    learned.changed()
-                    return self
-            finally:
-                lock.release()
-        if stream is None or not stream.knows(label):
+        learned: Learned | None = self.__dict__.get("_learned")
+        if learned is None or not learned.learn_one(features, label, weight):
             self._begin_stream(features, label, weight)
-            return self
-        with learned.lock:
-            stream.learn(features, label, weight)
-            learned.changed()
         return self
 
     def learn_many(self, examples: Any, labels: Any, weights: Any = None) -> Self:
@@ -125,7 +111,7 @@ class DictLearner(Learner):
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
         stream = self._stream()
-        return self._reading().score_one(features, self._columns) if stream is None else stream.scores(features)
+        return self._reading().score_one(features, self.feature_columns) if stream is None else stream.scores(features)
 
     @property
     def n_features_in_(self) -> int:
@@ -198,7 +184,7 @@ class DictLearner(Learner):
             recipe.check_classes(len(classes))
             with learned.lock:
                 self._check_hashed(recipe)
-                names = self._names()
+                names = self.columns_by_name()
                 self.close_stream()
                 history = self.history_
                 states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
@@ -224,12 +210,12 @@ class DictLearner(Learner):
         """The classes of one label."""
         return sorted_classes([label])
 
-    def _columns(self) -> Columns:
+    def feature_columns(self) -> Columns:
         """The column of each feature, by its name, or the bits of its hash."""
         bits = self.learned.told.get("hash_bits")
-        return bits if bits and self.n_features_in_ == 1 << bits else self._names()
+        return bits if bits and self.n_features_in_ == 1 << bits else self.columns_by_name()
 
-    def _names(self) -> dict[Any, int]:
+    def columns_by_name(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""
         stream = self._stream()
         if stream is not None:

@@ -19,10 +19,9 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.progress import EpochBar, run_threads
-from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs
-from rosenblatt.learners.epochs.validation import hold_out, validation_score
+from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs, validation_score
 from rosenblatt.learners.spaces import Space, seed_of
-from rosenblatt.learners.targets import row_weights, targets_of
+from rosenblatt.learners.targets import hold_out, row_weights, targets_of
 from rosenblatt.recipe.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -115,6 +115,22 @@ class Learned:
                     f"{name}={value!r}: what was learned with {name}={self.told[name]!r} cannot go on so; call fit"
                 )
 
+    def learn_one(self, features: dict[Any, float], label: Any, weight: float) -> bool:
+        """Learn one example; False, and nothing was learned, if no stream is under way that knows its label."""
+        stream = self.stream
+        if stream is None:
+            return False
+        self.lock.acquire()  # half of what `with` costs
+        try:
+            if stream.engine is None or not stream.engine.learn(features, label, weight):
+                if not stream.knows(label):
+                    return False
+                stream.learn(features, label, weight)
+            self._reading = None
+        finally:
+            self.lock.release()
+        return True
+
     def changed(self) -> None:
         """More was learned: the answer has to be made again."""
         self._reading = None

@@ -111,7 +111,7 @@ class LinearLearner(Classifying, WeightLearner):
         if learned is not None and learned.stream is not None:
             answering = learned.stream.engine
         else:
-            answering = self._reading().stream_of(self._columns)
+            answering = self._reading().stream_of(self.feature_columns)
         if answering is not None:
             return answering.predict(features)
         scores = self.scores_one(features)
@@ -123,7 +123,7 @@ class LinearLearner(Classifying, WeightLearner):
     def predict_many(self, examples: Any) -> list[Any]:
         """The labels of examples, each a dict of names and numbers, as `predict_one` gives them."""
         stream = self._stream()
-        answering = self._reading().stream_of(self._columns) if stream is None else stream.engine
+        answering = self._reading().stream_of(self.feature_columns) if stream is None else stream.engine
         if answering is not None:
             return answering.predict_many(list(examples))
         return [self.predict_one(features) for features in examples]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.errors import DataError
-from rosenblatt.learners.base import Learner, check_weight
-from rosenblatt.learners.stream import row_table
+from rosenblatt.learners.base import Learner
+from rosenblatt.learners.stream import Columns, row_table
+from rosenblatt.learners.targets import check_weight
 from rosenblatt.models.linear import predict_codes
 
 
@@ -42,7 +43,7 @@ class OneByOne(Learner):
         if check_weight(weight) == 0:
             return self
         before, states = dict(vars(self)), list(self.learned.states) if self.has_learned else []
-        names = dict(self._names()) if self.has_learned else {}
+        names = dict(self.columns_by_name()) if self.has_learned else {}
         for name in features:
             names.setdefault(name, len(names))
         try:
@@ -63,16 +64,20 @@ class OneByOne(Learner):
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
         reading = self._reading()
-        scores = reading.score_one(features, self._names)[None]
+        scores = reading.score_one(features, self.columns_by_name)[None]
         return label_of(reading, scores)
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
-        return self._reading().score_one(features, self._names)
+        return self._reading().score_one(features, self.columns_by_name)
 
-    def _names(self) -> dict[Any, int]:
+    def columns_by_name(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""
         return columns_of(self)
+
+    def feature_columns(self) -> Columns:
+        """Where a feature of an example is: here always by its name."""
+        return self.columns_by_name()
 
     def _take_columns(self, names: dict[Any, int]) -> None:
         """From now on these are the columns; the first of them are those that were known."""

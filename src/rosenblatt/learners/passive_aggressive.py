@@ -63,7 +63,25 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(LinearLearner):
+class NamedByLoss:
+    """What scikit-learn's two passive-aggressive estimators are both told, by its names."""
+
+    C: float = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    shuffle: bool = True
+    verbose: int = 0
+    random_state: Any = None
+    warm_start: bool = False
+    average: bool = False
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressiveClassifier(NamedByLoss, LinearLearner):
     """scikit-learn's PassiveAggressiveClassifier by its own parameters, which left scikit-learn with 1.10.
 
     ``loss="hinge"`` is PA-I, ``loss="squared_hinge"`` PA-II. New code is better written with `PassiveAggressive`.
@@ -89,21 +107,9 @@ n_iter_no_change, warm_start, n_jobs, verbose
     array([1])
     """
 
-    C: float = 1.0
-    fit_intercept: bool = True
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    shuffle: bool = True
-    verbose: int = 0
     loss: Literal["hinge", "squared_hinge"] = "hinge"
     n_jobs: int | None = None
-    random_state: Any = None
-    warm_start: bool = False
     class_weight: Any = None
-    average: bool = False
     multiclass: Literal["joint", "ovr"] = "ovr"
 
     def recipe(self) -> PassiveAggressiveRecipe:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from rosenblatt.data.labels import PAIR, Labels, Numbers
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.numbers import PAIR, Numbers
 from rosenblatt.learners.linear import WeightLearner
-from rosenblatt.learners.passive_aggressive import Variant, recipe_by_loss
+from rosenblatt.learners.passive_aggressive import NamedByLoss, Variant, recipe_by_loss
 from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 
 
@@ -23,8 +24,7 @@ class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
 
     def recipe(self) -> PassiveAggressiveRegressionRecipe:
         """Everything that this learner is told, as plain values."""
-        assert isinstance(self, PassiveAggressiveRegressionRecipe)
-        return self
+        raise NotImplementedError
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from these rows once, in their order, going on from what was learned before.
@@ -139,7 +139,7 @@ n_iter_no_change, warm_start, n_jobs, verbose
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveRegressor(Measuring):
+class PassiveAggressiveRegressor(NamedByLoss, Measuring):
     """scikit-learn's PassiveAggressiveRegressor by its own parameters, which left scikit-learn with 1.10.
 
     ``loss="epsilon_insensitive"`` is PA-I, ``loss="squared_epsilon_insensitive"`` PA-II. New code is better written
@@ -166,20 +166,8 @@ warm_start, verbose
     [0.5]
     """
 
-    C: float = 1.0
-    fit_intercept: bool = True
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    shuffle: bool = True
-    verbose: int = 0
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
     epsilon: float = 0.1
-    random_state: Any = None
-    warm_start: bool = False
-    average: bool = False
 
     def recipe(self) -> PassiveAggressiveRegressionRecipe:
         """The same by the family's own names."""

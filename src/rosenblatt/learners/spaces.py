@@ -83,18 +83,10 @@ class LinearSpace:
         shape = (len(classes) if ovr else weight_rows(len(classes)), features)
         start = recipe.init if init is None else init
         weights, intercept = starting_weights(start, shape, dtype, generator, recipe.fit_intercept)
-        rows = [slice(k, k + 1) for k in range(len(classes))] if ovr else [slice(None)]
-        return [
-            State.begin(
-                weights[part].copy() if ovr else weights,
-                intercept[part].copy() if ovr else intercept,
-                keep=recipe.used_keep,
-                fit_intercept=bool(recipe.fit_intercept),
-                second_order=recipe.used_rule.traits.second_order,
-                generator=generator.copy() if ovr else generator,
-            )
-            for part in rows
-        ]
+        if not ovr:
+            return [State.of(recipe, weights, intercept, generator)]
+        rows = [slice(k, k + 1) for k in range(len(classes))]
+        return [State.of(recipe, weights[k].copy(), intercept[k].copy(), generator.copy()) for k in rows]
 
     def may_fail(self, recipe: LinearRecipe, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """Only weights that overflow, which takes steps far from what is usual."""

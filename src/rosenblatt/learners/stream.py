@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, Numbers, label_values
+from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.state.arrays import matrices
 from rosenblatt.learners.state.state import State, engine_rule

@@ -1,4 +1,4 @@
-"""What examples ask for, and how much each weighs: the seam between a task and the loops that learn.
+"""What examples ask for, how much each weighs and which are held out: the seam between a task and the loops.
 
 Invariant: loops know targets only; which task they belong to, and how its classes are told apart, is decided here.
 """
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, Numbers, label_values
+from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import DataError, ParameterError
 
 
@@ -192,3 +193,64 @@ def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
         row = int(np.flatnonzero(bad)[0])
         raise DataError(f"sample_weight has {weights[row]:g} in row {row}: must be finite and at least 0")
     return np.ascontiguousarray(weights)
+
+
+def check_online(recipe: Any) -> None:
+    """Raise for what needs all rows at once."""
+    if isinstance(recipe.class_weight, str):
+        raise ParameterError(
+            f"class_weight={recipe.class_weight!r} needs all labels at once and has no meaning in partial_fit: "
+            "write class_weight={label: weight, ...}"
+        )
+
+
+def check_weight(weight: float) -> float:
+    """The weight of one example."""
+    if not (np.isfinite(weight) and weight >= 0):
+        raise DataError(f"weight={weight!r}: must be finite and at least 0")
+    return float(weight)
+
+
+def as_counts(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The weights in proportion, their sum being the effective number of rows: ``(sum w)² / sum w²``.
+
+    So many rows of equal weight say as much as these (L. Kish, Survey Sampling, 1965); the unit of weights is gone.
+    """
+    shares = weights / weights.max()
+    counts: NDArray[np.float64] = shares * (shares.sum() / np.square(shares).sum())
+    return counts
+
+
+def effective_rows(weights: NDArray[np.float64] | None, rows: int) -> float:
+    """As how many rows of equal weight so many rows count: all of them where they have no weights."""
+    return float(rows) if weights is None or not rows else float(as_counts(weights).sum())
+
+
+def hold_out(
+    labels: Labels, rows: NDArray[np.uint32] | None, fraction: float, generator: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Rows to learn from and rows to validate on, in order: the same share of every class, and never all of one.
+
+    Where a share of each class is less than half a row, single rows of as many classes are held out.
+    """
+    everything = np.arange(len(labels.codes), dtype=np.uint32) if rows is None else rows
+    codes = labels.codes[everything]
+    held = np.zeros(len(labels.codes), bool)
+    firsts = []  # of the classes with more than one row, in the order of the draw
+    for k in range(len(labels.classes)):
+        members = everything[codes == k].copy()
+        engine.shuffle(members, generator)
+        if len(members) > 1:
+            firsts.append(members[0])
+            held[members[: min(round(fraction * len(members)), len(members) - 1)]] = True
+    if not held.any():
+        single = np.array(firsts, np.uint32)
+        engine.shuffle(single, generator)
+        held[single[: round(fraction * len(everything))]] = True
+    validation, training = everything[held[everything]], everything[~held[everything]]
+    if not len(validation):
+        raise DataError(
+            f"validation_fraction={fraction} of {len(everything)} rows leaves no row to validate on: "
+            "raise it, or pass X_val and y_val"
+        )
+    return training, validation

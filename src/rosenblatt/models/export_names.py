@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from rosenblatt.data.lines import LineEncoder
+from rosenblatt.errors import ParameterError
 from rosenblatt.models.model import Model
 
 _DATE_PARTS = ("year", "month", "day_of_week", "hour")
@@ -30,6 +31,8 @@ def c_names(model: Model, name: str) -> str:
     upper = name.upper()
     parts = [f"#define {upper}_MASK {(1 << encoder.bits) - 1}u", _BAG]
     if isinstance(encoder, LineEncoder) and encoder.format == "vw":
+        if encoder.interactions:
+            raise ParameterError("the C header knows no interactions of namespaces: predict with rosenblatt")
         parts.append(_VW)
     else:
         parts += [_WORDS[encoder.grams], _TEXT]

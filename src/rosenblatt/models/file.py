@@ -31,6 +31,8 @@ from rosenblatt.models.voted import Voted
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
 ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
+_FREE_LABELS = 256 << 20  # bytes that the labels of any model may take
+
 _KINDS: dict[str, type] = {"i": int, "U": str, "b": bool, "f": float, "u": int, "M": str, "m": int}
 
 
@@ -60,19 +62,12 @@ def save(model: Any, path: str | os.PathLike[str], *, state: bool = True) -> Non
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model that `save` or the command ``train`` wrote. No code is run, whatever the file holds.
+    """Read a model that answers, as `rosenblatt.load` does, which can also go on learning.
 
-    Raises
-    ------
-    ModelError
-        The file is truncated, altered, of another kind or of a newer version.
-
-    Examples
-    --------
     >>> import os, tempfile, rosenblatt
     >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
     >>> rosenblatt.save(rosenblatt.Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
-    >>> rosenblatt.load(path).predict([[3.0]]).tolist()
+    >>> load(path).predict([[3.0]]).tolist()
     ['yes']
     """
     header, tensors = read_container(path, "model")
@@ -203,6 +198,10 @@ def _classes_from(header: dict[str, Any]) -> NDArray[Any]:
     kind, values = header["kind"], header["values"]
     if not values or not all(type(value) is _KINDS[kind] for value in values):
         raise ModelError("its classes are not of the type it names")
+    # NumPy holds texts with the room of the longest for each: a file must not ask for much more than it has.
+    lengths = [len(value) for value in values] if kind == "U" else [0]
+    if 4 * len(lengths) * max(lengths) > max(_FREE_LABELS, 64 * sum(lengths)):
+        raise ModelError("one of its labels is too long for so many classes")
     if kind in "mM":
         unit = header["unit"]
         if not isinstance(unit, str) or re.fullmatch(r"\d{0,9}[A-Za-z]{1,2}", unit) is None:

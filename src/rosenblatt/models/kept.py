@@ -70,11 +70,13 @@ def parameter_from(value: Any) -> Any:
     return {parameter_from(key): parameter_from(weight) for key, weight in value["pairs"]}
 
 
-def is_plain(value: Any) -> bool:
-    """Can a file hold the parameter?"""
+def is_plain(value: Any, *, finite: bool = False) -> bool:
+    """Can a file hold the parameter? Where it must be `finite`, an infinite number has no place."""
     if isinstance(value, dict):  # the weights of classes
-        return all(is_plain(key) and is_plain(weight) for key, weight in value.items())
+        return all(is_plain(key, finite=finite) and is_plain(weight, finite=finite) for key, weight in value.items())
     found = value.item() if isinstance(value, np.generic) else value
+    if isinstance(found, float) and finite:
+        return math.isfinite(found)
     return found is None or isinstance(found, (bool, int, float, str))
 
 

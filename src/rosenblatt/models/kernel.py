@@ -25,9 +25,8 @@ from rosenblatt.models.sound import (
     places_from,
     rows_from,
     rows_to,
-    support_count,
 )
-from rosenblatt.models.voted import Updates
+from rosenblatt.models.voted import Supported, Updates
 
 KernelName = Literal["linear", "poly", "rbf", "sigmoid", "precomputed", "function"]
 
@@ -121,7 +120,7 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Dual:
+class Dual(Supported):
     """A coefficient for each support row and class: ``scores = K(X, support) coefficients + intercept``."""
 
     kind: ClassVar[str] = "kernel"
@@ -135,11 +134,6 @@ class Dual:
     def width(self) -> int:
         """How many scores a row gets."""
         return len(self.intercept)
-
-    @property
-    def support_rows(self) -> int:
-        """How many rows are stored."""
-        return support_count(self.support)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
@@ -169,7 +163,7 @@ class Dual:
 
 
 @dataclass(frozen=True)
-class VotedDual:
+class VotedDual(Supported):
     """Support rows and, for each problem, the updates made with them; every weight vector that lived votes."""
 
     kind: ClassVar[str] = "voted kernel"
@@ -185,11 +179,6 @@ class VotedDual:
     def width(self) -> int:
         """How many scores a row gets."""
         return self.K * len(self.logs)
-
-    @property
-    def support_rows(self) -> int:
-        """How many rows are stored."""
-        return support_count(self.support)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """The share of the votes, of shape (rows, problems x K): with two classes those for +1 less those for -1."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer
-from rosenblatt.models.kept import Kept, MakeKept
+from rosenblatt.models.kept import Kept, MakeKept, is_plain
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.names import Name, check_names, example_table, names_of
@@ -294,11 +294,4 @@ def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_told(name: str, value: Any) -> bool:
     """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
-    return _is_plain(value) and not (name == "hash_bits" and value is None)
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, dict):  # the weights of classes
-        return all(_is_plain(key) and _is_plain(weight) for key, weight in value.items())
-    found = value.item() if isinstance(value, np.generic) else value
-    return found is None or isinstance(found, (bool, int, str)) or (isinstance(found, float) and np.isfinite(found))
+    return is_plain(value, finite=True) and not (name == "hash_bits" and value is None)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt import engine
 from rosenblatt.errors import ModelError
 
 Floats = NDArray[np.float64]
@@ -30,8 +31,7 @@ class Curve:
         parts = []
         if self.sigmoid is not None:
             a, b = self.sigmoid
-            with np.errstate(over="ignore"):
-                parts.append(1.0 / (1.0 + np.exp(-(a * scores + b))))
+            parts.append(engine.sigmoid(a * scores + b))
         if len(self.scores):
             parts.append(np.interp(scores, self.scores, self.levels))
         mean: Floats = np.mean(parts, axis=0)

@@ -109,8 +109,19 @@ class Updates:
         return cls(which, steps, gains, loses, survived)
 
 
+class Supported:
+    """An answer that stores rows."""
+
+    support: Any
+
+    @property
+    def support_rows(self) -> int:
+        """How many rows are stored."""
+        return support_count(self.support)
+
+
 @dataclass(frozen=True)
-class Voted:
+class Voted(Supported):
     """Starting weights, stored rows and the updates made with them.
 
     Notes
@@ -130,11 +141,6 @@ class Voted:
     def width(self) -> int:
         """How many scores a row gets."""
         return self.start.width
-
-    @property
-    def support_rows(self) -> int:
-        """How many rows are stored."""
-        return support_count(self.support)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """The share of the votes, of shape (rows, K): with two classes those for +1 less those for -1."""

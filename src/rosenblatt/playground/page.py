@@ -6,6 +6,7 @@ process, and only to this machine.
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,12 +33,17 @@ def page_files() -> dict[str, Path]:
 
 
 def slim(path: Path) -> bytes:
-    """A file as it is given out: without comment lines and indentation."""
+    """A file as it is given out: without comments, indentation, and line breaks and spaces that mean nothing."""
     content = path.read_bytes()
     if path.suffix not in (".js", ".css", ".html"):
         return content
     lines = (line.strip() for line in content.decode().splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*"))).encode()
+    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+    if path.suffix == ".js":
+        text = re.sub(r"([,({[])\n", r"\1", text)
+    elif path.suffix == ".css":
+        text = re.sub(r"\s*([{};,])\s*|(:) ", r"\1\2", text).replace(";}", "}")
+    return text.encode()
 
 
 def export(folder: Path, data: Columns | None = None) -> list[Path]:

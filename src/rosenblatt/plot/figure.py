@@ -18,7 +18,7 @@ NEGATIVE, POSITIVE = "#b54d0a", "#1f66b0"
 SHAPES = ("s", "o")
 INK, FAINT, MISTAKE, PROOF = "#1c2230", "#bbbbbb", "#a61b2b", "#6b3fa0"
 # Last, average, vote and pocket: none of them is a class, so none has its colour.
-SERIES = ("#8a93a3", INK, PROOF, "#1a6b3c")
+SERIES = ("#545d6c", INK, PROOF, "#1a6b3c")
 
 
 def new_figure(columns: int = 1, *, width: float = 5.5, height: float = 4.0) -> tuple[Figure, list[Axes]]:

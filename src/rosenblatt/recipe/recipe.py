@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.recipe.parameters import about, check_parameters, choice, count, number, switch, value
@@ -57,6 +57,10 @@ class Recipe:
     def restarts(self) -> int:
         """How many runs there are, of which the best is taken."""
         return 1
+
+    def recipe(self) -> Self:
+        """Everything that a learner is told; an estimator by other names makes one of them."""
+        return self
 
     @property
     def needs_all_rows(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -13,8 +14,7 @@ from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classe
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.base import check_columns, check_online
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
@@ -22,7 +22,7 @@ from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import known_row
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.spaces import seed_of
-from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.targets import check_online, row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
@@ -38,6 +38,7 @@ VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrat
 Floats = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AutoPerceptron(Probable):
     """A good classifier without options: scaling, rule, parameters, epochs and products are chosen by held-out rows.
 
@@ -94,28 +95,14 @@ class AutoPerceptron(Probable):
     ['low', 'high']
     """
 
-    best_: Any
-
-    def __init__(
-        self,
-        *,
-        max_iter: int = MOST_EPOCHS,
-        class_weight: Any = None,
-        products: bool = True,
-        calibrate: Kind = "auto",
-        scoring: Any = None,
-        random_state: Any = 0,
-        n_jobs: int | None = -1,
-        verbose: int = 0,
-    ) -> None:
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.products = products
-        self.calibrate = calibrate
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_iter: int = MOST_EPOCHS
+    class_weight: Any = None
+    products: bool = True
+    calibrate: Kind = "auto"
+    scoring: Any = None
+    random_state: Any = 0
+    n_jobs: int | None = -1
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a learner and fit it on all rows."""
@@ -157,15 +144,8 @@ class AutoPerceptron(Probable):
         scores = before.reading.scores(table)
         try:
             self._learn_more(table, labels, weights)
-            reading, calibration = self._read(), before.calibration
-            if not isinstance(calibration, Calibration):
-                calibration = None
-            elif len(known) == len(before.reading.classes):
-                calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(rows))
-            else:  # the scores have other columns now: start again, from what was just learned
-                judged = Judged(reading.scores(table), labels.codes, counted).take(rows)
-                calibration = Calibration(calibration.kind, judged, len(known))
-            self.classes_, self._answering = known, Answering(reading, calibration)
+            judged = Judged(scores, labels.codes, counted)
+            self.classes_, self._answering = known, before.followed_by(self._read(), table, judged, rows)
         except BaseException:  # an interrupted call has learned whole rows
             self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
             raise
@@ -187,17 +167,8 @@ class AutoPerceptron(Probable):
 
         return keep_auto(self)
 
-    @property
-    def history_(self) -> History:
-        """Mistakes and updates of the chosen learner, epoch by epoch."""
-        history: History = self.best_.history_
-        return history
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why the chosen learner stopped."""
-        reason: str = self.best_.stop_reason_
-        return reason
+    def _inside(self) -> Any:
+        return self.best_
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -252,8 +223,7 @@ class AutoPerceptron(Probable):
 
     def _measured(self) -> tuple[str, Measured] | None:
         """The score asked for, as the contest uses it; None for accuracy, which it counts itself."""
-        measure = make_measure(self.scoring)
-        if measure.is_accuracy:
+        if self.scoring is None or (measure := make_measure(self.scoring)).is_accuracy:
             return None
 
         def score(scores: Floats, labels: Labels, weights: Floats | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,7 +13,6 @@ from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classe
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.fitting import conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
@@ -26,6 +26,7 @@ from rosenblatt.select.probable import Answering, Probable
 Floats = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Calibrated(Probable):
     """A learner with probabilities, fitted on scores of rows that it had not learned from.
 
@@ -62,20 +63,10 @@ class Calibrated(Probable):
     (['high', 'low'], [0])
     """
 
-    learner_: Any
-
-    def __init__(
-        self,
-        learner: Any,
-        *,
-        calibrate: Literal["sigmoid", "isotonic", "vote"] = "sigmoid",
-        folds: int = 5,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.learner = learner
-        self.calibrate = calibrate
-        self.folds = folds
-        self.n_jobs = n_jobs
+    learner: Any = field(kw_only=False)
+    calibrate: Literal["sigmoid", "isotonic", "vote"] = "sigmoid"
+    folds: int = 5
+    n_jobs: int | None = -1
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn, and fit the curves from scores to probabilities."""
@@ -118,11 +109,12 @@ class Calibrated(Probable):
 
         It may be the first call: there are no probabilities other than equal ones then, until scores have come.
         """
-        if not hasattr(self, "learner_"):
+        learner, calibration = vars(self).get("learner_"), None
+        if learner is None:
             self._check()
-            learner, calibration = clone(self.learner), None
+            learner = clone(self.learner)
         else:
-            learner, calibration = self.learner_, self._answering.calibration
+            calibration = self._answering.calibration
         scores = None if not learner.has_learned else learner.scores_one(features)[None]
         learner.learn_one(features, label, weight)
         if not learner.has_learned or label not in learner.learned.labels_in_order:
@@ -146,7 +138,7 @@ class Calibrated(Probable):
         return self
 
     def _columns(self) -> Columns:
-        columns: Columns = getattr(self.learner_, "_columns", self.learner_._names)()
+        columns: Columns = self.learner_.feature_columns()
         return columns
 
     def kept(self) -> Kept | None:
@@ -155,17 +147,8 @@ class Calibrated(Probable):
 
         return keep_calibrated(self)
 
-    @property
-    def history_(self) -> History:
-        """Mistakes and updates of the learner, epoch by epoch."""
-        history: History = self.learner_.history_
-        return history
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why the learner stopped."""
-        reason: str = self.learner_.stop_reason_
-        return reason
+    def _inside(self) -> Any:
+        return self.learner_
 
     def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False) -> None:
         """Learn from all rows, and from all but each fold."""
@@ -196,18 +179,13 @@ class Calibrated(Probable):
 
     def _follow(self, table: Table, labels: Labels, sample_weight: Any, scores: Floats) -> None:
         """After more rows were learned that had these scores before."""
-        before, reading = self._answering, self.learner_.learned.reading()
-        known, calibration = reading.classes, before.calibration
-        labels = Labels(known, labels.among(known))
+        reading: Reading = self.learner_.learned.reading()
+        labels = Labels(reading.classes, labels.among(reading.classes))
         present, counted = self._weights(sample_weight, labels)
-        if not isinstance(calibration, Calibration):
-            calibration = self._vote_shares(reading)
-        elif len(known) == len(before.reading.classes):
-            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
-        else:  # the scores have other columns now: the window starts again, from what was just learned
-            judged = Judged(reading.scores(table), labels.codes, counted).take(present)
-            calibration = Calibration(calibration.kind, judged, len(known))
-        self.classes_, self._answering = known, Answering(reading, calibration)
+        after = self._answering.followed_by(reading, table, Judged(scores, labels.codes, counted), present)
+        if self.calibrate == "vote":
+            after = replace(after, calibration=self._vote_shares(reading))
+        self.classes_, self._answering = reading.classes, after
 
     def _check(self) -> None:
         check_learner(self.learner)

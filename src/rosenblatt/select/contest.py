@@ -19,11 +19,9 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.interval import effective_rows
 from rosenblatt.learners.epochs.progress import count_threads, run_threads
-from rosenblatt.learners.epochs.validation import hold_out
 from rosenblatt.learners.state.state import engine_rule
-from rosenblatt.learners.targets import targets_of, weight_rows
+from rosenblatt.learners.targets import effective_rows, hold_out, targets_of, weight_rows
 from rosenblatt.recipe.family import AROWRecipe, PassiveAggressiveRecipe
 from rosenblatt.recipe.recipe import LinearRecipe
 from rosenblatt.select.folds import assign_folds

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.interval import as_counts
 from rosenblatt.learners.epochs.judge import Epoch, Judge
 from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome, Tally
 from rosenblatt.learners.state.arrays import KEEPS
 from rosenblatt.learners.state.state import State, declare
-from rosenblatt.learners.targets import targets_of, weight_rows
+from rosenblatt.learners.targets import as_counts, targets_of, weight_rows
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.parameters import check_count
@@ -49,6 +48,11 @@ HELD_VALUES = 0.25  # of these, for rows to judge by
 VALUES_BESIDE = 1_000_000  # terms; below it, a thread for the products costs more than it saves
 SURE = 1.0  # standard errors: products must right so many more held-out rows than they wrong
 TOO_FEW_WRONG = 1  # held-out rows: products that right all of them are not sure to be better
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{100 * share:.2f} %"
 
 
 @dataclass(frozen=True)
@@ -88,27 +92,16 @@ class Decision:
         chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
         if self.contest is None:
             return f"{chosen}: too few rows to compare learners"
-        if self.scoring is not None:
-            return self._by_score(chosen)
         by_weight = "" if self.examples.weights is None else " by weight"
-        right = f"{chosen}: {100 * self.best.score:.2f} % of {self.best.held:,} held-out rows right{by_weight}"
+        shown = percent if self.scoring is None else "{:.4f}".format
+        judged = f"{shown(self.best.score)} of {self.best.held:,} held-out rows right{by_weight}"
+        if self.scoring is not None:
+            judged = f"{self.scoring} {shown(self.best.score)} on {self.best.held:,} held-out rows"
         if self.without is not None:
-            return f"{right}, {100 * self.without.best.score:.2f} % without products"
-        second = self.ranked[1]
-        return (
-            f"{right}; none of {len(self.ranked)} learners did clearly better "
-            f"(next: {second.name}, {100 * second.score:.2f} %)"
-        )
-
-    def _by_score(self, chosen: str) -> str:
-        """The sentence where a score was asked for."""
-        said = f"{chosen}: {self.scoring} {self.best.score:.4f} on {self.best.held:,} held-out rows"
-        if self.without is not None:
-            return f"{said}, {self.without.best.score:.4f} without products"
-        second = self.ranked[1]
-        return (
-            f"{said}; none of {len(self.ranked)} learners did clearly better (next: {second.name}, {second.score:.4f})"
-        )
+            return f"{chosen}: {judged}, {shown(self.without.best.score)} without products"
+        second, learners = self.ranked[1], len(self.ranked)
+        none = f"none of {learners} learners did clearly better (next: {second.name}, {shown(second.score)})"
+        return f"{chosen}: {judged}; {none}"
 
     def held_right(self) -> NDArray[np.bool_]:
         """Which held-out rows the best candidate answers right."""
@@ -156,7 +149,7 @@ def choose(
     too_many = terms > MOST_TERMS or terms * weight_rows(len(labels.classes)) > MOST_WEIGHTS
     if not products or not examples.folds or too_many:
         return look()
-    multiplied: Decision | None = None
+    multiplied = None
     if terms * table.count > VALUES_BESIDE and count_threads(n_jobs) > 1:
         plain, multiplied = run_both(look, look_again)
     else:
@@ -168,10 +161,8 @@ def choose(
     if np.count_nonzero(~right) <= TOO_FEW_WRONG:
         return plain
     multiplied = multiplied or look_again()
-    held = multiplied.prepared.held_weights
-    if not _clearly_better(multiplied.held_right(), right, held):
-        return plain
-    return replace(multiplied, without=plain)
+    better = _clearly_better(multiplied.held_right(), right, multiplied.prepared.held_weights)
+    return replace(multiplied, without=plain) if better else plain
 
 
 def _clearly_better(later: NDArray[np.bool_], first: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> bool:

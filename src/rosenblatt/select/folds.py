@@ -22,6 +22,26 @@ if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner
 
 
+class FoldScores:
+    """A score per fold, and what they say together."""
+
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64] | None  # what the rows of each fold weigh; None: folds count alike
+
+    @property
+    def mean(self) -> float:
+        return float(np.average(self.scores, weights=self.weights))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean, from the spread of the folds; they share rows, so it is a guide and not a bound."""
+        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
+
+    def percent(self) -> str:
+        """The mean and its standard error, as shares."""
+        return f"{100 * self.mean:.2f} % ± {100 * self.standard_error:.2f} ({len(self.scores)} folds)"
+
+
 def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of every row, 0..folds-1; -1 for a row that is not among `rows`."""
     check_count("folds", folds, least=2)
@@ -63,14 +83,10 @@ def out_of_fold_scores(
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """The rows that have a fold, and their scores by the learner that never saw them."""
     rows = np.flatnonzero(fold_of >= 0).astype(np.uint32)
-    scores: NDArray[np.float64] | None = None
-    for fold, learner in enumerate(fitted):
-        held = np.flatnonzero(fold_of == fold).astype(np.uint32)
-        found = scores_of(learner, table, held)
-        if scores is None:
-            scores = np.empty((len(fold_of), found.shape[1]))
-        scores[held] = found
-    assert scores is not None
+    held = [np.flatnonzero(fold_of == fold).astype(np.uint32) for fold in range(len(fitted))]
+    found = [scores_of(learner, table, part) for learner, part in zip(fitted, held, strict=True)]
+    scores = np.empty((len(fold_of), found[0].shape[1]))
+    scores[np.concatenate(held)] = np.vstack(found)
     return rows, scores[rows]
 
 

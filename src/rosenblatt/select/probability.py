@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.interval import as_counts
+from rosenblatt import engine
+from rosenblatt.learners.targets import as_counts
 from rosenblatt.models.probability import Calibrator, Curve, leads
 from rosenblatt.select.isotonic import rising_steps
 
@@ -35,29 +36,25 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
     target = np.where(positive, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
     scale = float(np.abs(scores).max()) or 1.0  # Newton's steps do not depend on units then
     s = scores / scale
-    a, b = 0.0, float(np.log((yes + 1.0) / (no + 1.0)))
+    a, b = 0.0, _log((yes + 1.0) / (no + 1.0))
     loss = _log_loss(a * s + b, target, counts)
     for _ in range(100):
-        with np.errstate(over="ignore"):
-            p = 1.0 / (1.0 + np.exp(-(a * s + b)))
+        p = engine.sigmoid(a * s + b)
         slack, curvature = counts * (p - target), counts * np.maximum(p * (1.0 - p), 1e-12)
-        mixed = np.sum(curvature * s)
-        gradient = np.array([np.sum(slack * s), np.sum(slack)])
-        hessian = np.array([[np.sum(curvature * s * s), mixed], [mixed, np.sum(curvature)]])
-        step = np.linalg.solve(hessian + 1e-10 * np.eye(2), gradient)
+        step = _newton_step(slack, curvature, s)
         size = 1.0
         while size > 1e-10:
             tried = _log_loss((a - size * step[0]) * s + b - size * step[1], target, counts)
             if tried <= loss:
                 break
             size /= 2.0
-        a, b = a - size * float(step[0]), b - size * float(step[1])
+        a, b = a - size * step[0], b - size * step[1]
         if loss - tried < 1e-10 * max(loss, 1.0):
             break
         loss = tried
     if a < 0:  # the loss is convex: at a = 0 it is the lowest with a >= 0
         share = float(np.sum(counts * target) / np.sum(counts))
-        return Curve((0.0, float(np.log(share / (1.0 - share)))))
+        return Curve((0.0, _log(share / (1.0 - share))))
     return Curve((a / scale, b))
 
 
@@ -144,5 +141,23 @@ def reliability(P: Floats, codes: NDArray[np.int32], bins: int = 10) -> Reliabil
     )
 
 
+# What follows has the same bits on every CPU, which NumPy's exp and log and LAPACK have not.
+
+
 def _log_loss(z: Floats, target: Floats, counts: Floats) -> float:
-    return float(np.sum(counts * (np.logaddexp(0.0, z) - target * z)))
+    return float(np.sum(counts * (engine.softplus(z) - target * z)))
+
+
+def _newton_step(slack: Floats, curvature: Floats, s: Floats) -> tuple[float, float]:
+    """The gradient over the Hessian of the log loss in a and b, by Cramer's rule."""
+    ga, gb = float(np.sum(slack * s)), float(np.sum(slack))
+    aa, ab, bb = (float(np.sum(each)) for each in (curvature * s * s, curvature * s, curvature))
+    aa, bb = aa + 1e-10, bb + 1e-10
+    determinant = aa * bb - ab * ab
+    if determinant <= 1e-14 * aa * bb:  # all scores are one: nothing to learn about a
+        return 0.0, gb / bb
+    return (bb * ga - ab * gb) / determinant, (aa * gb - ab * ga) / determinant
+
+
+def _log(ratio: float) -> float:
+    return float(engine.log(np.array([ratio]))[0])

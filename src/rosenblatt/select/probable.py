@@ -5,7 +5,7 @@ Invariant: an answer is that of one moment. A thread that reads beside one that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import label_values
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
@@ -23,6 +23,7 @@ from rosenblatt.learners.stream import Columns
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator
+from rosenblatt.select.around import Around
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
 
 Floats = NDArray[np.float64]
@@ -35,6 +36,17 @@ class Answering:
     reading: Reading
     calibration: Calibration | VoteShares | None  # None: there are no probabilities
 
+    def followed_by(self, reading: Reading, table: Table, judged: Judged, rows: NDArray[Any]) -> Answering:
+        """After the rows of a table were learned, some of which count; `judged` holds their scores before it."""
+        calibration, classes = self.calibration, len(reading.classes)
+        if isinstance(calibration, Calibration) and classes == len(self.reading.classes):
+            calibration = calibration.followed_by(judged.take(rows))
+        elif isinstance(calibration, Calibration):
+            # The scores have other columns now: the window starts again, from what was just learned.
+            again = replace(judged, scores=reading.scores(table)).take(rows)
+            calibration = Calibration(calibration.kind, again, classes)
+        return Answering(reading, calibration)
+
     def interrupted(self, reading: Reading) -> Answering:
         """After a call that learned some rows and could not finish: scores are known of the classes before only."""
         calibration, classes = self.calibration, len(reading.classes)
@@ -43,7 +55,7 @@ class Answering:
         return Answering(reading, calibration)
 
 
-class Probable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Probable(Around, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier with scores and probabilities."""
 
     classes_: NDArray[Any]

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Labels, Numbers
+from rosenblatt.data.labels import Labels
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import ParameterError
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,21 +13,22 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import Numbers
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.run import Orders, best_restart
 from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.regression import Measuring
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
+from rosenblatt.select.around import Around
 from rosenblatt.select.referee import Referee
 from rosenblatt.select.together import Course, run_together
 
 
-class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class Sweep(Around, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Train many learners in one pass over the same rows, each row read once, and choose the best.
 
     Every learner becomes exactly what its own ``fit`` would have made of it. Choose it to compare rules and their
@@ -69,20 +70,11 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['high']
     """
 
-    def __init__(
-        self,
-        learners: Sequence[WeightLearner],
-        *,
-        choose: Literal["holdout", "progressive"] = "holdout",
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.learners = learners
-        self.choose = choose
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_jobs = n_jobs
+    learners: Sequence[WeightLearner] = field(kw_only=False)
+    choose: Literal["holdout", "progressive"] = "holdout"
+    scoring: Any = None
+    validation_fraction: float = 0.1
+    n_jobs: int | None = -1
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train all learners side by side and choose one."""
@@ -146,17 +138,8 @@ class Sweep(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kept: Kept | None = self.best_.kept()
         return kept
 
-    @property
-    def history_(self) -> History:
-        """Mistakes and updates of the best learner, epoch by epoch."""
-        history: History = self.best_.history_
-        return history
-
-    @property
-    def stop_reason_(self) -> str:
-        """Why the best learner stopped."""
-        reason: str = self.best_.stop_reason_
-        return reason
+    def _inside(self) -> Any:
+        return self.best_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -60,7 +60,7 @@ class Course:
             self.outcome = end.value
             return
         problem = self.problem
-        self.one = self.state.begin_pass(problem.table, problem.targets, problem.rule, order=self.order, ratchet=True)
+        self.one = self.state.begin_pass(problem.table, problem.targets, problem.rule, self.order, ratchet=True)
 
 
 def run_together(

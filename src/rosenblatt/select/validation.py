@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Numbers
+from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.select.folds import assign_folds, check_learner, fit_folds, scores_of
+from rosenblatt.select.folds import FoldScores, assign_folds, check_learner, fit_folds, scores_of
 from rosenblatt.select.scoring import make_measure
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(FoldScores):
     """The accuracy on each fold, or another score, by the learner fitted on the others.
 
     >>> from rosenblatt import Perceptron
@@ -33,19 +33,10 @@ class CrossValidation:
     weights: NDArray[np.float64] | None = None  # what the rows of each fold weigh; None: folds count alike
     scoring: str = "accuracy"
 
-    @property
-    def mean(self) -> float:
-        return float(np.average(self.scores, weights=self.weights))
-
-    @property
-    def standard_error(self) -> float:
-        """Of the mean, from the spread of the folds; they share rows, so it is a guide and not a bound."""
-        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
-
     def __str__(self) -> str:
         if self.scoring != "accuracy":
             return f"{self.scoring} {self.mean:.4f} ± {self.standard_error:.4f} ({len(self.scores)} folds)"
-        return f"{100 * self.mean:.2f} % ± {100 * self.standard_error:.2f} ({len(self.scores)} folds)"
+        return self.percent()
 
 
 def cross_validate(

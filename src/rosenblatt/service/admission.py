@@ -6,6 +6,7 @@ the loop's thread, so that no two requests are weighed at once.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
@@ -14,8 +15,8 @@ from typing import Any
 import msgspec
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import check_weight
 from rosenblatt.learners.spaces import SAFE
+from rosenblatt.learners.targets import check_weight
 from rosenblatt.service.fold import Fold
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.messages import Examples
@@ -24,6 +25,7 @@ from rosenblatt.service.rows import Features, Form, new_names
 from rosenblatt.service.writer import Job, Writer
 
 ENCODER = msgspec.json.Encoder()
+LARGE = 64 << 10  # bytes
 _KINDS = {str: "texts", bool: "truth values", int: "numbers"}
 
 
@@ -38,10 +40,10 @@ class Admission:
             max(rule.eta0, rule.C) for rule in (each.learner.recipe().used_rule for each in fold.followers.values())
         )
 
-    async def learn(
+    def admit(
         self, rows: Sequence[Any], labels: list[Any], weights: list[float] | None, key: str | None
-    ) -> bytes:
-        """The reply, once the examples are on disk and learned."""
+    ) -> asyncio.Future[bytes]:
+        """The reply to come, once the examples are on disk and learned."""
         if self.writer.waiting and self.writer.waiting + len(labels) > self.limits.waiting:
             raise busy("too many examples wait to be learned")
         features = self.form.features_of(rows)
@@ -55,13 +57,15 @@ class Admission:
             self.form.begin(isinstance(rows[0], list))
         stored = ENCODER.encode(Examples(list(self.form.stored(rows, features)), labels, weights))
         digest = hashlib.blake2b(stored, digest_size=16).digest()
-        job = Job(features, labels, weights, stored, key, digest, self.writer.loop.create_future())
+        # A large request waits as what goes to disk: as features it would take ten times as much.
+        waits = features if len(stored) <= LARGE else None
+        job = Job(waits, labels, weights, stored, key, digest, self.writer.loop.create_future())
         if names or new_labels or not self.fold.seq:
             self._names.update(names)
             self._labels.update(new_labels)
             job.future.add_done_callback(lambda _: self._settle(names, new_labels))
         self.writer.submit(job)
-        return await job.future
+        return job.future
 
     def _settle(self, names: set[Any], labels: set[Any]) -> None:
         """They are learned, or will never be."""
@@ -90,6 +94,8 @@ class Admission:
 
     def _check_labels(self, labels: list[Any]) -> set[Any]:
         asked = set(labels)
+        if len({*map(type, labels)}) > 1:  # 1 and true are equal, but not the same
+            raise Refused(422, "the labels of one request must be of one kind: texts, truth values or numbers")
         known = self.fold.classes()
         if not asked - set(known):
             if known and any(_kind(label) is not _kind(known[0]) for label in asked):

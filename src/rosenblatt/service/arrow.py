@@ -15,7 +15,7 @@ import pyarrow.ipc
 from numpy.typing import NDArray
 
 from rosenblatt.service.limits import Limits
-from rosenblatt.service.refusals import Refused
+from rosenblatt.service.refusals import Refused, too_many_cells
 
 _RECORD_BATCH = 3  # among the kinds of messages of Arrow's format
 
@@ -49,6 +49,8 @@ def read_table(body: bytes, limits: Limits) -> Any:
         raise Refused(400, f"the body is not a sound Arrow stream: {why}") from None
     if not table.num_rows or not table.num_columns:
         raise Refused(422, "there are no rows")
+    if table.num_rows * table.num_columns > limits.cells:
+        raise too_many_cells("the rows have", "values", limits.cells)
     return table
 
 
@@ -80,7 +82,12 @@ def rows_of(table: Any, raw: bool) -> list[dict[str, Any]]:
 def answers_to(published: Any, scores: NDArray[np.float64], with_scores: bool) -> bytes:
     """The answers as an Arrow stream: the label of each row, and a column of scores for each class."""
     labels = pa.array(published.labels)
-    columns = {"label": labels.take(pa.array(published.codes(scores)))}
+    if published.measures:
+        columns = {"label": pa.array(scores[:, 0])}
+    elif published.several:
+        columns = {"label": pa.array(published.labels_of(scores), pa.list_(labels.type))}
+    else:
+        columns = {"label": labels.take(pa.array(published.codes(scores)))}
     if with_scores:
         both = [-scores[:, 0], scores[:, 0]] if scores.shape[1] == 1 and len(labels) == 2 else list(scores.T)
         columns |= {f"score of {label}": both[k] for k, label in enumerate(published.labels)}

@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.messages import Learn, Line, PlainRow, Predict, RawRow
-from rosenblatt.service.refusals import Refused
+from rosenblatt.service.refusals import Refused, too_many_cells
 
 JSON, LINES, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 TYPES = (JSON, LINES, ARROW)
@@ -24,7 +24,7 @@ class Bodies:
     """The decoders for a model that reads plain rows, or raw ones."""
 
     def __init__(self, raw: bool, limits: Limits) -> None:
-        self.limits = limits
+        self.limits, self.raw = limits, raw
         row: Any = RawRow if raw else PlainRow
         self._predict = msgspec.json.Decoder(Predict[row])
         self._learn = msgspec.json.Decoder(Learn[row])
@@ -33,6 +33,7 @@ class Bodies:
     def predict(self, body: bytes, kind: str, query: bytes) -> tuple[Predict[Any], Any, bool]:
         """What is asked, the rows (a list, or an Arrow table), and whether it was a single one."""
         if kind == JSON:
+            self._check_size(body)
             asked = decode(self._predict, body)
             if query:
                 raise Refused(400, "options of a JSON request go into its body, not into the address")
@@ -40,6 +41,7 @@ class Bodies:
                 raise Refused(422, "send either row or rows")
             rows = [asked.row] if asked.rows is UNSET else asked.rows
             self.check_count(rows)
+            self._check_cells(body, rows)
             return asked, rows, asked.rows is UNSET
         asked = self._options(query)
         if kind == LINES:
@@ -51,7 +53,10 @@ class Bodies:
     def learn(self, body: bytes, kind: str, query: bytes) -> tuple[list[Any], list[Any], list[float] | None]:
         """Rows, labels and weights."""
         if kind == JSON:
-            return self._learned(decode(self._learn, body))
+            self._check_size(body)
+            rows, labels, told_weights = self._learned(decode(self._learn, body))
+            self._check_cells(body, rows)
+            return rows, labels, told_weights
         if kind == LINES:
             lines = self._lines(body)
             for at, line in enumerate(lines):
@@ -72,6 +77,21 @@ class Bodies:
             raise Refused(422, "there are no rows")
         if len(rows) > self.limits.rows:
             raise Refused(413, f"there are {len(rows):,} rows; the limit is {self.limits.rows:,} per request")
+
+    def _check_size(self, body: bytes) -> None:
+        """Raise for more values than there may be, before any of them takes memory: commas stand between them."""
+        limits = self.limits
+        if self.raw or len(body) <= limits.cells:
+            return
+        if body.count(b",") > limits.cells + 3 * limits.rows:
+            raise too_many_cells("the rows have", "values", limits.cells)
+
+    def _check_cells(self, body: bytes, rows: list[Any]) -> None:
+        """Raise for more values than there may be; of a line of text they are counted when it is encoded."""
+        if len(body) <= self.limits.cells:
+            return
+        if sum(len(row) for row in rows if not isinstance(row, str)) > self.limits.cells:
+            raise too_many_cells("the rows have", "values", self.limits.cells)
 
     def _learned(self, found: Learn[Any]) -> tuple[list[Any], list[Any], list[float] | None]:
         one = found.row is not UNSET
@@ -97,11 +117,13 @@ class Bodies:
         count = body.count(b"\n") + (not body.endswith(b"\n"))
         if count > 2 * self.limits.rows:
             raise Refused(413, f"there are {count:,} lines; the limit is {self.limits.rows:,} rows per request")
+        self._check_size(body)
         found = []
         for number, line in enumerate(body.split(b"\n"), start=1):
             if line.strip():
                 found.append(decode(self._line, line, f"line {number}: "))
         self.check_count(found)
+        self._check_cells(body, [line.row for line in found])
         return found
 
     def _options(self, query: bytes) -> Predict[Any]:

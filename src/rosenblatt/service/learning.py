@@ -5,6 +5,7 @@ Invariant: only one thread calls this at a time. `published` is the only thing t
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Sequence
 from itertools import islice
@@ -74,6 +75,10 @@ class Learning:
             self.form.names = names_of(self.fold)
         return found
 
+    def rows_of(self, entry: Entry) -> list[Features]:
+        """The features of an entry's examples, as they are stored."""
+        return read_entry(entry, self.form)[0]
+
     def catch_up(self, until: int | None = None) -> None:
         """Learn what the log holds beyond what was learned."""
         keyed = self.log.keyed_after(self.fold.seq)
@@ -110,7 +115,7 @@ class Learning:
         """Seconds until something may have to be done even if nothing comes."""
         if self.published.seq != self.fold.seq:
             return max(0.0, self._published_at + self._pause - time.monotonic())
-        if self.remembered.unsaved:
+        if self.remembered.has_news:
             return max(0.05, self._remembered_at + REMEMBER_SECONDS - time.monotonic())
         if self.snapshot_seq != self.fold.seq:
             return max(0.05, self._snapshot_at + SNAPSHOT_SECONDS - time.monotonic())
@@ -122,7 +127,7 @@ class Learning:
         unread = self.fold.seq - self.published.seq
         if unread and (now - self._published_at >= self._pause or unread >= PUBLISH_EXAMPLES):
             self.publish()
-        if self.remembered.unsaved and now - self._remembered_at >= REMEMBER_SECONDS:
+        if self.remembered.has_news and now - self._remembered_at >= REMEMBER_SECONDS:
             self._remember()
         unsaved = self.fold.seq - self.snapshot_seq
         since = now - self._snapshot_at
@@ -171,12 +176,19 @@ class Learning:
         self._remember()
         if self.snapshot_seq != self.fold.seq or self._replies:
             self.snapshot()
+        self.complaint = ""
 
     def _remember(self) -> None:
         """Store the predictions that may get feedback."""
         self._remembered_at = time.monotonic()
-        new, oldest = self.remembered.take_unsaved()
-        self.log.remember(new, oldest)
+        new, gone = self.remembered.take_news()
+        if not new and not gone:
+            return
+        try:
+            self.log.remember(new, gone)
+        except sqlite3.Error:
+            self.remembered.put_back(new, gone)
+            raise
 
     def promote(self, name: str) -> None:
         """From now on another learner answers."""
@@ -205,7 +217,7 @@ def read_entry(entry: Entry, form: Form) -> tuple[list[Features], list[Any], lis
     """The examples of a stored entry."""
     found = EXAMPLES.decode(entry.examples)
     form.begin(bool(found.rows) and isinstance(found.rows[0], list))
-    return form.features_of(found.rows), found.labels, found.weights
+    return form.features_of(found.rows, stored=True), found.labels, found.weights
 
 
 def names_of(fold: Fold) -> dict[Any, int]:
@@ -213,5 +225,5 @@ def names_of(fold: Fold) -> dict[Any, int]:
     learner = fold.answering.learner
     if not learner.has_learned:
         return {}
-    names: dict[Any, int] = learner._names()
+    names: dict[Any, int] = learner.columns_by_name()
     return names

@@ -24,6 +24,7 @@ class Limits:
     bodies : bytes of all bodies that are being read or waiting at one time
     rows : of a request
     values : features of a row
+    cells : values of all rows of a request, and scores of all its answers
     features : that the model may come to know
     classes : that the model may come to know
     weights : features times classes
@@ -38,9 +39,10 @@ class Limits:
     """
 
     body: int = 16 << 20
-    bodies: int = 256 << 20
+    bodies: int = 64 << 20
     rows: int = 100_000
     values: int = 100_000
+    cells: int = 1_000_000
     features: int = 1 << 20
     classes: int = 1000
     weights: int = 64 << 20

@@ -7,8 +7,8 @@ One process at a time may write, held by a lock on a file beside the log.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
+import json
 import os
 import sqlite3
 import uuid
@@ -17,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rosenblatt.errors import DataError, ModelError
+from rosenblatt.errors import DataError
+from rosenblatt.service.connection import connect, connect_to_read, take_lock
 
 VERSION = 1
 SCHEMA = """
@@ -66,6 +67,9 @@ def chained(before: bytes, examples: bytes) -> bytes:
 class Log:
     """A log that is open for writing, by this process alone.
 
+    One whose disk is full, or may only be read, is read all the same: `unwritable` then says why nothing can be stored,
+    and `reopen` finds out whether that has changed.
+
     Parameters
     ----------
     path : path
@@ -78,12 +82,16 @@ class Log:
         self.path, self.readonly = os.path.realpath(path), readonly
         if readonly and not os.path.exists(self.path):
             raise DataError(f"{path}: there is no such file")
-        self._lock = None if readonly else _lock(self.path)
+        self.unwritable = ""
+        self._lock = None if readonly else take_lock(self.path)
         try:
             self._open()
         except sqlite3.Error as error:
-            self.close()
-            raise DataError(f"{path} cannot be used as a log: {error}") from None
+            try:
+                self._read_only(error)
+            except sqlite3.Error:
+                self.close()
+                raise DataError(f"{path} cannot be used as a log: {error}") from None
         except BaseException:
             self.close()
             raise
@@ -101,6 +109,18 @@ class Log:
                 for statement in SCHEMA.strip().split("\n"):
                     run(statement)
                 self.connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+        self._look()
+
+    def _read_only(self, why: sqlite3.Error) -> None:
+        """What is there can be read, though nothing can be added."""
+        with suppress(sqlite3.Error, AttributeError):
+            self.connection.close()
+        self.connection = connect_to_read(self.path)
+        self._look()
+        self.unwritable = str(why)
+
+    def _look(self) -> None:
+        run = self.connection.execute
         known = dict(run("SELECT name, value FROM about").fetchall())
         if known.get("version") != VERSION:
             raise DataError(f"{self.path} is a log of version {known.get('version')!r}; this one reads {VERSION}")
@@ -116,7 +136,10 @@ class Log:
         """After an error: what is stored is what SQLite says is stored."""
         with suppress(sqlite3.Error):
             self.connection.close()
+        if self._lock is None:
+            self._lock = take_lock(self.path)
         self._open()
+        self.unwritable = ""
 
     def close(self) -> None:
         if hasattr(self, "connection"):
@@ -211,8 +234,6 @@ class Log:
 
     def known_keys(self, keys: Sequence[str]) -> dict[str, tuple[int, bytes, bytes | None]]:
         """Of keys that were used before: the number of the first example, the digest and the reply."""
-        import json
-
         found = self.connection.execute(
             "SELECT key, keys.seq, digest, reply FROM keys LEFT JOIN replies ON keys.seq = replies.seq "
             "WHERE key IN (SELECT value FROM json_each(?))",
@@ -239,12 +260,14 @@ class Log:
 
     # -- predictions that may get feedback
 
-    def remember(self, new: Sequence[tuple[str, float, bytes]], oldest: float) -> None:
-        """Store predictions, and forget those that were made before `oldest`."""
+    def remember(self, new: Sequence[tuple[str, float, bytes]], gone: Sequence[str]) -> None:
+        """Store predictions, and forget others by their ids."""
         with self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
             self._insert("OR REPLACE INTO predictions", new)
-            self.connection.execute("DELETE FROM predictions WHERE time < ?", (oldest,))
+            self.connection.execute(
+                "DELETE FROM predictions WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(gone),)
+            )
 
     def remembered(self) -> list[tuple[str, float, bytes]]:
         """All of them, the oldest first."""
@@ -254,36 +277,3 @@ class Log:
     def size(self) -> int:
         """Bytes on disk."""
         return sum(os.path.getsize(p) for p in (self.path, f"{self.path}-wal") if os.path.exists(p))
-
-
-def connect(path: str, *, readonly: bool = False) -> sqlite3.Connection:
-    """A connection whose commits are on disk when they return."""
-    address = f"file:{_quoted(path)}?mode={'ro' if readonly else 'rwc'}"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
-    if not readonly:
-        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        if mode != "wal":
-            raise ModelError(f"{path} lies on a file system that cannot hold a log")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA journal_size_limit = 16777216")
-    return connection
-
-
-def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)
-
-
-def _lock(path: str) -> int:
-    """A lock that ends with the process, however it ends."""
-    try:
-        file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise DataError(f"{path}.lock: {error.strerror}") from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        raise DataError(f"{path} is in use by another server: one process owns a log") from None
-    return file

@@ -53,9 +53,13 @@ class Reason(Struct):
 
 
 class Answer(Struct, omit_defaults=True):
-    """What is said of a row. The label is null before anything was learned."""
+    """What is said of a row.
 
-    label: Label | float | None
+    The label is null before anything was learned, a number for a regression, and a list for a model that may give a
+    row several labels.
+    """
+
+    label: Label | float | list[Label] | None
     scores: dict[str, float] | UnsetType = UNSET
     probabilities: dict[str, float] | UnsetType = UNSET
     top: list[Ranked] | UnsetType = UNSET

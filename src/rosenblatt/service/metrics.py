@@ -117,5 +117,5 @@ class _Facts:
             examples.add_metric([name], progress.examples)
             mistakes.add_metric([name], progress.mistakes)
             recent.add_metric([name], progress.recent_error or 0.0)
-            alarms.add_metric([name], len(progress.drift.alarms))
+            alarms.add_metric([name], progress.drift.raised)
         yield from (examples, mistakes, recent, alarms)

@@ -6,6 +6,7 @@ Invariant: what the log says is what is learned; options that contradict it are 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,9 @@ def open_learning(
         learning.catch_up()
         form.names = names_of(fold)
         learning.publish()
+    except sqlite3.Error as error:
+        log.close()
+        raise DataError(f"{path} cannot be used as a log: {error}") from None
     except BaseException:
         log.close()
         raise
@@ -172,6 +176,18 @@ def _shadows(recipes: Sequence[Recipe], besides: str) -> list[Origin]:
     return found
 
 
+def _why_fixed(learner: Any) -> str:
+    """Why a model cannot learn on, one example at a time."""
+    reasons = {
+        "AutoPerceptron": "which prepares its columns by all rows",
+        "Calibrated": "whose probabilities are fitted on rows that are held out",
+        "KernelPerceptron": "which keeps rows and adds to them with its mistakes",
+        "PassiveAggressiveRegression": "which predicts numbers instead of labels",
+        "PassiveAggressiveRegressor": "which predicts numbers instead of labels",
+    }
+    return reasons.get(type(learner).__name__, "with several labels per row")
+
+
 def wanted_from(path: str) -> Wanted:
     """A model that is to learn on, from the state that its file holds."""
     from rosenblatt.learners.linear import LinearLearner
@@ -180,10 +196,10 @@ def wanted_from(path: str) -> Wanted:
 
     model = load(path)
     learner = revive(model)
-    if not isinstance(learner, LinearLearner):
+    if not isinstance(learner, LinearLearner) or model.several:
         raise ModelError(
-            f"{path} is a model of {type(learner).__name__}, which prepares its columns: one that learns on while it "
-            "is served is trained with --learner averaged, pa1, arow or another single learner"
+            f"{path} is a model of {type(learner).__name__}, {_why_fixed(learner)}: it can be served without --learn; "
+            "train one that learns on with --learner averaged, pa1, arow or another single learner"
         )
     if model.classes.dtype.kind in "mM":
         raise ModelError(f"{path} has classes that are dates: there is no such thing in JSON")

@@ -71,7 +71,7 @@ class Progress:
         progress.recent.extend(map(int, known["recent"]))
         progress.recent_mistakes = sum(progress.recent)
         progress.curve = [(int(n), float(a), float(b)) for n, a, b in known["curve"]]
-        vars(progress.drift).update(known["drift"])
+        vars(progress.drift).update({"raised": len(known["drift"]["alarms"]), **known["drift"]})
         return progress
 
 
@@ -89,7 +89,8 @@ class Drift:
         self.wrong = 0
         self.best_rate = self.best_deviation = 2.0
         self.total = 0
-        self.alarms: list[int] = []  # after so many examples
+        self.raised = 0
+        self.alarms: list[int] = []  # the latest, after so many examples
 
     def count(self, mistake: bool) -> None:
         self.total += 1
@@ -102,6 +103,7 @@ class Drift:
         if rate + deviation <= self.best_rate + self.best_deviation:
             self.best_rate, self.best_deviation = rate, deviation
         elif mistake and rate + deviation > self.best_rate + 3 * self.best_deviation + 1 / self.seen:
+            self.raised += 1
             self.alarms = [*self.alarms, self.total][-20:]
             self.seen = self.wrong = 0
             self.best_rate = self.best_deviation = 2.0

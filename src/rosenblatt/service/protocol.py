@@ -87,9 +87,15 @@ class _Bounded(HttpToolsProtocol):
         """Close the connection if the other side has kept us waiting for too long."""
         begun = [since for since in (self._arriving, self._leaving) if since is not None]
         # The application has its own word for a body that is late, and comes first.
-        if begun and now - min(begun) > self.limits.seconds + SWEEP:
-            if self.cycle is not None:
-                self.cycle.disconnected = True
+        if not begun or now - min(begun) <= self.limits.seconds + SWEEP:
+            return
+        cycle = self.cycle
+        unanswered = cycle is None or cycle.response_complete or not cycle.response_started
+        if cycle is not None:
+            cycle.disconnected = True
+        if self._leaving is None and self._head and unanswered and not self.transport.is_closing():
+            self._refuse(408, f"the request did not come within {self.limits.seconds} seconds")
+        else:
             self.transport.abort()
 
 

@@ -36,8 +36,12 @@ class Published:
     in_order: bool = False  # is the feature with the number j in column j?
     calibrator: Calibrator | None = None
     shown: dict[int, str] = field(default_factory=dict)  # names of columns for people, where features are hashed
+    several: bool = False  # may a row have several labels?
     labels: list[Any] = field(init=False)
+    # Weights and intercepts as the engine reads them: feature after feature beside sparse rows, row after row beside
+    # dense ones.
     _flat: tuple[NDArray[Any], NDArray[np.float64]] | None = field(init=False, default=None)
+    _level: tuple[NDArray[Any], NDArray[np.float64]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         if self.classes.dtype.kind in "mM":
@@ -47,11 +51,22 @@ class Published:
         only = self.parts[0] if len(self.parts) == 1 else None
         if isinstance(only, Linear) and only.weights.dtype == np.float64:
             put(self, "_flat", (np.asfortranarray(only.weights).ravel(order="K"), only.intercept))
+            if self.in_order:
+                put(self, "_level", (np.ascontiguousarray(only.weights).ravel(), only.intercept))
 
     @property
     def width(self) -> int:
         """The columns that a row needs to be scored at all."""
         return max(self.features, 1)
+
+    @property
+    def measures(self) -> bool:
+        """Is the answer a number instead of a class?"""
+        return bool(self.parts) and not self.labels
+
+    @property
+    def scores_per_row(self) -> int:
+        return max(1, len(self.labels))
 
     def scores(self, rows: Sequence[Features]) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
@@ -67,6 +82,11 @@ class Published:
 
     def scores_in_order(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of dense rows, whose columns are those of the model in their order."""
+        if self._level is not None:
+            rows = engine.dense_rows(values)
+            if engine.find_unusable(rows)[0] < 0:
+                found: NDArray[np.float64] = engine.scores(rows, *self._level)
+                return found
         try:
             return self._scores_of(as_table(values, name="rows"))
         except DataError as error:
@@ -81,6 +101,10 @@ class Published:
 
     def answers(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
         """The answers, with what was asked for beside the labels."""
+        if self.measures:
+            return self._measured(scores, rows, asked)
+        if self.several and asked.because:
+            raise Refused(422, "of a row with several labels it cannot be said which features spoke for all of them")
         labels, two = self.labels, scores.shape[1] == 1 and len(self.labels) == 2
         texts = [label if isinstance(label, str) else str(label) for label in labels]
         if two:
@@ -92,7 +116,8 @@ class Published:
             else:
                 found = [Answer(yes if s >= 0 else no) for s in flat]
         else:
-            found = [Answer(labels[code]) for code in self.codes(scores).tolist()]
+            plain = self.labels_of(scores) if self.several else [labels[code] for code in self.codes(scores).tolist()]
+            found = [Answer(label) for label in plain]
             if asked.scores:
                 for answer, row in zip(found, scores.tolist(), strict=True):
                     answer.scores = dict(zip(texts, row, strict=False))
@@ -107,6 +132,20 @@ class Published:
                 answer.top = self._top(listed[at], None if P is None else P[at], asked.top)
             if asked.because and rows is not None:
                 answer.because = self._because(rows[at], labels.index(answer.label), asked.because)
+        return found
+
+    def labels_of(self, scores: NDArray[np.float64]) -> list[list[Any]]:
+        """Of each row all labels that hold, where a row may have several."""
+        return [[label for label, holds in zip(self.labels, row, strict=True) if holds] for row in scores >= 0]
+
+    def _measured(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
+        """The answers of a regression: numbers, and the features that raised them most."""
+        if asked.scores or asked.probabilities or asked.top:
+            raise Refused(422, "the model predicts a number, which is the label: it has no classes to score or rank")
+        found = [Answer(value) for value in scores[:, 0].tolist()]
+        if asked.because and rows is not None:
+            for answer, row in zip(found, rows, strict=True):
+                answer.because = self._because(row, 0, asked.because)
         return found
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,8 +164,8 @@ class Published:
         only = self.parts[0]
         if len(self.parts) != 1 or not isinstance(only, Linear):
             raise Refused(422, "only a model with one weight per feature and class can say which features spoke")
-        if len(self.labels) == 2:
-            weights, sign = only.weights[0], 1.0 if code == 1 else -1.0
+        if len(only.weights) == 1:
+            weights, sign = only.weights[0], 1.0 if code == 1 or self.measures else -1.0
         else:
             weights, sign = only.weights[code], 1.0
         reasons = []

@@ -61,6 +61,11 @@ def too_large(what: str) -> Refused:
     return Refused(413, what, [(b"connection", b"close")])
 
 
+def too_many_cells(who: str, what: str, limit: int) -> Refused:
+    """More values, or scores, than one request may have."""
+    return Refused(413, f"{who} more than {limit:,} {what}, the limit per request: send fewer rows at a time")
+
+
 def busy(what: str, seconds: int = 1) -> Refused:
     """Come again."""
     return Refused(503, what, [(b"retry-after", str(seconds).encode())])

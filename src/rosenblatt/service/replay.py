@@ -47,7 +47,7 @@ class Replay:
                 f"--until {until}: {first.path} holds the examples from {first.base + 1} to {self.logs[-1].last}"
             )
         self.encoder = None if first.encoder is None else encoder_from(json.loads(first.encoder))
-        self.form = Form({}, Limits(values=2**31, name=2**31), self.encoder)
+        self.form = Form({}, Limits(), self.encoder)
 
     def __enter__(self) -> Replay:
         return self
@@ -80,7 +80,7 @@ class Replay:
         served = next(origin for origin in self.logs[-1].origins() if origin.served)
         begun = next((origin for origin in origins if origin.name == served.name), served)
         learner = begin_learner(begun) if recipe is None else new_learner(recipe)
-        names = learner._names() if learner.has_learned else {}
+        names = learner.columns_by_name() if learner.has_learned else {}
         if names:  # a model that learned on knows by what its features are called
             self.form.names = names
         return learner
@@ -113,7 +113,7 @@ def compare(paths: Sequence[str], recipes: Sequence[Recipe], until: int | None =
             "mistakes": each.progress.mistakes,
             "progressive_error": each.progress.error,
             "recent_error": each.progress.recent_error,
-            "drift_alarms": len(each.progress.drift.alarms),
+            "drift_alarms": each.progress.drift.raised,
         }
         for each in followers
     ]

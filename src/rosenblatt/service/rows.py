@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.errors import DataError
 from rosenblatt.service.limits import Limits
-from rosenblatt.service.refusals import Refused
+from rosenblatt.service.refusals import Refused, too_many_cells
 
 Features = dict[Any, float]
 Names = Mapping[Any, int]
@@ -68,10 +68,13 @@ class Form:
         """What had begun was not stored."""
         self._numbered = None
 
-    def features_of(self, rows: Sequence[Any]) -> list[Features]:
-        """The features of each row, checked; a `Refused` names the row that cannot be read."""
+    def features_of(self, rows: Sequence[Any], *, stored: bool = False) -> list[Features]:
+        """The features of each row, checked; a `Refused` names the row that cannot be read.
+
+        Rows that are stored were within the limits of their time, which may be others by now.
+        """
         if self.encoder is not None:
-            return self._encoded(rows)
+            return self._encoded(rows, stored)
         numbered, ordered = self.numbered and self.hash_bits is None, None
         if numbered is None:
             numbered = isinstance(rows[0], list)
@@ -90,7 +93,8 @@ class Form:
                     row = dict(zip(ordered, row, strict=True))
             elif numbered:
                 row = _by_number(row, at)
-            self._check(row, at)
+            if not stored:
+                self._check(row, at)
             found.append(row if self.hash_bits is None else _hashed(row, self.hash_bits))
         return found
 
@@ -106,13 +110,15 @@ class Form:
         except (ValueError, TypeError) as error:
             raise Refused(422, f"row {at}: {error}") from None
 
-    def _encoded(self, rows: Sequence[Any]) -> list[Features]:
+    def _encoded(self, rows: Sequence[Any], stored: bool) -> list[Features]:
         from rosenblatt.service.encoded import encode
 
         try:
             batch = encode(self.encoder, rows)
         except DataError as error:
             raise Refused(422, str(error)) from None
+        if not stored and len(batch.values) > self.limits.cells:
+            raise too_many_cells("the rows have", "features", self.limits.cells)
         starts, columns, values = batch.starts.tolist(), batch.indices.tolist(), batch.values.tolist()
         spans = pairwise(starts)
         return [dict(zip(columns[a:b], values[a:b], strict=True)) for a, b in spans]

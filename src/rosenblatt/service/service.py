@@ -22,7 +22,7 @@ from rosenblatt.service.learning import Learning
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.messages import Answer, Facts, Feedback, Health, LearnerFacts, Predict, Predicted, Ready
 from rosenblatt.service.published import Published
-from rosenblatt.service.refusals import Refused, busy
+from rosenblatt.service.refusals import Refused, busy, too_many_cells
 from rosenblatt.service.rows import Form
 from rosenblatt.service.writer import Writer
 
@@ -79,6 +79,8 @@ class Service:
         if asked.after is not None:
             await self._wait_for(asked.after)
         published = self.published
+        if (count := len(rows)) * published.scores_per_row > self.limits.cells and count > 1:
+            raise too_many_cells("the answers would have", "scores", self.limits.cells)
         if packed:
             return self._packed(published, rows, asked)
         answers = self._answers(published, rows, asked)
@@ -96,7 +98,7 @@ class Service:
         else:
             rows = self._plain(rows)
             features = self.form.features_of(rows)
-            if not published.labels:
+            if not published.parts:
                 answers = [Answer(None) for _ in rows]
             else:
                 answers = published.answers(published.scores(features), features, asked)
@@ -114,7 +116,7 @@ class Service:
         if asked.probabilities or asked.top or asked.because or asked.remember:
             raise Refused(422, "an Arrow answer has labels and scores: ask for JSON to have more")
         values = self._in_order(published, rows)
-        if not published.labels:
+        if not published.parts:
             raise Refused(409, "nothing was learned yet")
         if values is not None:
             scores = published.scores_in_order(values)
@@ -139,7 +141,7 @@ class Service:
     def _in_order(self, published: Published, rows: Any) -> Any:
         """Rows as one matrix, if that is what they are and the model has its columns in the same order."""
         width = published.features
-        if not published.labels or self.form.raw:
+        if not width or not published.parts or self.form.raw:
             return None
         if not isinstance(rows, list):
             names = rows.schema.names
@@ -150,8 +152,10 @@ class Service:
             from rosenblatt.service.arrow import dense
 
             return dense(rows)
-        if not published.in_order or len(rows) < 2 or {*map(type, rows)} != {list} or {*map(len, rows)} != {width}:
+        if not published.in_order or {*map(type, rows)} != {list} or {*map(len, rows)} != {width}:
             return None
+        if len(rows) == 1:
+            return np.array(rows, np.float64)
         return np.fromiter(chain.from_iterable(rows), np.float64, width * len(rows)).reshape(-1, width)
 
     def _remember(self, answers: list[Answer], rows: Sequence[Any]) -> None:
@@ -177,11 +181,15 @@ class Service:
     async def learn(self, body: bytes, kind: str, query: bytes, key: str | None) -> bytes:
         """The reply to examples that are on disk and learned."""
         self._learns()
-        assert self.admission is not None
         if query and kind == JSON:
             raise Refused(400, "options of a JSON request go into its body, not into the address")
+        # Nothing of the rows is kept here while they wait.
+        return await self._admitted(body, kind, query, key)
+
+    def _admitted(self, body: bytes, kind: str, query: bytes, key: str | None) -> asyncio.Future[bytes]:
+        assert self.admission is not None
         rows, labels, weights = self.bodies.learn(body, kind, query)
-        return await self.admission.learn(self._plain(rows), labels, weights, key)
+        return self.admission.admit(self._plain(rows), labels, weights, key)
 
     async def feedback(self, body: bytes) -> bytes:
         """Learn the label of an earlier prediction: once, however often it is told."""
@@ -192,7 +200,7 @@ class Service:
         if row is None:
             raise Refused(404, f"there is no prediction {told.id!r}, or it was made too long ago")
         weights = None if told.weight == 1.0 else [told.weight]
-        return await self.admission.learn([row], [told.label], weights, f"feedback:{told.id}")
+        return await self.admission.admit([row], [told.label], weights, f"feedback:{told.id}")
 
     async def promote(self, name: str) -> None:
         """Let a shadow answer from now on."""
@@ -268,4 +276,5 @@ def fixed_answer(model: Model, form: Form) -> Published:
         in_order=in_order,
         calibrator=model.calibrator,
         shown={column: str(name) for column, name in model.names.items()},
+        several=model.several,
     )

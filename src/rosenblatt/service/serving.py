@@ -72,6 +72,8 @@ async def _serve(
     writer = None
     if learning is not None:
         writer = Writer(*learning)
+        if writer.broken:
+            print(f"rosenblatt: nothing can be learned, only predicted: {writer.broken}", file=sys.stderr, flush=True)
         form = learning[0].form
     else:
         assert model is not None
@@ -110,7 +112,11 @@ async def _serve(
             learning[0].log.close()
     if not server.started:
         return 1
-    return 0 if learning is None or not learning[0].complaint else 1
+    if learning is not None and learning[0].complaint:
+        why = f"the log holds every example, but not all could be saved: {learning[0].complaint}"
+        print(f"rosenblatt: {why}", file=sys.stderr, flush=True)
+        return 1
+    return 0
 
 
 class _Server(uvicorn.Server):

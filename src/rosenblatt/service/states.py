@@ -47,7 +47,7 @@ def open_stream(learner: Any) -> None:
     """From now on the learner is a stream, whose names grow as features come."""
     learned = learner.learned
     if learned.stream is None:
-        learned.stream = Stream(learned.states, learned.classes, learner._names(), learner.recipe())
+        learned.stream = Stream(learned.states, learned.classes, learner.columns_by_name(), learner.recipe())
         learned.changed()
 
 
@@ -59,7 +59,7 @@ def to_bytes(learner: Any) -> bytes:
     kept = keep_learner(learner)
     if kept is None:
         raise ModelError("the learner's parameters were changed since it began")
-    names = list(learner._names())
+    names = list(learner.columns_by_name())
     header |= {
         "classes": label_values(learner.learned.classes),
         "features": len(names),

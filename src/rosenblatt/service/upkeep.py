@@ -14,9 +14,11 @@ from typing import Any
 from rosenblatt.data.output import writing
 from rosenblatt.errors import DataError
 from rosenblatt.models.file import encoder_from
-from rosenblatt.service.learning import EXAMPLES, read_entry
+from rosenblatt.service.connection import connect
+from rosenblatt.service.learning import ENCODER, EXAMPLES, read_entry
 from rosenblatt.service.limits import Limits
-from rosenblatt.service.log import Log, connect
+from rosenblatt.service.log import Log
+from rosenblatt.service.messages import Learnt
 from rosenblatt.service.opening import restore
 from rosenblatt.service.replay import Replay
 from rosenblatt.service.rows import Form
@@ -52,13 +54,17 @@ def rotate(path: str, archive: str) -> int:
 
 def _shorten(log: Log, until: int | None) -> int:
     encoder = None if log.encoder is None else encoder_from(json.loads(log.encoder))
-    form = Form({}, Limits(values=2**31, name=2**31), encoder)
+    form = Form({}, Limits(), encoder)
     fold = restore(log, form, until)
+    keyed, replies = log.keyed_after(fold.seq), []
     for entry in log.entries(fold.seq, until):
         if until is not None and entry.last > until:
             break
-        fold.take(*read_entry(entry, form))
+        predicted, mistaken = fold.take(*read_entry(entry, form))
         fold.chain = entry.chain
+        if entry.seq in keyed:  # a request that is sent again finds its reply, though its examples are gone
+            reply = Learnt(entry.seq, entry.last, sum(mistaken), predicted, mistaken)
+            replies.append((entry.seq, ENCODER.encode(reply)))
     gone = fold.seq - log.base
     states = [(to_bytes(each.learner), name) for name, each in fold.followers.items()]
     about: list[tuple[str, Any]] = [
@@ -72,6 +78,7 @@ def _shorten(log: Log, until: int | None) -> int:
             run.execute("BEGIN IMMEDIATE")
             run.executemany("UPDATE learners SET state = ? WHERE name = ?", states)
             run.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about)
+            run.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?)", replies)
             run.execute("DELETE FROM entries WHERE seq <= ?", (fold.seq,))
         run.execute("VACUUM")
         run.execute("PRAGMA wal_checkpoint(TRUNCATE)")

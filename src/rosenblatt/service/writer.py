@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from rosenblatt.errors import RosenblattError
 from rosenblatt.service.clock import Clock
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Entry
@@ -27,17 +28,21 @@ from rosenblatt.service.refusals import Refused, busy
 from rosenblatt.service.rows import Features
 
 GROUP = 4096  # examples per commit
+STORING = (sqlite3.Error, OSError, RosenblattError)  # what goes wrong with a disk or a log
 ENCODER = msgspec.json.Encoder()
 
 
 class Job:
-    """A request to learn, and where its reply goes."""
+    """A request to learn, and where its reply goes.
+
+    `rows` is None for a large one: what waits is then only what goes to disk, and is read when its turn comes.
+    """
 
     __slots__ = ("digest", "examples", "failure", "future", "key", "labels", "reply", "rows", "weights")
 
     def __init__(
         self,
-        rows: list[Features],
+        rows: list[Features] | None,
         labels: list[Any],
         weights: list[float] | None,
         examples: bytes,
@@ -78,7 +83,7 @@ class Writer(threading.Thread):
         self.queue: queue.SimpleQueue[Job | Task | None] = queue.SimpleQueue()
         self.loop = asyncio.get_running_loop()
         self.waiting = 0  # examples that were accepted and not answered; counted on the loop's thread
-        self.broken = ""  # why nothing can be stored
+        self.broken = learning.log.unwritable  # why nothing can be stored
         self.groups = self.commits = 0
         self.commit_seconds = 0.0
         self._ending = False
@@ -130,6 +135,8 @@ class Writer(threading.Thread):
             for task in tasks:
                 try:
                     task.value = task.run()
+                except (sqlite3.Error, OSError) as error:
+                    task.failure = busy(f"it cannot be stored: {self.broken or error}", 5)
                 except Exception as error:
                     task.failure = error
             done: list[Job | Task] = [*jobs, *tasks]
@@ -179,7 +186,7 @@ class Writer(threading.Thread):
                 for job, entry in zip(new, entries, strict=True):
                     job.reply = self._fold(entry, job)
                 self._answer_repeats(jobs, new)
-        except (sqlite3.Error, OSError) as error:
+        except STORING as error:
             self._fail(jobs, error)
 
     def _without_known(self, jobs: list[Job]) -> list[Job]:
@@ -215,7 +222,8 @@ class Writer(threading.Thread):
             job.reply = reply
 
     def _fold(self, entry: Entry, job: Job) -> bytes:
-        predicted, mistaken = self.learning.take(entry, job.rows, job.labels, job.weights)
+        rows = self.learning.rows_of(entry) if job.rows is None else job.rows
+        predicted, mistaken = self.learning.take(entry, rows, job.labels, job.weights)
         reply = ENCODER.encode(Learnt(entry.seq, entry.last, sum(mistaken), predicted, mistaken))
         if job.key is not None:
             self.learning.keep_reply(entry.seq, reply)
@@ -227,7 +235,7 @@ class Writer(threading.Thread):
         try:
             self._mend()
             self.broken = str(error)
-        except (sqlite3.Error, OSError):
+        except STORING:
             pass
         for job in jobs:
             if job.reply is None and job.failure is None:

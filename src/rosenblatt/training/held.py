@@ -19,8 +19,7 @@ from rosenblatt.data.labels import Labels
 from rosenblatt.data.readers import Reader
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError
-from rosenblatt.evaluation import Evaluation, evaluate_batches
-from rosenblatt.interval import interval_of
+from rosenblatt.evaluation import Evaluation, evaluate_batches, interval_of
 from rosenblatt.learners.epochs.progress import run_threads
 from rosenblatt.learners.fitting import prepare_recipe
 from rosenblatt.learners.learned import Reading

@@ -18,7 +18,7 @@ from rosenblatt.learners.epochs.progress import run_threads
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.family import make_recipe
 from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.folds import FoldScores, assign_folds
 from rosenblatt.select.scaling import typical_squared_norm
 from rosenblatt.training.held import answer_fold
 from rosenblatt.training.rows import Compact, read_rows
@@ -27,28 +27,19 @@ EPOCHS = (2, 10)
 
 
 @dataclass(frozen=True)
-class Tried:
+class Tried(FoldScores):
     """A recipe and its accuracy on each fold."""
 
     recipe: Recipe
     scores: NDArray[np.float64]
     weights: NDArray[np.float64]  # what the rows of each fold weigh
 
-    @property
-    def mean(self) -> float:
-        return float(np.average(self.scores, weights=self.weights))
-
-    @property
-    def standard_error(self) -> float:
-        """Of the mean, from the spread of the folds; they share rows, so it is a guide and not a bound."""
-        return float(self.scores.std(ddof=1) / np.sqrt(len(self.scores)))
-
     def facts(self) -> dict[str, Any]:
         """As plain values."""
         return {"learner": self.recipe.written(), "accuracy": self.mean, "standard_error": self.standard_error}
 
     def __str__(self) -> str:
-        return f"{100 * self.mean:.2f} % ± {100 * self.standard_error:.2f} ({len(self.scores)} folds)"
+        return self.percent()
 
 
 def tune_reader(reader: Reader, *, folds: int = 5, random_state: int = 0) -> list[Tried]:

@@ -69,8 +69,10 @@ def run_threads(tasks: Sequence[Callable[[NDArray[np.uint8]], Result]], n_jobs: 
     if threads == 1:
         return [task(cancel) for task in tasks]
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task, cancel) for task in tasks]
-        try:
+        futures: list[Future[Result]] = []
+        try:  # Ctrl-C may come before the last one is begun
+            for task in tasks:
+                futures.append(pool.submit(task, cancel))
             return [future.result() for future in futures]
         except BaseException:
             cancel[0] = 1

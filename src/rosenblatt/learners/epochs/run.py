@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.judge import Epoch, History, Judge, StopReason
+from rosenblatt.learners.state.learning import LearningState, PassOptions
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.answer import Answer
 from rosenblatt.recipe.rules import Rule
 
 Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
@@ -66,45 +66,6 @@ class Orders:
         return used if used is not None and len(used) == count else np.empty(count, np.uint32)
 
 
-class LearningState(Protocol):
-    """What can learn: folds rows into itself and knows what it has learned."""
-
-    def counter(self, name: str) -> int: ...
-
-    @property
-    def mistake_weight(self) -> float: ...
-
-    @property
-    def generator(self) -> NDArray[np.uint64]: ...
-
-    @property
-    def stores_rows(self) -> bool: ...
-
-    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None: ...
-
-    def learn(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        *,
-        order: NDArray[np.uint32] | None = None,
-        ratchet: bool = False,
-        places: NDArray[np.int64] | None = None,
-        cancel: NDArray[np.uint8] | None = None,
-    ) -> None: ...
-
-    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float: ...
-
-    def answer(self) -> Answer: ...
-
-    def converged(self) -> None: ...
-
-    def is_finite(self) -> bool: ...
-
-    def copy(self) -> Self: ...
-
-
 @dataclass(frozen=True)
 class Problem:
     """Rows, what they ask for, and how to learn from them."""
@@ -114,7 +75,7 @@ class Problem:
     rule: Rule
     rows: NDArray[np.uint32] | None = None  # those to learn from; None: all
     shuffle: Shuffle = True
-    validation: Callable[[Any], float] | None = None  # the score of a state; higher is better
+    validation: Callable[[LearningState], float] | None = None  # the score of a state; higher is better
 
     @property
     def count(self) -> int:
@@ -134,7 +95,7 @@ class Outcome:
 
 
 def run_epochs(
-    state: Any,
+    state: LearningState,
     problem: Problem,
     judge: Judge,
     *,
@@ -149,19 +110,12 @@ def run_epochs(
     orders = Orders()
     epochs = iter_epochs(state, problem, judge, orders, on_epoch)
     places = np.full(problem.table.count, -1) if state.stores_rows else None
+    how = PassOptions(ratchet=True, places=places, cancel=cancel)
     try:
         while True:
             order = next(epochs)
             orders.forget()
-            state.learn(
-                problem.table,
-                problem.targets,
-                problem.rule,
-                order=order,
-                ratchet=True,
-                places=places,
-                cancel=cancel,
-            )
+            state.learn(problem.table, problem.targets, problem.rule, order, how)
             if cancel[0]:
                 return Outcome(state, judge.history, "max_iter")
             if problem.shuffle and order is not None:
@@ -197,7 +151,6 @@ def iter_epochs(
             best = state
         elif judge.improved and problem.validation is not None:
             best = state.copy()
-    assert judge.stop_reason is not None
     return Outcome(state if problem.validation is None else best, judge.history, judge.stop_reason)
 
 
@@ -235,3 +188,9 @@ def _score_of(outcome: Outcome, problem: Problem) -> float:
     scores = outcome.state.answer().scores(problem.table, problem.rows)
     targets = problem.targets if problem.rows is None else problem.targets.take(problem.rows)
     return -targets.weigh(replace(targets, tie_positive=False).wrong(scores))
+
+
+def validation_score(state: LearningState, *, table: Table, targets: Targets, rows: NDArray[np.uint32] | None) -> float:
+    """How good the answer so far is on the rows: the share that it gets right, each counted with its weight."""
+    asked = targets if rows is None else targets.take(rows)
+    return asked.quality(state.answer().scores(table, rows))

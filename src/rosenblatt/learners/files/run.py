@@ -9,11 +9,9 @@ a file. Without shuffling the first epoch learns from blocks as they are read, a
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,19 +20,18 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
-from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.model import model_of
-from rosenblatt.learners.files.parts import MOST_WEIGHTS, Progress, Ready, check_room
+from rosenblatt.learners.files.parts import MOST_WEIGHTS, Progress, Ready, asked_by, check_room, fingerprint_of
+from rosenblatt.learners.state.learning import PassOptions
 from rosenblatt.learners.state.state import State
-from rosenblatt.learners.targets import Targets, targets_of, weight_rows
+from rosenblatt.learners.targets import Targets, weight_rows
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
@@ -93,17 +90,9 @@ class FileRun:
                     f"keep={recipe.used_keep!r}: products of columns are learned with 'last' or 'average'"
                 )
             weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
-        state = State.begin(
-            weights,
-            np.zeros(rows),
-            keep=recipe.used_keep,
-            fit_intercept=bool(recipe.fit_intercept),
-            generator=engine.seed_generator(recipe.random_state),
-            second_order=recipe.used_rule.traits.second_order,
-        )
-        judge = Judge.of(recipe)
-        run = cls(reader, recipe, classes, state, judge, block, known, scale=scale, choice=choice, products=products)
-        run.class_weights = class_weights
+        state = State.of(recipe, weights, np.zeros(rows), engine.seed_generator(recipe.random_state))
+        run = cls(reader, recipe, classes, state, Judge.of(recipe), block, known)
+        run.scale, run.choice, run.products, run.class_weights = scale, choice, products, class_weights
         return run
 
     def run(
@@ -143,14 +132,7 @@ class FileRun:
 
     def fingerprint(self) -> str:
         """What the blocks depend on."""
-        made_of = [
-            [source.stamp for source in self.reader.sources],
-            self.reader.encoder.to_json(),
-            asdict(self.reader.wishes),
-            self.classes.values.tolist(),
-            [self.block, bool(self.recipe.shuffle), VALUES, self.reader.skip_bad],
-        ]
-        return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+        return fingerprint_of(self.reader, self.classes.values, self.block, shuffle=bool(self.recipe.shuffle))
 
     def model(self, names: dict[int, str] | None = None) -> Model:
         """What has been learned, ready to predict."""
@@ -250,7 +232,7 @@ class FileRun:
             if [len(each) for each in known] != group.sizes:
                 raise DataError("the blocks of the data are not those of the checkpoint")
             places = np.concatenate(known)
-        self.state.learn(table, targets, self.recipe.used_rule, order=order, ratchet=True, places=places)
+        self.state.learn(table, targets, self.recipe.used_rule, order, PassOptions(ratchet=True, places=places))
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
 
@@ -260,14 +242,7 @@ class FileRun:
         return self.state.features if self.products is None else max(self.features, int(self.products.columns[-1]) + 1)
 
     def _targets(self, rows: Batch) -> Targets:
-        labels = Labels(self.classes.values, rows.codes)
-        if isinstance(self.recipe, PassiveAggressiveRegressionRecipe):
-            labels = Numbers.of(self.classes.values[rows.codes], self.recipe.epsilon)
-        weights = rows.weights
-        if self.class_weights is not None:
-            given = self.class_weights[rows.codes]
-            weights = given if weights is None else weights * given
-        return targets_of(labels, sample_weight=weights, tie_positive=self.recipe.tie_positive)[0]
+        return asked_by(rows, self.classes.values, self.recipe, self.class_weights)
 
     def _widen(self, block: Batch) -> None:
         """Room for the features of a block; new ones have a weight of 0."""
@@ -280,9 +255,7 @@ class FileRun:
 
     def fitted(self, features: int) -> State:
         """The state over so many features."""
-        if features == self.state.features:
-            return self.state
-        return self.state.with_features(features)
+        return self.state if features == self.state.features else self.state.with_features(features)
 
     def _end_epoch(self, store: BlockStore, filled: bool, seconds: float) -> None:
         state, rows, after = self.state, self.progress.rows, Tally.of(self.state)
@@ -315,7 +288,8 @@ class FileRun:
 
     def scale_of(self, features: int) -> NDArray[np.float64]:
         """What each of so many columns is divided by."""
-        assert self.scale is not None
+        if self.scale is None:
+            return np.ones(features)
         if features > len(self.scale):
             self.scale = np.concatenate([self.scale, np.ones(features - len(self.scale))])
         return self.scale[:features]

@@ -17,6 +17,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.kernel.dual import Support, fingerprint
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import Arrays
+from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel
@@ -70,31 +71,21 @@ class BudgetState(Tallied):
             generator=engine.seed_generator(0),
         )
 
-    def learn(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        *,
-        order: NDArray[np.uint32] | None = None,
-        ratchet: bool = False,
-        places: NDArray[np.int64] | None = None,
-        cancel: NDArray[np.uint8] | None = None,
-    ) -> None:
+    def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
         """Fold rows into the state, in the given order."""
         if self.table is not table:
             self.look_at(table, [self])
         everything = np.arange(table.count, dtype=np.uint32) if order is None else order
         for begin in range(0, len(everything), ROWS_A_BATCH):
             index = everything[begin : begin + ROWS_A_BATCH]
-            self._learn_batch(as_table(table.take(index)), index, targets.take(index), rule, cancel)
+            self._learn_batch(as_table(table.take(index)), index, targets.take(index), rule, how.cancel)
 
-    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
+    def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the weights get wrong, each counted with its sample weight."""
         asked = targets if order is None else targets.take(order)
         return asked.weigh(asked.wrong(self.answer().scores(table, order)))
 
-    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
+    def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
         """Nothing depends on the rows before the first of them."""
 
     def converged(self) -> None:

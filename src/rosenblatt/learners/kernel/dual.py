@@ -18,6 +18,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.kernel.tally import Tallied, new_tally
 from rosenblatt.learners.state.arrays import KEEPS, Arrays, settle_pocket
+from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
@@ -119,35 +120,25 @@ class DualState(Tallied):
             generator=engine.seed_generator(0),
         )
 
-    def learn(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        *,
-        order: NDArray[np.uint32] | None = None,
-        ratchet: bool = False,
-        places: NDArray[np.int64] | None = None,
-        cancel: NDArray[np.uint8] | None = None,
-    ) -> None:
+    def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
         """Fold rows into the state, in the given order.
 
         On exit the updates name rows of the table; `leave` moves these rows into the support.
         """
         run = self._run_on(table, targets)
         try:
-            run.learn(self.tally(), engine_rule(rule), order=order, ratchet=ratchet, cancel=cancel)
+            run.learn(self.tally(), engine_rule(rule), order=order, ratchet=how.ratchet, cancel=how.cancel)
         finally:  # an interrupted pass has learned whole rows, and all of them count
             self.recent = self.recent.followed_by(Updates(*run.updates(len(self.recent))))
             if run.pocket >= 0:
                 self.pocket = len(self.log) + run.pocket
 
-    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
+    def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the last weights get wrong, each counted with its sample weight."""
         found: float = self._run_on(table, targets).count_mistakes(order)
         return found
 
-    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
+    def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
         """Before the first epoch over these rows."""
         if self.keep == "pocket":
             asked = targets if order is None else targets.take(order)
@@ -198,26 +189,30 @@ class DualState(Tallied):
 
     def _run_on(self, table: Table, targets: Targets) -> engine.DualRun:
         if self.run is None or self.table is not table:
-            if self.start is None or self.table is not table:
-                self.look_at(table, [self])
-            assert self.start is not None
+            known = self.start if self.table is table else None
+            start = self.starting_scores(table, [self])[0] if known is None else known
             source = self.kernel.among(table, self.cache_bytes)
             bias = 1.0 if self.fit_intercept else 0.0
-            self.run = engine.DualRun(source, targets.view, bias=bias, start=self.start)
-            self.start = None
+            self.table, self.start = table, None
+            self.run = engine.DualRun(source, targets.view, bias=bias, start=start)
         return self.run
 
     @staticmethod
     def look_at(table: Table, states: list[DualState]) -> None:
-        """Before learning from a table: the scores of its rows by what each state has learned, kernel values shared."""
+        """Before learning from a table: the scores of its rows by what each state has learned."""
+        for state, start in zip(states, DualState.starting_scores(table, states), strict=True):
+            state.table, state.start, state.run = table, start, None
+
+    @staticmethod
+    def starting_scores(table: Table, states: list[DualState]) -> list[NDArray[np.float64]]:
+        """The scores of the rows by what each state has learned, kernel values shared."""
         first, logs = states[0], tuple(state.log for state in states)
         starts = [np.zeros((table.count, first.K)) for _ in states]
         if any(map(len, logs)):
             survived = tuple(state.counter("survived") for state in states)
             walked = walk(first.kernel, table, first.support.rows, logs, survived, first.K, first.fit_intercept)
             starts = [last for last, _, _ in walked]
-        for state, start in zip(states, starts, strict=True):
-            state.table, state.start, state.run = table, start, None
+        return starts
 
     @staticmethod
     def recognise(table: Table, states: list[DualState]) -> None:

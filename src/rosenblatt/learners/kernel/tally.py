@@ -18,23 +18,9 @@ def new_tally(generator: NDArray[np.uint64], *, pocket: bool = False) -> Arrays:
 
 
 class Tallied(Counted):
-    """A state whose counters are among its arrays."""
+    """A state of a kernel: the engine counts in its arrays while the rows lie elsewhere."""
 
-    arrays: Arrays
     stores_rows = False
-
-    @property
-    def counters(self) -> NDArray[np.int64]:
-        return self.arrays["counters"]
-
-    @property
-    def generator(self) -> NDArray[np.uint64]:
-        return self.arrays["generator"]
-
-    @property
-    def mistake_weight(self) -> float:
-        """The sample weights of all mistakes."""
-        return float(self.arrays["mistake_weight"][0])
 
     def tally(self) -> engine.Tally:
         """The arrays as the engine sees them."""

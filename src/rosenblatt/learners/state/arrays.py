@@ -101,11 +101,22 @@ def new_counters() -> NDArray[np.int64]:
 
 
 class Counted:
-    """A state with an array of counters, by name."""
+    """A state whose counters are among its arrays."""
+
+    arrays: Arrays
 
     @property
     def counters(self) -> NDArray[np.int64]:
-        raise NotImplementedError
+        return self.arrays["counters"]
+
+    @property
+    def generator(self) -> NDArray[np.uint64]:
+        return self.arrays["generator"]
+
+    @property
+    def mistake_weight(self) -> float:
+        """The sample weights of all mistakes."""
+        return float(self.arrays["mistake_weight"][0])
 
     def counter(self, name: str) -> int:
         return int(self.counters[COUNTERS.index(name)])

@@ -5,25 +5,17 @@ Invariant: what was learned for the old classes is kept; a class that was never 
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.labels import places_in
+from rosenblatt.learners.state.learning import LearningState
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.recipe.recipe import Recipe
 
-
-class Growing(Protocol):
-    """A state that can take more classes."""
-
-    def with_classes(self, mix: NDArray[np.float64]) -> Self: ...
-    def fresh(self) -> Self: ...
-    def copy(self) -> Self: ...
-
-
-AnyState = TypeVar("AnyState", bound=Growing)
+AnyState = TypeVar("AnyState", bound=LearningState)
 
 
 def states_over(states: list[AnyState], old: NDArray[Any], new: NDArray[Any], recipe: Recipe) -> list[AnyState]:

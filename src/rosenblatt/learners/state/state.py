@@ -25,10 +25,12 @@ from rosenblatt.learners.state.arrays import (
     matrices,
     new_counters,
 )
+from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Updates, Voted
+from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import NO_PENALTY, Penalty, Rule
 
 
@@ -67,6 +69,20 @@ class State(Counted):
         arrays |= {"counters": new_counters(), "generator": generator}
         return cls(KEEPS[keep], declared, fit_intercept, arrays)
 
+    @classmethod
+    def of(
+        cls, recipe: Recipe, weights: NDArray[Any], intercept: NDArray[np.float64], generator: NDArray[np.uint64]
+    ) -> State:
+        """A state as a recipe asks for it that has seen nothing yet."""
+        return cls.begin(
+            weights,
+            intercept,
+            keep=recipe.used_keep,
+            fit_intercept=bool(recipe.fit_intercept),
+            generator=generator,
+            second_order=recipe.used_rule.traits.second_order,
+        )
+
     def fresh(self) -> State:
         """A state like this one, with one weight row of zeros, that has seen nothing yet."""
         return State.begin(
@@ -88,19 +104,6 @@ class State(Counted):
         return self.arrays["intercept"]
 
     @property
-    def mistake_weight(self) -> float:
-        """The sample weights of all mistakes."""
-        return float(self.arrays["mistake_weight"][0])
-
-    @property
-    def generator(self) -> NDArray[np.uint64]:
-        return self.arrays["generator"]
-
-    @property
-    def counters(self) -> NDArray[np.int64]:
-        return self.arrays["counters"]
-
-    @property
     def stores_rows(self) -> bool:
         """Are rows kept, so that one that comes again should be known?"""
         return self.keep.stores_rows
@@ -113,35 +116,16 @@ class State(Counted):
     def dtype(self) -> np.dtype[Any]:
         return self.weights.dtype
 
-    def learn(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        *,
-        order: NDArray[np.uint32] | None = None,
-        ratchet: bool = False,
-        places: NDArray[np.int64] | None = None,
-        cancel: NDArray[np.uint8] | None = None,
-    ) -> None:
-        """Fold rows into the state, in the given order.
-
-        `places` says where a vote has already stored each row (-1: not yet), for a table that comes again.
-        """
-        one = self.begin_pass(table, targets, rule, order=order, ratchet=ratchet)
+    def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
+        """Fold rows into the state, in the given order."""
+        one = self.begin_pass(table, targets, rule, order, ratchet=how.ratchet)
         try:
-            engine.run_passes([one], cancel)
+            engine.run_passes([one], how.cancel)
         finally:  # an interrupted pass has learned whole rows, and all of them count
-            self.end_pass(one, table, places)
+            self.end_pass(one, table, how.places)
 
     def begin_pass(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        *,
-        order: NDArray[np.uint32] | None = None,
-        ratchet: bool = False,
+        self, table: Table, targets: Targets, rule: Rule, order: Order = None, *, ratchet: bool = False
     ) -> engine.Pass:
         """The pass that `learn` runs, ready for the engine; several over one order may run side by side."""
         self.take_penalty(rule.penalty)
@@ -167,7 +151,7 @@ class State(Counted):
             where = np.full(table.count, -1) if places is None else places
             self.remembered = self.remembered.followed_by(table.astype(self.dtype), updates, where)
 
-    def count_mistakes(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> float:
+    def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the raw weights get wrong, each counted with its sample weight."""
         table = table.astype(np.result_type(table.dtype, self.dtype))
         weights = table.arranged(self.settled().weights.astype(table.dtype, copy=False))
@@ -175,7 +159,7 @@ class State(Counted):
         found: float = engine.count_mistakes(table.rows, targets.view, raw.view(table.sparse), order=order)
         return found
 
-    def begin_epochs(self, table: Table, targets: Targets, order: NDArray[np.uint32] | None = None) -> None:
+    def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
         """Before the first epoch over these rows."""
         asked = targets if order is None else targets.take(order)
         self.keep.begin_epochs(self, lambda: asked.weigh(asked.wrong(self.answer().scores(table, order))))

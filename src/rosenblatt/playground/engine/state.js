@@ -2,6 +2,7 @@
 // a preset's; `held` are points to judge by, never learned from; `of` counts the rows of a table of which only a sample
 // is shown; `whole` draws the proof up to the bound, `proof` the certificate, `shade` the size of the score.
 
+import { fail } from "./fail.js"
 import { PLAIN } from "./learn.js"
 import { KEEPS } from "./keep.js"
 import { KERNELS } from "./kernel.js"
@@ -70,15 +71,15 @@ export function writeLink(state) {
 function numberOf(key, text, [least, most], whole = WHOLE.includes(key)) {
 	const value = Number(text)
 	if (text === "" || !(value >= least && value <= most))
-		throw new Error(`"${key}" must be a number from ${least} to ${most}, not "${text}".`)
-	if (whole && !Number.isInteger(value)) throw new Error(`"${key}" must be a whole number, not "${text}".`)
+		fail(`"${key}" must be a number from ${least} to ${most}, not "${text}".`)
+	if (whole && !Number.isInteger(value)) fail(`"${key}" must be a whole number, not "${text}".`)
 	return value
 }
 
 const wholeOf = (key, text, least, most) => numberOf(key, text, [least, most], true)
 
 function wordOf(key, text, words) {
-	if (!words.includes(text)) throw new Error(`"${key}" must be one of ${words.join(", ")}, not "${text}".`)
+	if (!words.includes(text)) fail(`"${key}" must be one of ${words.join(", ")}, not "${text}".`)
 	return text
 }
 
@@ -89,10 +90,10 @@ function namesOf(key, text, least, most, said) {
 		try {
 			return decodeURIComponent(part)
 		} catch {
-			throw new Error(`"${part}" is not written as an address.`)
+			return fail(`"${part}" is not written as an address.`)
 		}
 	})
-	if (list.length < least || list.length > most) throw new Error(`"${key}" must be ${said} names.`)
+	if (list.length < least || list.length > most) fail(`"${key}" must be ${said} names.`)
 	return list
 }
 
@@ -107,29 +108,28 @@ function readLearner(text) {
 	for (const [key, value] of rest.map((part) => cut(part, ":"))) {
 		if (Object.hasOwn(WORDS, key)) learner[key] = wordOf(key, value, WORDS[key])
 		else if (Object.hasOwn(NUMBERS, key)) learner[key] = numberOf(key, value, NUMBERS[key])
-		else if (key === "intercept") learner.intercept = isFirst(key, value, ["yes", "no"])
+		else if (key === "intercept") learner.intercept = isYes(key, value)
 		else if (key === "start") {
 			learner.start = value.split("_").map((v) => numberOf("start", v, [-1e6, 1e6]))
-			if (learner.start.length !== 3) throw new Error(`"start" must be three numbers, not "${value}".`)
-		} else throw new Error(`a learner has no option "${key}".`)
+			if (learner.start.length !== 3) fail(`"start" must be three numbers, not "${value}".`)
+		} else fail(`a learner has no option "${key}".`)
 	}
 	if (learner.kernel === "linear") return learner
-	if (rule === "margin")
-		throw new Error(`the rule "margin" goes with kernel:linear only, not with kernel:${learner.kernel}.`)
+	if (rule === "margin") fail(`the rule "margin" goes with kernel:linear only, not with kernel:${learner.kernel}.`)
 	const odd = ["eta0", "tie", "intercept", "start"].find((key) => learner[key] !== PLAIN[key])
-	if (odd) throw new Error(`"${odd}" goes with kernel:linear only, not with kernel:${learner.kernel}.`)
+	if (odd) fail(`"${odd}" goes with kernel:linear only, not with kernel:${learner.kernel}.`)
 	return learner
 }
 
 function readPoints(text, classes) {
 	const parts = text === "" ? [] : text.split(";")
-	if (parts.length > MOST_POINTS) throw new Error(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`)
+	if (parts.length > MOST_POINTS) fail(`it has ${parts.length} points, and ${MOST_POINTS} is the most.`)
 	return parts.map((part, i) => readPoint(part, i + 1, classes))
 }
 
 function readPoint(text, number, classes) {
 	const [x, y, c, ...more] = text.split(",")
-	if (c === undefined || more.length) throw new Error(`point ${number}, "${text}", must be two numbers and a class.`)
+	if (c === undefined || more.length) fail(`point ${number}, "${text}", must be two numbers and a class.`)
 	const place = (key, value) => numberOf(`${key} of point ${number}`, value, [-LARGEST, LARGEST])
 	return { x: place("x", x), y: place("y", y), c: wholeOf(`class of point ${number}`, c, 0, classes - 1) }
 }
@@ -138,7 +138,7 @@ function readData({ points, test = "", of = "0", classes = "-1,+1", axes, data, 
 	if (points !== undefined) {
 		const names = namesOf("classes", classes, 2, MOST_CLASSES, `two to ${MOST_CLASSES}`)
 		const twice = names.find((name, j) => names.indexOf(name) !== j)
-		if (twice !== undefined) throw new Error(`"classes" has the name "${twice}" twice.`)
+		if (twice !== undefined) fail(`"classes" has the name "${twice}" twice.`)
 		return {
 			data: null,
 			names,
@@ -154,14 +154,16 @@ function readData({ points, test = "", of = "0", classes = "-1,+1", axes, data, 
 	return presetState(preset, Object.fromEntries(given.map((key) => [key, numberOf(key, options[key], LIMITS[key])])))
 }
 
+const isYes = (key, text) => isFirst(key, text, ["yes", "no"])
+
 const READERS = {
 	active: (text, state) => ({ active: wholeOf("active", text, 1, state.learners.length) - 1 }),
 	epochs: (text) => ({ epochs: wholeOf("epochs", text, 1, MOST_EPOCHS) }),
 	step: (text) => ({ step: wholeOf("step", text, 0, 1e9) }),
 	speed: (text) => ({ speed: SPEEDS.find((v) => String(v) === wordOf("speed", text, SPEEDS.map(String))) }),
 	axis: (text) => ({ whole: isFirst("axis", text, ["bound", "run"]) }),
-	proof: (text) => ({ proof: isFirst("proof", text, ["yes", "no"]) }),
-	shade: (text) => ({ shade: isFirst("shade", text, ["yes", "no"]) }),
+	proof: (text) => ({ proof: isYes("proof", text) }),
+	shade: (text) => ({ shade: isYes("shade", text) }),
 }
 const KNOWN = ["data", "classes", "axes", "points", "test", "of", ...Object.keys(LIMITS), ...Object.keys(READERS)]
 
@@ -173,13 +175,12 @@ export function readLink(hash) {
 	const learners = []
 	for (const part of text.split("&")) {
 		const [key, value] = cut(part, "=")
-		if (!/^[^=]+=/.test(part)) throw new Error(`"${part.slice(0, 40)}" is not name=value.`)
+		if (!/^[^=]+=/.test(part)) fail(`"${part.slice(0, 40)}" is not name=value.`)
 		if (key === "learner") learners.push(readLearner(value))
 		else if (KNOWN.includes(key)) given[key] = value
-		else throw new Error(`"${key}" is not known.`)
+		else fail(`"${key}" is not known.`)
 	}
-	if (learners.length > MOST_LEARNERS)
-		throw new Error(`it has ${learners.length} learners, and ${MOST_LEARNERS} is the most.`)
+	if (learners.length > MOST_LEARNERS) fail(`it has ${learners.length} learners, and ${MOST_LEARNERS} is the most.`)
 	const state = { ...startState(), ...readData(given) }
 	if (learners.length) state.learners = learners
 	// A stream is gone over once.

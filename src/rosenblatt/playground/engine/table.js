@@ -1,5 +1,6 @@
 // Reading the user's CSV, writing the trace.
 
+import { fail } from "./fail.js"
 import { plural } from "./sentence.js"
 
 export const MOST_POINTS = 500
@@ -26,13 +27,11 @@ export function readTable(content) {
 	const first = text.trimStart().split("\n")[0]
 	const [mark] = [",", ";", "\t"].sort((a, b) => first.split(b).length - first.split(a).length)
 	const rows = split(text, mark)
-	if (rows.length === 0) throw new Error("The file has no rows.")
+	if (rows.length === 0) fail("The file has no rows.")
 	const [{ line, cells }, next = { cells }] = rows
-	if (cells.length < 3)
-		throw new Error(`Line ${line} has ${plural(cells.length, "column")}: two numbers and a label are needed.`)
+	if (cells.length < 3) fail(`Line ${line} has ${plural(cells.length, "column")}: two numbers and a label are needed.`)
 	const odd = rows.find((r) => r.cells.length !== cells.length)
-	if (odd)
-		throw new Error(`Line ${odd.line} has ${plural(odd.cells.length, "column")}, but line ${line} has ${cells.length}.`)
+	if (odd) fail(`Line ${odd.line} has ${plural(odd.cells.length, "column")}, but line ${line} has ${cells.length}.`)
 	const titled = !cells.some(isNumber) && next.cells.some(isNumber)
 	return { header: cells.map((c, j) => (titled && c) || `column ${j + 1}`), rows: titled ? rows.slice(1) : rows }
 }
@@ -69,22 +68,21 @@ function sample(rows, label) {
 }
 
 export function takeColumns({ header, rows }, { x, y, label }, scaled = true) {
-	if (new Set([x, y, label]).size < 3) throw new Error("Choose three different columns: two of numbers and the label.")
+	if (new Set([x, y, label]).size < 3) fail("Choose three different columns: two of numbers and the label.")
 	for (const { line, cells } of rows) {
 		for (const j of [x, y]) {
 			const cell = `Line ${line}, column "${header[j]}": ${isNumber(cells[j]) ? cells[j] : `"${cells[j]}"`}`
-			if (!isNumber(cells[j])) throw new Error(`${cell} is not a number.`)
+			if (!isNumber(cells[j])) fail(`${cell} is not a number.`)
 			if (!scaled && Math.abs(cells[j]) > 1e9)
-				throw new Error(`${cell} is more than this page draws, 1000000000: scale both columns.`)
+				fail(`${cell} is more than this page draws, 1000000000: scale both columns.`)
 		}
-		if (cells[label] === "") throw new Error(`Line ${line}, column "${header[label]}": the label is missing.`)
+		if (cells[label] === "") fail(`Line ${line}, column "${header[label]}": the label is missing.`)
 	}
 	const names = [...new Set(rows.map((r) => r.cells[label]))]
 	names.sort(names.every(isNumber) ? (a, b) => a - b : undefined)
 	const title = `Column "${header[label]}" has`
-	if (names.length < 2) throw new Error(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
-	if (names.length > MOST_CLASSES)
-		throw new Error(`${title} ${names.length} labels: two to ${MOST_CLASSES} can be shown.`)
+	if (names.length < 2) fail(`${title} one label only, "${names[0]}": two to ${MOST_CLASSES} are needed.`)
+	if (names.length > MOST_CLASSES) fail(`${title} ${names.length} labels: two to ${MOST_CLASSES} can be shown.`)
 	const shown = sample(rows, label).map((r) => r.cells)
 	const [across, up] = [x, y].map((j) => {
 		const values = shown.map((cells) => Number(cells[j]))

@@ -3,7 +3,8 @@
 import { brief } from "../engine/sentence.js"
 import { makeScoreLine } from "./charts.js"
 import { mark } from "../ui/light.js"
-import { isMoved, isOver, KINDS, kindOf, mistakes, sayPoint, soFar, tellStep } from "./figure.js"
+import { isMoved, isOver, mistakes, sayPoint, soFar, tellStep } from "./figure.js"
+import { KINDS, kindOf, tint } from "./kinds.js"
 import { askTurn } from "./questions.js"
 
 const DRAG = "Point 1 has the ring. Drag it."
@@ -48,7 +49,7 @@ function steer(figure) {
 		const [w1, w2, b] = store.learner.start
 		const score = w1 * x + w2 * y + b
 		figure.probe = ` Under the pointer the score is ${brief(score)}: ${KINDS[score >= 0 ? 1 : 0]}.`
-		said.textContent = tellWrong(figure)
+		said.replaceChildren(...tint(tellWrong(figure)))
 	})
 }
 
@@ -64,7 +65,7 @@ export const BASICS = [
 		id: "learn",
 		title: "A machine that learns from its mistakes",
 		text: [
-			"Here are two kinds of points, *● blue* and *■ orange*. The perceptron looks for a line between them.",
+			"Here are two kinds of points, ● blue and ■ orange. The perceptron looks for a line between them.",
 			"It takes one point after another and guesses its kind. If the guess is right, nothing happens. If it is wrong, the line moves. That is all, and it is from 1958.",
 		],
 		about: "Learning a line.",
@@ -79,7 +80,7 @@ export const BASICS = [
 		id: "guess",
 		title: "It guesses",
 		text: [
-			"A line has two sides. On one side the guess is *● blue*, on the other *■ orange*. A hollow point is a wrong guess.",
+			"A line has two sides. On one side the guess is ● blue, on the other ■ orange. A hollow point is a wrong guess.",
 			"Every place has a *score*: 0 on the line, more the further you go to the blue side, less than 0 on the orange side.",
 		],
 		about: "A line to turn by hand.",
@@ -115,7 +116,7 @@ export const BASICS = [
 			return `${sayPoint(row)} is ${kindOf(trace, row)}, but the guess is not.`
 		},
 		task: {
-			say: "Foresee two turns.",
+			say: "Get two of them right.",
 			done: (figure) => figure.foreseen > 1,
 			praise: () => "You see them coming. Now see what happens inside.",
 		},
@@ -156,7 +157,7 @@ export const BASICS = [
 			"That may not be enough. Then the next round may miss the point again, and push again.",
 		],
 		about: "The score before and after.",
-		link: "#points=-1.6,1,1;1.5,1.2,1;1.2,-1.3,1;-1.4,-1.2,0;-0.4,-1.7,0&learner=perceptron,start:2_-1.2_0&epochs=1",
+		link: "#points=-0.9,1.4,1;1.5,1.2,1;1.2,-1.3,1;-1.4,-1.2,0;-0.4,-1.7,0&learner=perceptron,start:2.4_0.6_0&epochs=1",
 		controls: ["Push"],
 		hands: { arrows: true },
 		first: true,
@@ -175,7 +176,7 @@ export const BASICS = [
 		id: "and",
 		title: "It learns AND",
 		text: [
-			"Two switches, off or on: four points. AND is *● blue* only where both are on.",
+			"Two switches, off or on: four points. AND is ● blue only where both are on.",
 			"The perceptron goes round and round over the four. One round is an *epoch*. When a whole epoch is right, it has *converged*.",
 		],
 		about: "Learning a gate.",

@@ -1,10 +1,11 @@
 // The later screens: how long it takes, where it fails, and what to do then.
 
-import { show } from "../engine/sentence.js"
+import { plural, show } from "../engine/sentence.js"
 import { presetState } from "../engine/state.js"
 import { set } from "../ui/node.js"
 import { makeExam, makeRace } from "./charts.js"
-import { isMoved, isOver, KINDS, mistakes, soFar, tellStep } from "./figure.js"
+import { isMoved, isOver, mistakes, soFar, tellStep } from "./figure.js"
+import { KINDS } from "./kinds.js"
 import { askBound, askKeep } from "./questions.js"
 
 const boundOf = ({ store }) => store.most(store.learner)
@@ -57,7 +58,7 @@ export const BEYOND = [
 		extra: makeRace,
 		ask: askBound,
 		tell: (figure) =>
-			`${soFar(figure.store)} of at most ${boundOf(figure)}. γ = ${show(figure.store.margin(figure.store.learner).low)}`,
+			`k = ${soFar(figure.store)}, of at most ${boundOf(figure)}. γ = ${show(figure.store.margin(figure.store.learner).low)}`,
 		task: {
 			say: "Pull the gap wide, until at most 10 mistakes are possible.",
 			done: (figure) => boundOf(figure) <= 10,
@@ -68,11 +69,11 @@ export const BEYOND = [
 		id: "xor",
 		title: "What no line can do",
 		text: [
-			"XOR is *● blue* where exactly one switch is on. The perceptron turns in circles. But that it has not stopped yet proves nothing.",
+			"XOR is ● blue where exactly one switch is on. The perceptron turns in circles. But that it has not stopped yet proves nothing.",
 			"*This* proves it: ✕ lies between two blue points, so any line that keeps them together makes ✕ blue. It also lies between two orange points. No line can do both.",
 		],
 		about: "The proof that no line divides XOR.",
-		link: "#data=xor&epochs=10&step=6&proof=yes",
+		link: "#data=xor&learner=perceptron,start:0.5_0.75_-0.75&epochs=10&step=4&proof=yes",
 		tell(figure) {
 			if (isSeparable(figure)) return `They no longer cross. It needs ${mistakes(figure)}.`
 			return `${tellStep(figure)} ${soFar(figure.store)} so far.`
@@ -165,7 +166,7 @@ export const BEYOND = [
 		id: "yours",
 		title: "Now your data",
 		text: [
-			"Click in the empty plane: some *● blue* points, then some *■ orange* ones. It learns while you draw.",
+			"Click in the empty plane: some ● blue points, then some ■ orange ones. It learns while you draw.",
 			"The *lab* has the rest: your own table, other rules, four learners side by side, and the Python lines that repeat a run.",
 		],
 		about: "An empty plane to draw in.",
@@ -177,7 +178,7 @@ export const BEYOND = [
 		tell(figure) {
 			const { points } = figure.store.state
 			if (points.length === 0) return "Click in the plane."
-			return `Points: ${points.length}. Mistakes: ${mistakes(figure)}.${isOver(figure) ? " All are right." : ""}`
+			return `${plural(points.length, "point")}, ${mistakes(figure)}${isOver(figure) ? ", and now all are right" : ""}.`
 		},
 		task: {
 			say: "Draw at least three of each kind.",

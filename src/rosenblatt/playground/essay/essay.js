@@ -6,13 +6,13 @@ import { isStill } from "../ui/player.js"
 import { BASICS } from "./basics.js"
 import { BEYOND } from "./beyond.js"
 import { makeFigure } from "./figure.js"
+import { tint } from "./kinds.js"
 import { makeLift, SETS } from "./lift.js"
 
 const SCREENS = [...BASICS, ...BEYOND]
 
-// Text between * is stressed; the name of a kind has its colour.
-const stress = (text) => html("em", { class: { "■": "class0", "●": "class1" }[text[0]] ?? null }, text)
-const rich = (text) => text.split("*").map((part, j) => (j % 2 ? stress(part) : part))
+// Text between * is stressed.
+const rich = (text) => text.split("*").flatMap((part, j) => (j % 2 ? html("em", part) : tint(part)))
 
 // The figure in three dimensions has no plane; its store is only what the lab would open.
 function makeSolid(screen) {
@@ -61,13 +61,15 @@ export function makeEssay(root, reached) {
 		const [words, place] = [html("div.words", ...text.map((part) => html("p", rich(part)))), html("div.figure")]
 		const names = { id: `screen-${id}`, "data-screen": id, "aria-labelledby": title.id }
 		const section = html("section.screen", names, head, words, place)
-		screens.set(id, { screen, section, words, place, title, figure: null, begun: false })
+		const to = SCREENS[j + 1]
+		const next = to && html("a", { href: `#scene=${to.id}`, "aria-label": `Next: ${to.title}` }, "Next ↓")
+		screens.set(id, { screen, section, words, place, title, next, figure: null, begun: false })
 		return section
 	}
 
 	function build(entry) {
 		if (entry.figure) return
-		const { screen, words, place } = entry
+		const { screen, words, place, next } = entry
 		const figure = screen.solid ? makeSolid(screen) : makeFigure(screen)
 		const { store } = figure
 		entry.figure = figure
@@ -82,7 +84,7 @@ export function makeEssay(root, reached) {
 		const task = makeTask(screen.task)
 		const lab = html("a.tolab", { href: "#" }, screen.leave ?? "Open this figure in the lab")
 		lab.onclick = () => (lab.href = writeLink({ ...store.state, speed: "story" }))
-		words.append(...(screen.ask ? [screen.ask(figure)] : []), task.node, lab)
+		words.append(...(screen.ask ? [screen.ask(figure)] : []), task.node, html("p.ways", lab, next ?? ""))
 		let count = store.state.points.length
 		figure.watch = () => {
 			const added = count !== store.state.points.length

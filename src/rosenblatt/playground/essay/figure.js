@@ -7,9 +7,7 @@ import { announce, html, set } from "../ui/node.js"
 import { makePlayer } from "../ui/player.js"
 import { makeStage } from "../ui/stage.js"
 import { Store } from "../ui/store.js"
-
-export const KINDS = ["■ orange", "● blue", "▲ green"]
-export const kindOf = ({ problem }, row) => KINDS[problem.kinds[row]]
+import { kindOf, tint } from "./kinds.js"
 
 export const sayPoint = (row) => mark(`row-${row}`, `Point ${row + 1}`)
 
@@ -24,7 +22,8 @@ export function tellStep({ store: { trace, state } }) {
 	if (s < 0) return "Nothing learned yet."
 	if (s + 1 === trace.length && trace.converged)
 		return `A whole round is right: done, after ${plural(trace.mistakeCounts[s], "mistake")}.`
-	const end = trace.mistakes[s] ? "Wrong: the line moves." : "Right: nothing changes."
+	const moves = trace.problem.classes > 2 ? "borders move" : "line moves"
+	const end = trace.mistakes[s] ? `Wrong: the ${moves}.` : "Right: nothing changes."
 	return `${sayPoint(trace.rows[s])} is ${kindOf(trace, trace.rows[s])}. ${end}`
 }
 
@@ -53,7 +52,7 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 	figure.stage.picked = (row) => light(node, row < 0 ? [] : [`row-${row}`])
 
 	function button(text, onclick, attributes) {
-		const made = html("button", { onclick, ...attributes }, text)
+		const made = html("button", { onclick, ...attributes }, tint(text))
 		row.append(made)
 		return made
 	}
@@ -87,10 +86,15 @@ export function makeFigure({ link, hands = {}, tell = tellStep, controls = ["pla
 		set(figure.play, { "aria-label": `${name}: ${about.toLowerCase()}` })
 	}
 
+	function say(text) {
+		const parts = words(text, store.trace.rows[store.state.step - 1])
+		said.replaceChildren(...parts.flatMap((part) => (part.tagName ? part : tint(part))))
+	}
+
 	function render() {
 		label()
 		const text = tell(figure)
-		if (figure.told !== text) said.replaceChildren(...words(text, store.trace.rows[store.state.step - 1]))
+		if (figure.told !== text) say(text)
 		figure.told = text
 		for (const view of figure.views) view.render()
 		figure.watch?.()

@@ -2,12 +2,12 @@
 
 import { KEEPS } from "../engine/keep.js"
 import { announce, html, set, svg } from "../ui/node.js"
-import { kindOf } from "./figure.js"
+import { kindOf, tint } from "./kinds.js"
 
 function makeQuestion(asked, answers, choose) {
 	const reaction = html("p.reaction")
 	const react = (text, right) => {
-		reaction.textContent = text
+		reaction.replaceChildren(...tint(text))
 		reaction.classList.toggle("right", right)
 		if (text) announce(text)
 	}

@@ -5,6 +5,7 @@ import { readLink, startState, writeLink } from "../engine/state.js"
 import { makeLab } from "./lab.js"
 import { announce, find, set, tell } from "./node.js"
 import { startTheme } from "./theme.js"
+import { startTips } from "./tips.js"
 
 const search = new URLSearchParams(location.search)
 const embed = search.get("embed")
@@ -88,6 +89,7 @@ find("present").onclick = ({ target }) => {
 }
 find("help-open").onclick = () => find("help").showModal()
 startTheme(find("theme"))
+startTips()
 body.classList.toggle("embed", embed !== null)
 addEventListener("hashchange", route)
 // With a remote control in hand: from screen to screen, unless a control or a figure wants the key.

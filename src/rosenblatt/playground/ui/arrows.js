@@ -15,7 +15,7 @@ export const phases = (s, arrows = true) => ({
 	swing: arrows ? ease((s - 0.55) / 0.45) : ease((s - 0.25) / 0.45),
 })
 
-function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
+function arrow(name, light, [x0, y0], [x1, y1], label, sides, away = 12) {
 	const length = Math.hypot(x1 - x0, y1 - y0)
 	if (length < 1.5) return []
 	const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length]
@@ -29,7 +29,7 @@ function arrow(name, light, [x0, y0], [x1, y1], label, sides) {
 	]
 	if (label && length > 14) {
 		const push = name.startsWith("push")
-		const [x, y] = push ? [(x0 + x1) / 2 - uy * 15, (y0 + y1) / 2 + ux * 15] : [x1 + ux * 12, y1 + uy * 12]
+		const [x, y] = push ? [(x0 + x1) / 2 - uy * 15, (y0 + y1) / 2 + ux * 15] : [x1 + ux * away, y1 + uy * away]
 		const place = { x: clamp(x, 12, sides[0] - 12), y: clamp(y, 12, sides[1] - 12) + 4 }
 		nodes.push(["text", { class: `tag ${name}`, ...about, ...place }, label])
 	}
@@ -113,7 +113,9 @@ export function makeArrows(layer) {
 				if (s > 0.15)
 					nodes.push(...arrow(`push${kind}`, `x row-${row}`, start, end, travel < 1 ? "" : by > 0 ? "+x" : "−x", sides))
 			}
-			nodes.push(...arrow(`weight${kind}`, "w", origin, tip(mix(before[k], w, swing)), joint ? "" : "w", sides))
+			nodes.push(
+				...arrow(`weight${kind}`, "w", origin, tip(mix(before[k], w, swing)), joint ? "" : "w", sides, held ? 20 : 12),
+			)
 		})
 		if (held && !joint) {
 			const [cx, cy] = tip(now[0])

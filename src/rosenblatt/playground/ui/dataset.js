@@ -6,7 +6,7 @@ import { show } from "../engine/sentence.js"
 import { presetState } from "../engine/state.js"
 import { MOST_CLASSES } from "../engine/table.js"
 import { mark, words } from "./light.js"
-import { announce, check, field, find, html, picture, same, set, svg } from "./node.js"
+import { announce, check, field, find, html, picture, same, set, svg, tipped } from "./node.js"
 import { shapePath } from "./shape.js"
 import { frameOf, makeView } from "./view.js"
 
@@ -16,6 +16,18 @@ const TITLES = {
 	noise: ["Noise", "How far the classes run into one another."],
 	held: ["Held out", "The share of points only judged by, not learned from: the small ones."],
 	seed: ["Random seed", "Another number draws other points of the same kind."],
+}
+
+const ABOUT = {
+	and: "1 where both switches are on.",
+	or: "1 where any switch is on.",
+	xor: "1 where exactly one is on: no line can do it.",
+	blobs: "Two clouds, and a gap.",
+	moons: "Two crescents: a line cannot, a curve can.",
+	circles: "One class around the other.",
+	three: "Three clouds, an arrow for each.",
+	noise: "Two clouds that overlap: no line is right.",
+	drift: "A stream: the true line turns, and old points fade.",
 }
 
 const symbol = (c, size, x, y) => svg(`path.point.class${c}`, { d: shapePath(c, size, x, y) })
@@ -52,7 +64,12 @@ export function makeDataset(store, tool) {
 	}
 
 	const tiles = Object.entries(PRESETS).map(([name, { title }]) =>
-		html("button.tile", { "data-preset": name, onclick: () => choose(name) }, thumbnail(name), title),
+		html(
+			"button.tile",
+			{ "data-preset": name, ...tipped(ABOUT[name]), onclick: () => choose(name) },
+			thumbnail(name),
+			title,
+		),
 	)
 	const shadeTip = "The larger the score, the deeper the colour."
 	const shading = check("shade", "Shade by score", false, (on) => store.set({ shade: on }), shadeTip)
@@ -124,7 +141,11 @@ export function makeDataset(store, tool) {
 			return html("label.tool", html("input", { type: "radio", name: "tool", value, ...act }), html("span", inside))
 		}
 		const classes = names.map((name, c) => radio(c, picture("-9 -9 18 18", symbol(c, 6)), name))
-		const add = html("button", { title: "Add a class", "aria-label": "Add a class", onclick: addClass }, "+")
+		const add = html(
+			"button",
+			{ "aria-label": "Add a class", ...tipped("One more class, six at most."), onclick: addClass },
+			"+",
+		)
 		find("tools").replaceChildren(...classes, radio("erase", "Erase"), names.length < MOST_CLASSES ? add : "")
 	}
 
@@ -158,7 +179,8 @@ export function makeDataset(store, tool) {
 			const plain = names.length === 2 && learner.intercept
 			head = learner.intercept ? "Not separable." : "Not separable through the origin."
 			said = ` Exact proof${of ? ", so neither are all rows" : ""}: ${reason(margin.certificate.parts, points, plain)}`
-			if (plain) more = check("proof", "Show why", proof, (on) => store.set({ proof: on }))
+			if (plain)
+				more = check("proof", "Show why", proof, (on) => store.set({ proof: on }), "Draws the proof on the points.")
 		} else if (lift && margin) said = "No margin was found in the kernel's space."
 		else if (margin) said = "Too close to call: rounding hides the answer."
 		find("verdict").dataset.verdict = verdict

@@ -11,7 +11,6 @@ import { makeProof } from "./proof.js"
 import { startSave } from "./save.js"
 import { makeStage } from "./stage.js"
 import { Store } from "./store.js"
-import { startTips } from "./tips.js"
 import { makeTransport } from "./transport.js"
 import { makeUpload } from "./upload.js"
 
@@ -25,7 +24,6 @@ export function makeLab(state, changed) {
 	startSave(store, stage, transport)
 	startKeys(store, tool)
 	startLight(app)
-	startTips()
 	stage.picked = (row) => light(app, row < 0 ? [] : [`row-${row}`])
 	const around = { calm: true, render: () => (find("stretch").hidden = !stage.stretch) }
 	const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)]

@@ -3,7 +3,7 @@
 import { MOST_STEPS, mostEpochs, PLAIN } from "../engine/learn.js"
 import { MOST_EPOCHS, MOST_LEARNERS, NUMBERS } from "../engine/state.js"
 import { learnerName } from "./names.js"
-import { check, field, find, html, same, select, tell } from "./node.js"
+import { check, field, find, html, same, select, tell, tipped } from "./node.js"
 
 // Title, what it is about, and for every value its name and its sentence.
 const CHOICES = {
@@ -78,14 +78,15 @@ export function makeLearners(store) {
 		}
 		const remove = () => turn({ learners: learners.filter((_, j) => j !== active) }, true)
 		const add = () => turn({ learners: [...learners, { ...PLAIN, ...NEXT[count - 1] }], active: count }, true)
-		const button = (text, title, onclick, name = null) => html("button", { title, onclick, "aria-label": name }, text)
+		const button = (text, tip, onclick, name = null) =>
+			html("button", { ...tipped(tip), onclick, "aria-label": name }, text)
 		const less = `Remove learner ${active + 1}`
 		const focused = tabs.contains(document.activeElement)
 		tabs.hidden = count < 2
 		tabs.replaceChildren(...learners.map(tab))
 		find("more").replaceChildren(
-			count > 1 ? button("−", less, remove, less) : "",
-			count < MOST_LEARNERS ? button("+ compare", "Compare with another learner on the same points", add) : "",
+			count > 1 ? button("−", `${less}.`, remove, less) : "",
+			count < MOST_LEARNERS ? button("+ compare", "Compares with another learner on the same points.", add) : "",
 		)
 		if (focused) tabs.querySelector(":checked").focus()
 	}
@@ -147,13 +148,11 @@ export function makeLearners(store) {
 		if (linear && binary) {
 			const begin = (weights) => change({ start: weights }, { step: 0 })
 			checks.push(check("own", OWN[0], start !== null, (on) => begin(on ? [1, 0.5, 0] : null), OWN[1]))
-			;["w₁", "w₂", "b"]
-				.slice(0, start?.length ?? 0)
-				.forEach((name, j) =>
-					more.push(
-						number(name, [name, `The start of ${name}.`], start[j], [-1e6, 1e6], (v) => begin(start.with(j, v)), "any"),
-					),
-				)
+			for (const [j, value] of start?.entries() ?? []) {
+				const name = ["w₁", "w₂", "b"][j]
+				const act = (v) => begin(start.with(j, v))
+				more.push(number(name, [name, `The start of ${name}.`], value, [-1e6, 1e6], act, "any"))
+			}
 		}
 		const most = mostEpochs(count)
 		const note = `${most} epochs are run: ${MOST_STEPS} steps are the most this page keeps.`

@@ -31,19 +31,13 @@ export const word = (kind, x, y, said) => svg(`text.${kind}`, { x, y }, said)
 export const picture = (viewBox, ...inside) => svg("svg", { viewBox, "aria-hidden": "true" }, ...inside)
 
 // `tip` is the sentence shown on hover and focus.
-export const check = (name, text, checked, change, tip = null) =>
-	html(
-		"label.check",
-		{ "data-tip": tip },
-		html("input", {
-			type: "checkbox",
-			name,
-			checked,
-			"aria-description": tip,
-			onchange: (e) => change(e.target.checked),
-		}),
-		text,
-	)
+export const tipped = (tip) => ({ "data-tip": tip, "aria-description": tip })
+
+export function check(name, text, checked, change, tip) {
+	const onchange = (e) => change(e.target.checked)
+	const box = html("input", { type: "checkbox", name, checked, onchange, "aria-description": tip })
+	return html("label.check", { "data-tip": tip }, box, text)
+}
 
 export function field(title, control, tip = null, ...more) {
 	set(control, { "aria-description": tip })

@@ -1,6 +1,7 @@
 // The planes as one picture that stands by itself: SVG, PNG, or a film of the whole run.
 
 import { encodeGif, makePalette } from "../engine/gif.js"
+import { encodeWebm } from "../engine/webm.js"
 import { html, svg } from "./node.js"
 
 const PAINT =
@@ -8,7 +9,6 @@ const PAINT =
 	"opacity visibility font-family font-size font-weight font-style text-anchor paint-order"
 const MOST_FRAMES = 60
 const FILM_WIDTH = 640
-const WEBM = "video/webm"
 
 // A copy that carries its colours with it, since the style sheet stays behind.
 function painted(node) {
@@ -88,24 +88,25 @@ export function asGif(frames) {
 	return encodeGif(width, height, palette, made)
 }
 
-export const canRecord = () => globalThis.MediaRecorder?.isTypeSupported(WEBM)
-
-// The browser's own recorder takes the film down as it plays. It only sees a canvas that is painted again.
+// The last frame is given twice, so that every player shows it as long as it should. An error comes out of `flush`.
 export async function asWebm(frames) {
-	const { width, height } = frames[0].canvas
-	const canvas = html("canvas", { width, height })
-	const context = canvas.getContext("2d")
-	const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: WEBM, videoBitsPerSecond: 4e6 })
-	const parts = []
-	const stopped = new Promise((done) => (recorder.onstop = done))
-	recorder.ondataavailable = ({ data }) => parts.push(data)
-	recorder.start()
-	for (const frame of frames)
-		for (let left = frame.seconds; left > 0; left -= 0.1) {
-			context.drawImage(frame.canvas, 0, 0)
-			await new Promise((done) => setTimeout(done, 1000 * Math.min(left, 0.1)))
-		}
-	recorder.stop()
-	await stopped
-	return new Blob(parts)
+	const [width, height] = ["width", "height"].map((side) => frames[0].canvas[side] & ~1)
+	const made = []
+	const output = (chunk) => {
+		const bytes = new Uint8Array(chunk.byteLength)
+		chunk.copyTo(bytes)
+		made.push({ bytes, at: chunk.timestamp / 1000, key: chunk.type === "key" })
+	}
+	const encoder = new VideoEncoder({ output, error() {} })
+	encoder.configure({ codec: "vp8", width, height, bitrate: 4e6 })
+	let at = 0
+	for (const [j, { canvas, seconds }] of [...frames, frames.at(-1)].entries()) {
+		if (j === frames.length) at -= 50
+		const frame = new VideoFrame(canvas, { timestamp: 1000 * at, visibleRect: { x: 0, y: 0, width, height } })
+		encoder.encode(frame)
+		frame.close()
+		at += Math.round(1000 * seconds)
+	}
+	await encoder.flush()
+	return encodeWebm(width, height, made, made.at(-1).at + 50)
 }

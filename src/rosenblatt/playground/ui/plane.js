@@ -103,8 +103,7 @@ export function makePlane(index, hasArrows) {
 		title.textContent = name
 		count.textContent = `${narrow && held ? "" : `${mistakes} · `}${wrong}${held}${end}`
 		count.classList.toggle("done", done)
-		const now = verdict.blank ? "no line yet" : `${verdict.wrong.length} rows wrong now${held}`
-		set(picture, { "aria-label": `${name}: ${problem.X.length} points, step ${t}, ${mistakes} so far, ${now}` })
+		set(picture, { "aria-label": `${name}: ${problem.X.length} points, step ${t}, ${mistakes}, ${wrong}${held}` })
 	}
 
 	function reframe(next, axes) {
@@ -121,7 +120,7 @@ export function makePlane(index, hasArrows) {
 			nodes.push(line(x, `M${px} 0V${height}`))
 			if (px > 34 && px < width - 20) nodes.push(word("middle", px, height - 6, show(x)))
 		}
-		for (const y of ticks(y0, y1, height / 70)) {
+		for (const y of ticks(y0, y1, height / 80)) {
 			const [, py] = toScreen(0, y)
 			nodes.push(line(y, `M0 ${py}H${width}`))
 			if (py > (axes ? 34 : 14) && py < height - 26) nodes.push(word("left", 5, py + 5, show(y)))

@@ -4,7 +4,7 @@ import { writeScript } from "../engine/script.js"
 import { writeLink } from "../engine/state.js"
 import { writeTrace } from "../engine/table.js"
 import { find, html, tell } from "./node.js"
-import { asGif, asPng, asWebm, canRecord, drawing, makeFrames } from "./picture.js"
+import { asGif, asPng, asWebm, drawing, makeFrames } from "./picture.js"
 
 function give(name, type, content) {
 	const href = URL.createObjectURL(new Blob([content], { type }))
@@ -33,18 +33,18 @@ export function startSave(store, stage, transport) {
 	const film = async (kind, make) => {
 		transport.pause()
 		tell("The film is being made …")
-		const frames = await makeFrames(store, stage)
-		if (kind === "video/webm") tell("The film is recorded as it plays …")
-		give(`perceptron.${kind.slice(6)}`, kind, await make(frames))
-		tell("The film is made: a frame for every update.")
+		try {
+			give(`perceptron.${kind.slice(6)}`, kind, await make(await makeFrames(store, stage)))
+			tell("The film is made: a frame for every update.")
+		} catch (error) {
+			tell(`This browser cannot make the film: ${error.message}. Take the GIF instead.`, "error")
+		}
 	}
-	const record = () =>
-		canRecord() ? film("video/webm", asWebm) : tell("This browser cannot record WebM. Take the GIF instead.", "error")
 	const ways = {
 		svg: () => give("perceptron.svg", "image/svg+xml", drawing(stage).text),
 		png: async () => give("perceptron.png", "image/png", await asPng(drawing(stage))),
 		gif: () => film("image/gif", asGif),
-		webm: record,
+		webm: () => film("video/webm", asWebm),
 		csv: () => give("trace.csv", "text/csv", writeTrace(store.trace)),
 		py: () => showScript(writeScript(store.derived.traces)),
 	}

@@ -216,10 +216,10 @@ export function makeStage(store, tool, board, hands = {}) {
 		contextmenu: erase,
 		keydown: key,
 		blur: hideCursor,
+		focus: () => (keyed = board.matches(":focus-visible")),
+		pointercancel: () => (held = null),
 	}
 	for (const [kind, act] of Object.entries(acts)) board.addEventListener(kind, act)
-	board.addEventListener("focus", () => (keyed = board.matches(":focus-visible")))
-	board.addEventListener("pointercancel", () => (held = null))
 	new ResizeObserver(() => {
 		stage.view = null
 		render()

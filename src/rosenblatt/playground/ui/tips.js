@@ -1,6 +1,6 @@
 // One sentence about whatever has data-tip, on hover and on focus, and for screen readers as its description.
 
-import { find } from "./node.js"
+import { find, set } from "./node.js"
 
 export function startTips() {
 	const tip = find("tip")
@@ -16,6 +16,7 @@ export function startTips() {
 		tip.style.left = `${Math.max(4, Math.min(box.left, innerWidth - width - 8))}px`
 		tip.style.top = `${below ? box.bottom + 4 : box.top - height - 4}px`
 	}
+	for (const node of document.querySelectorAll("[data-tip]")) set(node, { "aria-description": node.dataset.tip })
 	for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, show)
 	for (const kind of ["focusout", "scroll", "pointerdown"]) document.addEventListener(kind, hide, true)
 	document.addEventListener("keydown", (e) => e.key === "Escape" && hide())

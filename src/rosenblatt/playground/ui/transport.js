@@ -14,7 +14,7 @@ export function makeTransport(store) {
 
 	function draw() {
 		const [name, icon] = store.playing ? ["Pause", "M7 5h4v14H7zM14 5h4v14h-4z"] : ["Play", "M7 4l13 8-13 8z"]
-		set(play, { "aria-label": name, title: `${name} (Space)` })
+		set(play, { "aria-label": name, "data-tip": `${name} (Space).` })
 		set(play.querySelector("path"), { d: icon })
 	}
 
@@ -52,7 +52,7 @@ export function makeTransport(store) {
 
 	const glyph = (d) => picture("0 0 24 24", svg("path", { d }))
 	const button = (id, name, key, icon, onclick) =>
-		html("button.icon", { id, "aria-label": name, title: `${name} (${key})`, onclick }, glyph(icon))
+		html("button.icon", { id, "aria-label": name, "data-tip": `${name} (${key}).`, onclick }, glyph(icon))
 	const play = button("play", "Play", "Space", "", toggle)
 	play.classList.add("accent", "big")
 	find("keys").prepend(

@@ -8,7 +8,8 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [40, 14, 10, 26]
 
 const path = (places) => `M${places.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`
 
-export function axes(width, height, last, top, levels, counts = []) {
+// `name` says at 0 what is counted across.
+export function axes(width, height, last, top, levels, counts = [], name = "") {
 	const floor = height - BOTTOM
 	const x = (k) => LEFT + (k / last) * (width - LEFT - RIGHT)
 	const y = (v) => floor - (v / top) * (floor - TOP)
@@ -16,7 +17,8 @@ export function axes(width, height, last, top, levels, counts = []) {
 		svg("path.rule", { d: `M${LEFT} ${y(v)}H${width - RIGHT}` }),
 		word("right", LEFT - 6, y(v) + 4, show(v)),
 	])
-	rules.push(...counts.map((k) => word("middle", x(k), height - 8, show(k))))
+	const zero = name && word("left", x(0), height - 8, `${name} = 0`)
+	rules.push(...counts.map((k) => (k || !zero ? word("middle", x(k), height - 8, show(k)) : zero)))
 	return { width, height, floor, x, y, rules }
 }
 
@@ -48,7 +50,7 @@ export function makeWedge(chart) {
 		const meets = simple && bound <= last
 		// The name of the bound needs the right end of the axis.
 		const clear = (k) => !meets || (k / last) * (width - LEFT - RIGHT) < width - LEFT - Math.max(120, width * 0.3)
-		box = axes(width, height, last, top, ticks(0, top, height / 55), ticks(0, last, width / 80).filter(clear))
+		box = axes(width, height, last, top, ticks(0, top, height / 55), ticks(0, last, width / 80).filter(clear), "k")
 		const { x, y, floor } = box
 		const samples = simple ? Array.from({ length: 61 }, (_, i) => (last * (i * i)) / 3600) : lines.map((l) => l.k)
 		const curve = (of, ks = samples) => ks.map((k) => [x(k), y(of(k))])

@@ -39,7 +39,16 @@ const sections = Object.entries(api.paths).flatMap(([path, methods]) =>
 			make("p", {}, `${operation.summary}.`),
 			...content("takes", operation.requestBody?.content),
 			...content("answers", operation.responses["200"].content),
-			make("p", { class: "none" }, errors.map(([status, { description }]) => `${status}: ${description}`).join(" ")),
+			make(
+				"details",
+				{},
+				make("summary", {}, "refuses: ", make("code", {}, errors.map(([status]) => status).join(" "))),
+				make(
+					"dl",
+					{ class: "none" },
+					...errors.map(([status, { description }]) => make("dd", {}, `${status}: ${description}`)),
+				),
+			),
 		)
 	}),
 )

@@ -36,8 +36,8 @@ function showFigures(live) {
 	const served = live.model.learners.find((each) => each.served)
 	const figures = [["predictions per second", rate("predicted")]]
 	const latency = (name) =>
-		live.latency[name] ? `${live.latency[name].p50.toFixed(1)} / ${live.latency[name].p99.toFixed(1)} ms` : "–"
-	figures.push(["predict, median / p99", latency("predict")])
+		live.latency[name] ? `${live.latency[name].p50.toFixed(1)} / ${live.latency[name].p99.toFixed(1)}` : "–"
+	figures.push(["predict, median / p99", latency("predict"), "ms"])
 	if (served) {
 		figures.unshift(
 			["examples", count(live.seq)],
@@ -46,15 +46,31 @@ function showFigures(live) {
 		)
 		figures.push(
 			["examples per second", rate("seq")],
-			["learn, median / p99", latency("learn")],
+			["learn, median / p99", latency("learn"), "ms"],
 			["log", size(live.log_bytes)],
 		)
 	}
 	figures.push(["features", count(live.model.features)], ["classes", count(live.model.classes.length)])
 	find("figures").replaceChildren(
-		...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+		...figures.map(([name, value, unit]) => {
+			const shown = unit && value !== "–" ? [value, " ", make("small", {}, unit)] : [value]
+			return make("div", {}, make("dt", {}, name), make("dd", {}, ...shown))
+		}),
 	)
 	before = { at: now, live }
+}
+
+// A drawing in the pixels of the screen, so that its text is as large as any other.
+function fitted(svg) {
+	const [width, height] = [svg.clientWidth || 360, svg.clientHeight || 150]
+	svg.setAttribute("viewBox", `0 0 ${width} ${height}`)
+	return [width, height]
+}
+
+// The end of an axis: the next of 1, 2, 3, 4, 5, 6, 8 and 10 times a power of ten.
+function rounded(most) {
+	const unit = 10 ** Math.floor(Math.log10(most))
+	return unit * [1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * unit >= most * 0.9999)
 }
 
 function showCurves(live) {
@@ -62,21 +78,25 @@ function showCurves(live) {
 	const svg = find("curves")
 	const all = curves.flatMap(([, points]) => points)
 	const last = Math.max(1, ...all.map(([n]) => n))
-	const most = Math.max(0.02, ...all.filter(([n]) => n > last / 50).flatMap(([, a, b]) => [a, b]))
-	const x = (n) => 60 + (n / last) * 648
-	const y = (error) => 214 - Math.min(1.03, error / most) * 200
+	const most = rounded(Math.max(0.02, ...all.filter(([n]) => n > last / 50).flatMap(([, a, b]) => [a, b])))
+	const [width, height] = fitted(svg)
+	const [left, right, top, bottom] = [50, width - 6, 14, height - 26]
+	const x = (n) => left + (n / last) * (right - left)
+	const y = (error) => bottom - Math.min(1.03, error / most) * (bottom - top)
 	const line = (points, at) =>
 		points.map((p, i) => `${i ? "L" : "M"}${x(p[0]).toFixed(1)} ${y(p[at]).toFixed(1)}`).join("")
 	const nodes = []
 	for (const part of [0, 0.5, 1]) {
-		nodes.push(draw("path", { class: "grid", d: `M60 ${y(most * part)}H708` }))
-		nodes.push(draw("text", { class: "right", x: 54, y: y(most * part) + 4 }, percent(most * part)))
+		nodes.push(draw("path", { class: "grid", d: `M${left} ${y(most * part)}H${right}` }))
+		nodes.push(
+			draw("text", { class: "right", x: left - 6, y: y(most * part) + 4 }, `${+(100 * most * part).toFixed(2)} %`),
+		)
 	}
 	nodes.push(
-		draw("text", { x: 60, y: 234 }, "1"),
-		draw("text", { class: "right", x: 708, y: 234 }, `${count(last)} examples`),
+		draw("text", { x: left, y: height - 8 }, "1"),
+		draw("text", { class: "right", x: right, y: height - 8 }, `${count(last)} examples`),
 	)
-	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} 14V214` }))
+	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} ${top}V${bottom}` }))
 	curves.forEach(([, points], at) => {
 		nodes.push(
 			draw("path", { class: `c${at % COLOURS} recent`, d: line(points, 2) }),
@@ -127,6 +147,8 @@ function showLearners(live) {
 
 function showClasses(live) {
 	const spans = live.spans ?? []
+	const [width, height] = fitted(find("classes"))
+	const step = Math.min(24, width / Math.max(1, spans.length))
 	const names = [...new Set(spans.flatMap(([, labels]) => Object.keys(labels)))].sort()
 	const nodes = spans.flatMap(([, labels], at) => {
 		const total = Object.values(labels).reduce((a, b) => a + b, 0)
@@ -134,16 +156,16 @@ function showClasses(live) {
 		return names
 			.filter((name) => labels[name])
 			.map((name) => {
-				const height = (labels[name] / total) * 140
+				const share = (labels[name] / total) * (height - 10)
 				const bar = draw("rect", {
 					class: `c${names.indexOf(name) % COLOURS}`,
-					x: (at * 360) / 60,
+					x: at * step,
 					y: 5 + top,
-					width: 5,
-					height,
+					width: Math.max(1, step - 1),
+					height: share,
 				})
 				bar.append(draw("title", {}, `${name}: ${labels[name]} of ${total}`))
-				top += height
+				top += share
 				return bar
 			})
 	})

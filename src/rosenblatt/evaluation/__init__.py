@@ -1,0 +1,9 @@
+"""How often a model is right, and how well it knows: figures over rows that come batch after batch.
+
+Invariant: a row counts with its weight in every figure. Memory does not grow with the square of the classes.
+"""
+
+from rosenblatt.evaluation.figures import Evaluation, interval_of
+from rosenblatt.evaluation.sums import Sums, evaluate_batches
+
+__all__ = ["Evaluation", "Sums", "evaluate_batches", "interval_of"]

@@ -1,0 +1,10 @@
+// The kinds of points, each named by its shape and its colour, and shown in that colour wherever it is named.
+
+import { html } from "../ui/node.js"
+
+const SHAPES = "■●▲"
+export const KINDS = ["■ orange", "● blue", "▲ green"]
+export const kindOf = ({ problem }, row) => KINDS[problem.kinds[row]]
+
+export const tint = (text) =>
+	text.split(/([■●▲] \w+)/).map((part, j) => (j % 2 ? html(`em.class${SHAPES.indexOf(part[0])}`, part) : part))

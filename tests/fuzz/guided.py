@@ -1,0 +1,85 @@
+"""Throws files at the doors of the Python side by coverage: atheris follows the branches that a file takes.
+
+    python tests/fuzz/guided.py [SECONDS] [DOOR ...]
+
+Held, for any bytes, as in doors.py: the process lives, an input takes no longer than a second, and what is wrong is an
+error of rosenblatt. Each door works in a process of its own. What it finds is kept in build/fuzz, and begins the next
+run. Where there is no atheris (`pip install atheris`), it says so and does nothing: doors.py changes files by chance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KEPT = Path("build/fuzz")
+# The doors whose bytes are read as they are; the others make something by chance of them, which has no coverage.
+DOORS = ("csv", "csv predicted", "json", "json lines", "json predicted", "arrow", "parquet", "any text", "models")
+
+
+def fuzz_door(name: str, seconds: int) -> None:
+    """In a process of its own, which libFuzzer ends."""
+    import atheris
+
+    with atheris.instrument_imports(include=["rosenblatt"]):
+        from corpus import make_doors
+
+        from rosenblatt.errors import RosenblattError
+
+        folder = Path(tempfile.mkdtemp())
+        ending, door, found = make_doors(folder)[name]
+    kept = KEPT / f"guided-{name.replace(' ', '-')}"
+    kept.mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate(found):
+        (kept / f"sound-{number}").write_bytes(data)
+    path = folder / f"input{ending}"
+
+    def attempt(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            door(path)
+        except RosenblattError as error:
+            assert "\n" not in str(error) and len(str(error)) <= 600, f"long: {error}"  # noqa: PT018
+
+    options = [f"-max_total_time={seconds}", "-timeout=20", "-max_len=8192", "-print_final_stats=1"]
+    atheris.Setup(["guided", *options, f"-artifact_prefix={KEPT}/found-", str(kept)], attempt)
+    atheris.Fuzz()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seconds", type=int, nargs="?", default=60)
+    parser.add_argument("doors", nargs="*", default=DOORS)
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.inside:
+        fuzz_door(args.inside, args.seconds)
+        return 0
+    if importlib.util.find_spec("atheris") is None:
+        print("atheris is not there: no files by coverage")
+        return 0
+    print(f"{'door, by coverage':<28}{'tried':>14}{'crashed':>10}{'branches':>10}")
+    failed = 0
+    for name in args.doors:
+        words = [sys.executable, "-W", "ignore", __file__, str(args.seconds), "--inside", name]
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        tried = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+        covered = re.findall(r"cov: (\d+)", done.stderr)
+        ended = done.returncode != 0
+        failed += ended or not tried
+        print(
+            f"{name:<28}{int(tried[1]) if tried else 0:>14,}{int(ended):>10}{covered[-1] if covered else 0:>10}",
+            flush=True,
+        )
+        if ended:
+            print(done.stderr[-3000:])
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
