@@ -72,6 +72,13 @@ struct Work {
     run<Keep>(rows, Joint{{nullptr}, classes.data(), class_count}, pass, rule);
   }
   template <class Rows>
+  void penalised(const Rows& rows, Order pass, const char* keep) {
+    const Shrinking shrinking(1 - 1e-4, 1e-5);
+    State<T> learner({arrays, keep, 1, rows.features, true});
+    KeepOf<T> shrunk = bind_keep(learner, &shrinking);
+    counted_learn(rows, TwoClasses{{nullptr}, signs.data(), false}, pass, learner, shrunk);
+  }
+  template <class Rows>
   [[gnu::noinline, gnu::noclone]] void separated(const Rows& rows) {
     const State<T> learner = state(1, rows.features);
     separate(rows, signs.data(), learner.weights, *learner.intercept, true, 500, poll);
@@ -83,6 +90,11 @@ struct Work {
     const State<T> learner = state(task.weight_rows(), rows.features);
     KeepOf<T> keep = Keep::of(learner);
     Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, rule, keep, poll);
+  }
+  template <class Rows, class Task>
+  [[gnu::noinline, gnu::noclone]] void counted_learn(const Rows& rows, const Task& task, Order pass,
+                                                     const State<T>& learner, KeepOf<T>& keep) {
+    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, RuleOf<T>(Perceptron{Numbers{}}), keep, poll);
   }
 };
 
@@ -128,6 +140,10 @@ const Loop loops[] = {
      with<double>([](auto& w) { w.template joint<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, ten classes", sparse_values * class_count,
      with<double>([](auto& w) { w.template joint<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
+    {"sparse float64, penalised", sparse_values,
+     with<double>([](auto& w) { w.penalised(w.sparse_rows(), w.shuffled(), "last"); })},
+    {"sparse float64, penalised and averaged", sparse_values,
+     with<double>([](auto& w) { w.penalised(w.sparse_rows(), w.shuffled(), "average"); })},
     {"separate, dense float64", dense_values, with<double>([](auto& w) { w.separated(w.dense_rows()); })},
     {"shuffle of the rows", row_count,
      with<double>([](auto& w) { rosenblatt::shuffle(w.order.data(), row_count, w.generator); })},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 from pathlib import Path
 from typing import Any
@@ -98,3 +99,18 @@ def read_mnist() -> tuple[Any, Any, int] | None:
         with gzip.open(folder / f"{part}-labels-idx1-ubyte.gz") as file:
             labels.append(np.frombuffer(file.read(), np.uint8, offset=8))
     return np.concatenate(images) / 255.0, np.concatenate(labels), len(labels[1])
+
+
+def read_a9a() -> tuple[Any, Any, int] | None:
+    """All rows of a9a as CSR, whose values are all 1, the labels, and how many at the end are for testing."""
+    folder = data_folder() / "libsvm_a9a"
+    if not folder.is_dir():
+        return None
+    from sklearn.datasets import load_svmlight_file
+
+    with lzma.open(folder / "a9a.xz") as train, gzip.open(folder / "a9a.t.gz") as test:
+        X, y = load_svmlight_file(train, n_features=123)
+        X_test, y_test = load_svmlight_file(test, n_features=123)
+    rows = sparse.vstack([X, X_test], format="csr")
+    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return rows, np.concatenate([y, y_test]), len(y_test)

@@ -19,11 +19,13 @@ struct Columns {
 template <class T>
 Columns columns_of(const DenseRows<T>& rows) {
   const std::size_t n = rows.features;
+  rows.open(0);
   const std::vector<double> shift(rows.row(0), rows.row(0) + n);
   std::vector<double> sum(n), square(n), largest(n);
   const double* __restrict from = shift.data();
   double* __restrict s = sum.data(), * __restrict q = square.data(), * __restrict most = largest.data();
   for (std::int64_t i = 0; i < rows.count; ++i) {
+    rows.open(i);
     const T* __restrict x = rows.row(i);
     for (std::size_t j = 0; j < n; ++j) {
       const double value = static_cast<double>(x[j]), away = value - from[j], size = value < 0 ? -value : value;
@@ -81,7 +83,10 @@ std::vector<double> largest_of(const DenseRows<T>& rows) {
 template <class Rows>
 std::vector<double> squared_norms_of(const Rows& rows, std::int64_t step) {
   std::vector<double> norms;
-  for (std::int64_t i = 0; i < rows.count; i += step) norms.push_back(static_cast<double>(rows.squared_norm(i)));
+  for (std::int64_t i = 0; i < rows.count; i += step) {
+    rows.open(i);
+    norms.push_back(static_cast<double>(rows.squared_norm(i)));
+  }
   return norms;
 }
 

@@ -58,6 +58,7 @@ struct KernelFunction {
 // Calls visit(column, value) for the values of row i other than 0, from left to right.
 template <class T, class Visit>
 void for_each_term(const DenseRows<T>& rows, std::int64_t i, Visit&& visit) {
+  rows.open(i);
   const T* row = rows.row(i);
   for (std::int64_t j = 0; j < rows.features; ++j)
     if (row[j] != 0) visit(j, static_cast<double>(row[j]));
@@ -146,7 +147,7 @@ class Panel {
 
   template <class T>
   void place(const DenseRows<T>& rows, const std::uint32_t* index, int count) {
-    if (mapped_) return place_terms(rows, index, count);
+    if (mapped_ || rows.stored) return place_terms(rows, index, count);  // each row is opened once
     constexpr std::int64_t tile = 16;
     for (std::int64_t begin = 0; begin < rows.features; begin += tile) {
       const std::int64_t end = std::min(rows.features, begin + tile);

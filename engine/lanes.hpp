@@ -87,6 +87,65 @@ template <bool fetch = false, class T>
   return L::sum(sum) + rest;
 }
 
+// The end of a dot product, as in `dot`: fewer than four lanes, at a and b.
+template <class T, class V = typename Lanes<T>::vector>
+[[gnu::always_inline]] inline T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t n) {
+  using L = Lanes<T>;
+  using H = typename L::half;
+  constexpr std::size_t lanes = L::count;
+  const auto at = [](const T* p) { return L::Full::load(p); };
+  std::size_t j = 0;
+  if (j + lanes <= n) {
+    s0 += at(a + j) * at(b + j);
+    j += lanes;
+  }
+  if (j + lanes <= n) {
+    s1 += at(a + j) * at(b + j);
+    j += lanes;
+  }
+  if (j + lanes <= n) {
+    s2 += at(a + j) * at(b + j);
+    j += lanes;
+  }
+  H sum = L::fold((s0 + s1) + (s2 + s3));
+  if (j + lanes / 2 <= n) {
+    sum += L::Half::load(a + j) * L::Half::load(b + j);
+    j += lanes / 2;
+  }
+  T rest = 0;
+  if (j < n) rest = a[j] * b[j];
+  if constexpr (lanes / 2 > 2) {
+    if (j + 1 < n) rest += a[j + 1] * b[j + 1];
+    if (j + 2 < n) rest += a[j + 2] * b[j + 2];
+  }
+  return L::sum(sum) + rest;
+}
+
+// Two dot products with the same row, which is then read once. Each has the order of `dot`.
+template <class T>
+[[gnu::always_inline]] inline void two_dots(const T* a, const T* b, const T* c, std::size_t n, T* out) {
+  using L = Lanes<T>;
+  using V = typename L::vector;
+  constexpr std::size_t lanes = L::count;
+  const auto at = [](const T* p) { return L::Full::load(p); };
+  V s0{}, s1{}, s2{}, s3{}, t0{}, t1{}, t2{}, t3{};
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= n; j += 4 * lanes) {
+    const V x0 = at(a + j), x1 = at(a + j + lanes);
+    s0 += x0 * at(b + j);
+    t0 += x0 * at(c + j);
+    s1 += x1 * at(b + j + lanes);
+    t1 += x1 * at(c + j + lanes);
+    const V x2 = at(a + j + 2 * lanes), x3 = at(a + j + 3 * lanes);
+    s2 += x2 * at(b + j + 2 * lanes);
+    t2 += x2 * at(c + j + 2 * lanes);
+    s3 += x3 * at(b + j + 3 * lanes);
+    t3 += x3 * at(c + j + 3 * lanes);
+  }
+  out[0] = finish_dot(s0, s1, s2, s3, a + j, b + j, n - j);
+  out[1] = finish_dot(t0, t1, t2, t3, a + j, c + j, n - j);
+}
+
 // w += step * x. Every element is on its own, so there is no order to keep.
 template <class W, class T>
 inline void add(W* __restrict w, W step, const T* __restrict x, std::size_t n) {

@@ -10,24 +10,26 @@
 
 #include "example.hpp"
 #include "loops.hpp"
+#include "steps.hpp"
 #include "threads.hpp"
+#include "widened.hpp"
 
 namespace rosenblatt {
 
 // Calls visit(i, scores), one score per weight row, for a part of an order, and before(i) ahead of each row; `one`:
-// there is a single weight row.
-template <bool one, class Rows, class Before, class Visit>
+// there is a single weight row, whose product with row i is dot(i, next).
+template <bool one, class Rows, class Before, class Dot, class Visit>
 ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows> model, Poll& poll,
-                                  Before&& before, Visit&& visit) {
+                                  Before&& before, Dot&& dot, Visit&& visit) {
   const std::int64_t K = one ? 1 : model.K;
   std::vector<typename Rows::Value> raw(one ? 0 : K);
   std::vector<double> scores(one ? 0 : K);
   for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-    before(i);
     if constexpr (one) {
-      const double score = static_cast<double>(rows.dot(i, model.weights, next)) + model.intercept[0];
+      const double score = static_cast<double>(dot(i, next)) + model.intercept[0];
       visit(i, &score);
     } else {
+      before(i);
       rows.scores(i, model.weights, K, raw.data(), next);
       for (std::int64_t k = 0; k < K; ++k) scores[k] = static_cast<double>(raw[k]) + model.intercept[k];
       visit(i, scores.data());
@@ -35,125 +37,41 @@ ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, cons
   });
 }
 
+// The same, and nothing else.
+template <bool one, class Rows, class Visit>
+ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows> model, Poll& poll,
+                                  Visit&& visit) {
+  for_each_score<one>(
+      rows, order, part, model, poll, [](std::int64_t) {},
+      [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA { return rows.dot(i, model.weights, next); }, visit);
+}
+
 // The same whatever the model.
 template <class Rows, class Visit>
 void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows>& model, Poll& poll, Visit&& visit) {
-  const auto nothing = [](std::int64_t) {};
   if (model.K == 1)
-    for_each_score<true>(rows, order, part, model, poll, nothing, visit);
+    for_each_score<true>(rows, order, part, model, poll, visit);
   else
-    for_each_score<false>(rows, order, part, model, poll, nothing, visit);
+    for_each_score<false>(rows, order, part, model, poll, visit);
 }
 
 // The mistakes of a model on the rows, each counted with its sample weight; it may stop once `limit` is reached.
 template <class Rows, class Task>
 [[gnu::noinline]] double count_mistakes(const Rows& rows, const Task& task, Order order, const Linear<Rows>& model,
-                                        double limit, Poll& poll) {
-  double found = 0;
-  for_each_score<Task::one_row>(
-      rows, order, {0, order.count}, model, poll, [](std::int64_t) {},
-      [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
-        if (found < limit && task.of(scores, i).mistake) found += task.weight(i);
-      });
+                                        double limit, Poll& poll, double found = 0) {
+  for_each_score<Task::one_row>(rows, order, {0, order.count}, model, poll,
+                                [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
+                                  if (found < limit && task.of(scores, i).mistake) found += task.weight(i);
+                                });
   return found;
-}
-
-// What a row within the rule's reach does to the weights. Rule and keep are chosen at run time, once per such row: a
-// loop of its own for each of them would not be faster, and took minutes to compile. What is not inlined is rare, or
-// long enough for a call.
-template <class Rows, class Task, class Rule, class Keep>
-struct Steps {
-  using T = typename Rows::Value;
-  static constexpr bool one_row = Task::one_row;
-  const Rows& rows;
-  const State<T>& state;
-  const Rule& rule;
-  Keep& keep;
-
-  // Was there a step? Not by std::visit, which is not inlined: what has an address stays in memory.
-  ALWAYS_INLINE bool take(std::int64_t i, const Verdict& verdict, double weight, const Counters& c) const {
-    double q = 1.0, tau = 0.0;
-    const auto judge = [&](const auto& chosen) INLINE_LAMBDA {
-      if (!chosen.wants(verdict.margin, verdict.mistake)) return;
-      q = length(chosen, i, verdict);
-      if (q > 0) tau = chosen.step(verdict.loss, q, weight);
-    };
-    const Confident<T>* confident = nullptr;
-    if constexpr (!std::is_same_v<Rule, RuleOf<T>>)
-      judge(rule);
-    else if (const auto* perceptron = std::get_if<Perceptron>(&rule))
-      judge(*perceptron);
-    else if (const auto* passive = std::get_if<PassiveAggressive>(&rule))
-      judge(*passive);
-    else if (const auto* normalised = std::get_if<Normalised>(&rule))
-      judge(*normalised);
-    else
-      judge(*(confident = std::get_if<Confident<T>>(&rule)));
-    if (tau == 0) return false;
-    const double step = tau * verdict.direction;
-    if constexpr (std::is_same_v<Rule, RuleOf<T>>)
-      if (confident) {
-        space(*confident).move(i, step, q, weight, verdict.gain, verdict.lose, c.seen);
-        return true;
-      }
-    move(i, step, verdict, c);
-    return true;
-  }
-
- private:
-  // ‖x‖² + 1 with an intercept; rules that ignore it only need to know whether it is 0.
-  template <class Chosen>
-  ALWAYS_INLINE double length(const Chosen& chosen, std::int64_t i, const Verdict& verdict) const {
-    if constexpr (Chosen::second_order)
-      return space(chosen).q(i, verdict.gain, verdict.lose);
-    else if constexpr (Chosen::needs_norm)
-      return Task::norms * (squared_norm(rows, i) + (state.fit_intercept ? 1.0 : 0.0));
-    else
-      return state.fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
-  }
-
-  ALWAYS_INLINE void move(std::int64_t i, double step, const Verdict& verdict, const Counters& c) const {
-    if constexpr (!std::is_same_v<Keep, KeepOf<T>>)
-      keep.before_update(rows, i, step, verdict.gain, verdict.lose, c);
-    else if (keep.index() != 0)
-      tell(rows, keep, i, step, verdict.gain, verdict.lose, c.seen, c.survived);
-    rows.add_to(i, static_cast<T>(step), state.weights, verdict.gain, one_row ? 1 : state.K);
-    if constexpr (!one_row) rows.add_to(i, static_cast<T>(-step), state.weights, verdict.lose, state.K);
-    if (!state.fit_intercept) return;
-    state.intercept[verdict.gain] += step;
-    if constexpr (!one_row) state.intercept[verdict.lose] -= step;
-  }
-
-  SecondOrder<Rows> space(const Confident<T>& chosen) const {
-    return {rows, state, chosen, std::get_if<Average>(&keep)};
-  }
-
-  [[gnu::noinline]] static double squared_norm(const Rows& rows, std::int64_t i) {
-    return static_cast<double>(rows.squared_norm(i));
-  }
-  [[gnu::noinline]] static void tell(const Rows& rows, Keep& keep, std::int64_t i, double step, std::int64_t gain,
-                                     std::int64_t lose, std::int64_t seen, std::int64_t survived) {
-    Counters c{};
-    c.seen = seen;
-    c.survived = survived;
-    std::visit([&](auto& chosen) { chosen.before_update(rows, i, step, gain, lose, c); }, keep);
-  }
-};
-
-template <class Rule>
-double reach_of(const Rule& rule) {
-  return rule.reach();
-}
-template <class... Rules>
-double reach_of(const std::variant<Rules...>& rule) {
-  return std::visit([](const auto& chosen) { return chosen.reach(); }, rule);
 }
 
 // Learns from a part of the order; a pocket is checked on all of it. `watched`: the keep hears of every example, not
 // only of updates.
 template <bool watched, class Rows, class Task, class Rule, class Keep>
 void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
-              const State<typename Rows::Value> state, const Rule& rule, Keep& keep, Poll& poll) {
+              const State<typename Rows::Value> state, const Rule& rule, Keep& keep, Poll& poll,
+              const Whole<Rows>* whole) {
   using T = typename Rows::Value;
   const Rows& rows = given_rows;
   const Task task = given;
@@ -164,6 +82,9 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
   const Shrunk<T>* shrunk = nullptr;
   if constexpr (watched) shrunk = std::get_if<Shrunk<T>>(&keep);
   const auto check = [&](double limit) {
+    if (whole)
+      return Loops<Rows>::count_mistakes(whole->rows, whole->task, whole->order, Linear<Rows>(state), limit,
+                                         whole->poll);
     return count_mistakes(given_rows, given, order, Linear<Rows>(state), limit, poll);
   };
   for_each_score<Task::one_row>(
@@ -171,6 +92,11 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
       [&](std::int64_t i) INLINE_LAMBDA {
         if constexpr (watched)
           if (shrunk) shrunk->bring_row(rows, i, state.weights, state.K, c.seen);
+      },
+      [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
+        if constexpr (watched && Task::one_row)
+          if (shrunk) return shrunk->score(rows, i, state.weights, c.seen, next);
+        return rows.dot(i, state.weights, next);
       },
       [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
         learn_example(
@@ -193,7 +119,19 @@ inline constexpr bool is_common<SparseRows<T, std::int64_t>, Task> = false;
 
 template <class Rows>
 void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Part part, const State<T>& state,
-                        const RuleOf<T>& rule, KeepOf<T>& keep, Poll& poll) {
+                        const RuleOf<T>& rule, KeepOf<T>& keep, Poll& poll, const Whole<Rows>* whole) {
+  if constexpr (!Rows::sparse) {
+    if (rows.stored) {
+      const Whole<Rows> all{rows, task, order, poll};
+      Poll inner;
+      return for_each_block(rows, &task, order, part, poll, [&](const Rows& few, const AnyTask& asked, Part at) {
+        const std::size_t logged = state.log ? state.log->rows.size() : 0;
+        learn(few, asked, {nullptr, few.count}, {0, few.count}, state, rule, keep, inner, &all);
+        for (std::size_t k = logged; state.log && k < state.log->rows.size(); ++k)
+          state.log->rows[k] = order[at.begin + state.log->rows[k]];
+      });
+    }
+  }
   const bool watches = std::visit([](const auto& kept) { return kept.watches; }, keep);
   std::visit(
       [&](const auto& given) {
@@ -202,40 +140,66 @@ void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Part
           const auto* perceptron = std::get_if<Perceptron>(&rule);
           auto* last = std::get_if<Last>(&keep);
           auto* average = std::get_if<Average>(&keep);
-          if (perceptron && last) return learn_as<false>(rows, given, order, part, state, *perceptron, *last, poll);
+          if (perceptron && last)
+            return learn_as<false>(rows, given, order, part, state, *perceptron, *last, poll, whole);
           if (perceptron && average)
-            return learn_as<false>(rows, given, order, part, state, *perceptron, *average, poll);
+            return learn_as<false>(rows, given, order, part, state, *perceptron, *average, poll, whole);
         }
         if (watches)
-          learn_as<true>(rows, given, order, part, state, rule, keep, poll);
+          learn_as<true>(rows, given, order, part, state, rule, keep, poll, whole);
         else
-          learn_as<false>(rows, given, order, part, state, rule, keep, poll);
+          learn_as<false>(rows, given, order, part, state, rule, keep, poll, whole);
       },
       task);
 }
 
 template <class Rows>
 double Loops<Rows>::count_mistakes(const Rows& rows, const AnyTask& task, Order order, const Linear<Rows>& model,
-                                   double limit, Poll& poll) {
+                                   double limit, Poll& poll, double found) {
+  if constexpr (!Rows::sparse) {
+    if (rows.stored) {
+      Poll inner;
+      for_each_block(rows, &task, order, {0, order.count}, poll, [&](const Rows& few, const AnyTask& asked, Part) {
+        if (found < limit) found = count_mistakes(few, asked, {nullptr, few.count}, model, limit, inner, found);
+      });
+      return found;
+    }
+  }
   return std::visit(
-      [&](const auto& given) { return rosenblatt::count_mistakes(rows, given, order, model, limit, poll); }, task);
+      [&](const auto& given) { return rosenblatt::count_mistakes(rows, given, order, model, limit, poll, found); },
+      task);
+}
+
+template <class Rows>
+void Loops<Rows>::add_share(const Rows& rows, const AnyTask& task, Order order, const Linear<Rows>& model, Poll& poll,
+                            Share& share) {
+  if constexpr (!Rows::sparse) {
+    if (rows.stored) {
+      Poll inner;
+      return for_each_block(rows, &task, order, {0, order.count}, poll,
+                            [&](const Rows& few, const AnyTask& asked, Part) {
+                              add_share(few, asked, {nullptr, few.count}, model, inner, share);
+                            });
+    }
+  }
+  const auto count = [&](const auto& given) {
+    for_each_score<std::decay_t<decltype(given)>::one_row>(rows, order, {0, order.count}, model, poll,
+                                                           [&](std::int64_t i, const double* scores) {
+                                                             share.all += given.weight(i);
+                                                             if (given.is_right(scores, i))
+                                                               share.right += given.weight(i);
+                                                           });
+  };
+  std::visit(count, task);
 }
 
 template <class Rows>
 double Loops<Rows>::accuracy(const Rows& rows, const AnyTask& task, Order order, const Linear<Rows>& model,
                              Poll& poll) {
   if (order.count == 0) return 0.0;
-  double right = 0, all = 0;
-  const auto count = [&](const auto& given) {
-    for_each_score<std::decay_t<decltype(given)>::one_row>(
-        rows, order, {0, order.count}, model, poll, [](std::int64_t) {},
-        [&](std::int64_t i, const double* scores) {
-          all += given.weight(i);
-          if (given.is_right(scores, i)) right += given.weight(i);
-        });
-  };
-  std::visit(count, task);
-  return right / all;
+  Share share;
+  add_share(rows, task, order, model, poll, share);
+  return share.right / share.all;
 }
 
 template <class Rows>
@@ -243,6 +207,14 @@ void Loops<Rows>::scores(const Rows& rows, Order order, const Linear<Rows>& mode
   run_in_parts(order.count, order.count * rows.values_a_row() * model.K, poll, [&](Part part, Poll& asked) {
     double* at = out + part.begin * model.K;
     const auto write = [&](std::int64_t, const double* found) { at = std::copy_n(found, model.K, at); };
+    if constexpr (!Rows::sparse) {
+      if (rows.stored) {
+        Poll inner;
+        return for_each_block(rows, nullptr, order, part, asked, [&](const Rows& few, const AnyTask&, Part) {
+          for_each_score(few, {nullptr, few.count}, {0, few.count}, model, inner, write);
+        });
+      }
+    }
     for_each_score(rows, order, part, model, asked, write);
   });
 }

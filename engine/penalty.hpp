@@ -28,8 +28,31 @@ class Shrinking {
     const Block one{a, 1.0, a, 1.0};
     blocks_[0] = one;
     for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) blocks_[b + 1] = blocks_[b].then(blocks_[b]);
-    few_[1] = one;
-    for (std::size_t n = 1; n + 1 < few_.size(); ++n) few_[n + 1] = few_[n].then(one);
+    Block some = one;
+    few_[0] = {1.0, 0.0}, few_sums_[0] = {0.0, 0.0};
+    for (std::size_t n = 1; n < few_.size(); ++n, some = some.then(one)) {
+      few_[n] = {some.power, l_ * some.steps};
+      few_sums_[n] = {some.powers, l_ * some.totals};
+    }
+  }
+
+  using Four = Pack<double, 32>;
+  typedef Four::type Lane;
+  static constexpr std::int64_t few_rows = 1024;
+
+  bool cuts() const { return l_ > 0; }
+
+  // Four weights after fewer than `few_rows` rows each, which is what almost all values of a sparse row ask for: looked
+  // up, and without a branch that depends on a weight. A size less what is cut, or 0, with its sign:
+  // max(w - cut, 0) + min(w + cut, 0). One that has become 0 is to be taken by `after`.
+  template <bool cut>
+  ALWAYS_INLINE Lane after_few(Lane weights, const std::int64_t* rows) const {
+    return shrunk<cut>(few_.data(), weights, rows);
+  }
+  // What their sums grow by.
+  template <bool cut>
+  ALWAYS_INLINE Lane sums_of_few(Lane weights, const std::int64_t* rows) const {
+    return shrunk<cut>(few_sums_.data(), weights, rows);
   }
 
   // The weight after one row: the same bits as after(weight, 1).
@@ -38,15 +61,14 @@ class Shrinking {
     return size > 0 ? std::copysign(size, weight) : 0.0;
   }
 
-  // The weight after so many rows; `sum` grows by what it is after each of them.
-  double after(double weight, std::int64_t rows, double& sum) const {
+  // The weight after so many rows, however many; `sum` grows by what it is after each of them.
+  [[gnu::noinline]] double after(double weight, std::int64_t rows, double& sum) const {
     if (weight == 0 || rows <= 0) return weight;
     double size = std::fabs(weight), total = 0;
     if (rows < static_cast<std::int64_t>(few_.size())) {
-      const Block& block = few_[rows];
-      const double next = block.power * size - l_ * block.steps;
+      const double next = few_[rows].factor * size - few_[rows].less;
       if (next > 0) {
-        sum += std::copysign(block.powers * size - l_ * block.totals, weight);
+        sum += std::copysign(few_sums_[rows].factor * size - few_sums_[rows].less, weight);
         return std::copysign(next, weight);
       }
     }
@@ -78,8 +100,21 @@ class Shrinking {
               totals + next.totals + next.powers * steps};
     }
   };
+  struct Line {
+    double factor, less;
+  };
+
+  template <bool cut>
+  ALWAYS_INLINE static Lane shrunk(const Line* lines, Lane weights, const std::int64_t* rows) {
+    const Line &a = lines[rows[0]], &b = lines[rows[1]], &c = lines[rows[2]], &d = lines[rows[3]];
+    const Lane left = Lane{a.factor, b.factor, c.factor, d.factor} * weights;
+    if constexpr (!cut) return left;
+    const Lane less = {a.less, b.less, c.less, d.less}, none{};
+    return Four::larger(left - less, none) + Four::smaller(left + less, none);
+  }
+
   double l_;
-  std::array<Block, 1024> few_{};
+  std::array<Line, few_rows> few_, few_sums_;  // for so many rows: the weight, and the sum of what it is after each
   std::array<Block, 63> blocks_;
 };
 
@@ -146,6 +181,61 @@ struct Shrunk : Last {
       const std::int64_t j = rows.indices[p];
       bring(weights, j, j * K, 1, K, seen);
     }
+  }
+
+  // The score of row i by a single row of weights, which is brought up to date first.
+  T score(const DenseRows<T>& rows, std::int64_t i, T* weights, std::int64_t seen, std::int64_t next) const {
+    bring_row(rows, i, weights, 1, seen);
+    return rows.dot(i, weights, next);
+  }
+  template <class Index>
+  ALWAYS_INLINE T score(const SparseRows<T, Index>& rows, std::int64_t i, T* weights, std::int64_t seen,
+                        std::int64_t) const {
+    if (shrinking->cuts())
+      return sums ? sum_of<true, true>(rows, i, weights, seen) : sum_of<true, false>(rows, i, weights, seen);
+    return sums ? sum_of<false, true>(rows, i, weights, seen) : sum_of<false, false>(rows, i, weights, seen);
+  }
+
+ private:
+  // As SparseRows::dot, in the same order, each weight brought up to date before it is read.
+  template <bool cut, bool summed, class Index>
+  [[gnu::noinline]] T sum_of(const SparseRows<T, Index>& rows, std::int64_t i, T* __restrict weights,
+                             std::int64_t seen) const {
+    using Four = Shrinking::Four;
+    typedef Four::type Lane;
+    const Shrinking& shrink = *shrinking;
+    const T* x = rows.values + rows.starts[i];
+    const Index* at = rows.indices + rows.starts[i];
+    const Index* const end = rows.indices + rows.starts[i + 1];
+    T s0 = 0, s1 = 0, s2 = 0, s3 = 0, rest = 0;
+    for (; at + 4 <= end; at += 4, x += 4) {
+      const Index a = at[0], b = at[1], c = at[2], d = at[3];
+      const std::int64_t behind[] = {seen - as_of[a], seen - as_of[b], seen - as_of[c], seen - as_of[d]};
+      const Lane before = {static_cast<double>(weights[a]), static_cast<double>(weights[b]),
+                           static_cast<double>(weights[c]), static_cast<double>(weights[d])};
+      bool few = static_cast<std::uint64_t>(behind[0] | behind[1] | behind[2] | behind[3]) < Shrinking::few_rows;
+      if (few) [[likely]] {
+        const Lane now = shrink.after_few<cut>(before, behind);
+        if constexpr (cut) few = !Four::differ_in_zeros(now, before);
+        if (few) [[likely]] {
+          weights[a] = static_cast<T>(now[0]), weights[b] = static_cast<T>(now[1]);
+          weights[c] = static_cast<T>(now[2]), weights[d] = static_cast<T>(now[3]);
+          as_of[a] = as_of[b] = as_of[c] = as_of[d] = seen;
+          if constexpr (summed) {
+            const Lane grown = shrink.sums_of_few<cut>(before, behind);
+            sums[a] += grown[0], sums[b] += grown[1], sums[c] += grown[2], sums[d] += grown[3];
+          }
+        }
+      }
+      if (!few) [[unlikely]]
+        for (int k = 0; k < 4; ++k) bring(weights, at[k], at[k], 1, 1, seen);
+      s0 += x[0] * weights[a], s1 += x[1] * weights[b], s2 += x[2] * weights[c], s3 += x[3] * weights[d];
+    }
+    for (; at < end; ++at, ++x) {
+      bring(weights, *at, *at, 1, 1, seen);
+      rest += *x * weights[*at];
+    }
+    return ((s0 + s1) + (s2 + s3)) + rest;
   }
 };
 

@@ -44,6 +44,7 @@ struct Multiplication {
   template <class Rows>
   void apply(const Rows& rows, Order order, float* terms) const {
     for (std::int64_t at = 0; at < order.count; ++at, terms += count_terms(n)) {
+      rows.open(order[at]);
       standardise(rows, order[at], terms);
       const float* __restrict z = terms;
       float* __restrict out = terms + n;

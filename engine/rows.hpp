@@ -9,13 +9,18 @@
 //   dot(i, w, next)           the same dot product; row `next` comes after it in an order that jumps
 // K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
 // the weights of all classes for one feature then lie in one cache line.
+// Dense rows may lie there in another type (stored.hpp). Then a row can be read after open(i), by whoever has Opened
+// the rows; the loops of linear.hpp widen a few rows at a time instead (widened.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include <vector>
+
 #include "lanes.hpp"
+#include "stored.hpp"
 
 namespace rosenblatt {
 
@@ -41,8 +46,13 @@ struct DenseRows {
   std::int64_t features;
   std::int64_t stride;               // from one row to the next, in values
   const T* squared_norms = nullptr;  // where many learners share the rows
+  const Stored* stored = nullptr;    // where the rows lie in another type: `values` is then the open row, and stride 0
+  T* room = nullptr;
 
   const T* row(std::int64_t i) const { return values + i * stride; }
+  ALWAYS_INLINE void open(std::int64_t i) const {
+    if (stored) stored->widen(i, features, room);
+  }
   ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
   ALWAYS_INLINE T dot(std::int64_t i, const T* w, std::int64_t next) const {
     return next >= 0 && is_long() ? rosenblatt::dot<true>(row(i), w, features, row(next)) : dot(i, w);
@@ -51,15 +61,17 @@ struct DenseRows {
     return squared_norms ? squared_norms[i] : rosenblatt::dot(row(i), row(i), features);
   }
 
-  // Each of the K products asks for its share of the next row.
+  // Two of the K products at a time, which ask for their share of the next row.
   void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t next = -1) const {
     const std::size_t bytes = next >= 0 && is_long() ? features * sizeof(T) : 0, share = bytes / K + 64;
     const char* ahead = reinterpret_cast<const char*>(row(next));
     std::size_t at = 0;
-    for (std::int64_t k = 0; k < K; ++k) {
-      for (; at < bytes && at < (k + 1) * share; at += 64) __builtin_prefetch(ahead + at);
-      out[k] = dot(i, W + k * features);
+    std::int64_t k = 0;
+    for (; k + 2 <= K; k += 2) {
+      for (; at < bytes && at < (k + 2) * share; at += 64) __builtin_prefetch(ahead + at);
+      two_dots(row(i), W + k * features, W + (k + 1) * features, features, out + k);
     }
+    if (k < K) out[k] = dot(i, W + k * features);
   }
 
   template <class W>
@@ -101,6 +113,8 @@ struct SparseRows {
   std::int64_t count;
   std::int64_t features;
   bool ones = false;  // is every value 1, so that it need not be read? Products with 1 are exact: the bits are the same
+
+  ALWAYS_INLINE void open(std::int64_t) const {}
 
   void look_for_ones() {
     ones = std::all_of(values + starts[0], values + starts[count], [](T value) { return value == 1; });
@@ -206,6 +220,25 @@ struct SparseRows {
   }
 };
 
+// Rows to go through, in one thread: with room for the row that is open, where it has to be widened.
+template <class Rows>
+class Opened {
+ public:
+  explicit Opened(const Rows& given) : rows_(given) {
+    if constexpr (!Rows::sparse) {
+      if (!given.stored) return;
+      room_.resize(given.features);
+      rows_.values = rows_.room = room_.data();
+    }
+  }
+  Opened(const Opened&) = delete;
+  const Rows& operator*() const { return rows_; }
+
+ private:
+  Rows rows_;
+  std::vector<typename Rows::Value> room_;
+};
+
 // Where the first value lies that cannot be learned from; row -1 if there is none.
 struct Place {
   std::int64_t row = -1;
@@ -215,6 +248,7 @@ struct Place {
 template <class T>
 Place first_unusable(const DenseRows<T>& rows) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
+    rows.open(i);
     if (all_usable(rows.row(i), rows.features)) continue;
     for (std::int64_t j = 0; j < rows.features; ++j)
       if (!all_usable(rows.row(i) + j, 1)) return {i, j};

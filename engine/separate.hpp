@@ -63,9 +63,11 @@ struct Separation {
 };
 
 template <class Rows>
-Separation separate(const Rows& rows, const std::int8_t* signs, typename Rows::Value* w, double& b, bool fit_intercept,
+Separation separate(const Rows& given, const std::int8_t* signs, typename Rows::Value* w, double& b, bool fit_intercept,
                     std::int64_t max_updates, Poll& poll) {
   using T = typename Rows::Value;
+  const Opened<Rows> opened(given);
+  const Rows& rows = *opened;
   Separation found;
   Gathered<Rows> mistaken;
   std::vector<std::int8_t> mistaken_signs;
@@ -85,6 +87,7 @@ Separation separate(const Rows& rows, const std::int8_t* signs, typename Rows::V
     const std::int64_t before = found.updates;
     for_each_row(rows, {nullptr, rows.count}, {0, rows.count}, 1, poll,
                  [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
+                   rows.open(i);
                    if (!corrected(rows, i, signs[i]) || gathered[i]) return;
                    hopeless = hopeless || (!fit_intercept && rows.is_zero(i));
                    gathered[i] = true;

@@ -58,8 +58,8 @@ template <class Rows, class Others>
 class RowSource final : public Source {
  public:
   RowSource(const Rows& rows, const Others& others, KernelFunction function, std::int64_t cache_bytes)
-      : rows_(rows), others_(others), function_(function), panel_(rows.features), cache_(rows.count, cache_bytes),
-        places_(others.count, -1) {}
+      : opened_(rows), opened_others_(others), rows_(*opened_), others_(*opened_others_), function_(function),
+        panel_(rows.features), cache_(rows.count, cache_bytes), places_(others.count, -1) {}
 
   std::int64_t count() const override { return rows_.count; }
   std::int64_t others() const override { return others_.count; }
@@ -101,8 +101,10 @@ class RowSource final : public Source {
   }
 
  private:
-  Rows rows_;
-  Others others_;
+  const Opened<Rows> opened_;
+  const Opened<Others> opened_others_;
+  const Rows& rows_;
+  const Others& others_;
   KernelFunction function_;
   Panel panel_;
   Cache cache_;

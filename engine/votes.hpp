@@ -57,17 +57,25 @@ void spread(const SparseRows<T, Index>& rows, std::int64_t i, T* out) {
 }
 
 template <class Rows, class Support>
-void votes_of_rows(const Rows& rows, const Support& support, const Updates& updates, const Linear<Rows>& start,
+void votes_of_rows(const Rows& given, const Support& given_support, const Updates& updates, const Linear<Rows>& start,
                    bool fit_intercept, double* out, Poll& poll) {
   using T = typename Rows::Value;
+  const Opened<Rows> opened(given);
+  const Opened<Support> opened_support(given_support);
+  const Rows& rows = *opened;
+  const Support& support = *opened_support;
   const std::int64_t K = start.K;
   std::vector<double> products(support.count), scores(K);
   std::vector<T> row(rows.features), raw(K);
   for (std::int64_t i = 0; i < rows.count && !poll(); ++i) {
+    rows.open(i);
     rows.scores(i, start.weights, K, raw.data());
     for (std::int64_t k = 0; k < K; ++k) scores[k] = static_cast<double>(raw[k]) + start.intercept[k];
     spread(rows, i, row.data());
-    for (std::int64_t s = 0; s < support.count; ++s) products[s] = static_cast<double>(support.dot(s, row.data()));
+    for (std::int64_t s = 0; s < support.count; ++s) {
+      support.open(s);
+      products[s] = static_cast<double>(support.dot(s, row.data()));
+    }
     count_votes(updates, products.data(), fit_intercept, K, scores.data(), out + i * K);
   }
 }

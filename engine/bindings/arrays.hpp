@@ -98,6 +98,10 @@ class Rows {
   std::int64_t features() const {
     return std::visit([](const auto& r) { return r.features; }, view_);
   }
+  bool float32() const {
+    return std::visit([](const auto& r) { return std::is_same_v<typename std::decay_t<decltype(r)>::Value, float>; },
+                      view_);
+  }
   bool sparse() const {
     return std::visit([](const auto& r) { return std::decay_t<decltype(r)>::sparse; }, view_);
   }

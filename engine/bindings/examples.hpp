@@ -58,7 +58,7 @@ inline void check(nb::handle features) {
 // What one call reads: the columns and values of an example.
 struct Example {
   Items items;
-  std::vector<double> values;
+  std::vector<double> values, scores;
   std::vector<std::int64_t> columns;
   std::vector<const Items::Item*> news;  // those without a column
   std::int64_t starts[2] = {0, 0};

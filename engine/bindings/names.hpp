@@ -25,7 +25,7 @@ class Items {
   struct Item {
     PyObject* key;
     PyObject* value;
-    PyObject* name = nullptr;  // owned, so that no other object can have its address
+    PyObject* name = nullptr;  // held by somebody, so that no other object can have its address
     Py_hash_t hash = 0;
     std::int64_t column = -1;  // of the name; -1: it had none
 
@@ -34,7 +34,8 @@ class Items {
 
   ~Items() {
     release();
-    for (Item& item : items_) Py_XDECREF(item.name);
+    if (owns_names_)
+      for (Item& item : items_) Py_XDECREF(item.name);
   }
 
   void read(PyObject* dict) {
@@ -51,11 +52,17 @@ class Items {
     }
   }
 
+  // The name itself is held here, by those who have no list of names; else by `Names`, which then must outlive this.
   void remember(Item& item, std::int64_t column) {
+    owns_names_ = true;
     item.column = column;
     if (item.name == item.key) return;
     Py_XDECREF(item.name);
     item.name = PyUnicode_CheckExact(item.key) ? Py_NewRef(item.key) : nullptr;
+  }
+  void remember_listed(Item& item, std::int64_t column, bool listed) {
+    item.column = column;
+    item.name = listed ? item.key : nullptr;
   }
 
   void hold() {
@@ -84,7 +91,7 @@ class Items {
  private:
   std::vector<Item> items_;
   std::size_t count_ = 0;
-  bool held_ = false;
+  bool held_ = false, owns_names_ = false;
 };
 
 // A hash table from names to columns, equal to the dict it was made of and added to beside it.
@@ -123,13 +130,18 @@ class Names {
 
   void prefetch(Py_hash_t hash) const { __builtin_prefetch(&places_[first(hash)]); }
 
-  // The column of a name, -1 if it has none.
-  std::int64_t find(PyObject* name, Py_hash_t hash, Items& items) const {
+  // The column of an item's name, -1 if it has none; the item remembers it.
+  void find(Items::Item& item, Items& items) const {
+    PyObject* const name = item.key;
+    const Py_hash_t hash = item.hash;
     std::size_t count = count_;
     for (std::size_t at = first(hash);; at = (at + 1) & mask_) {
-      const Place place = places_[at];
-      if (!place.name) return -1;
-      if (place.hash == hash && same(place.name, name, items)) return place.column;
+      const Place* const found = &places_[at];
+      if (found->name == name) return items.remember_listed(item, found->column, PyUnicode_CheckExact(name));
+      if (!found->name) return items.remember_listed(item, -1, false);
+      if (found->hash != hash) continue;
+      const Place place = *found;  // a comparison may run code that moves it
+      if (same(place.name, name, items)) return items.remember_listed(item, place.column, false);
       if (count_ == count) continue;  // else the comparison has run code that added names: begin again
       count = count_;
       at = first(hash) - 1;

@@ -19,6 +19,44 @@ Rows dense_rows(const Table<T>& values) {
           {nb::cast(values)}};
 }
 
+using AnyTable = nb::ndarray<nb::ro, nb::device::cpu>;
+
+// The kind of an array's values, or of 16 bits that are to be read as bfloat16.
+Kind kind_of(const AnyTable& values, bool bfloat16) {
+  const nb::dlpack::dtype found = values.dtype();
+  if (bfloat16) {
+    if (found != nb::dtype<std::uint16_t>()) throw nb::type_error("values: bfloat16 must come as uint16");
+    return Kind::bfloat16;
+  }
+  if (found == nb::dtype<bool>() || found == nb::dtype<std::uint8_t>()) return Kind::uint8;
+  if (found == nb::dtype<std::int8_t>()) return Kind::int8;
+  if (found == nb::dtype<std::uint16_t>()) return Kind::uint16;
+  if (found == nb::dtype<std::int16_t>()) return Kind::int16;
+  if (found == nb::dtype<std::uint32_t>()) return Kind::uint32;
+  if (found == nb::dtype<std::int32_t>()) return Kind::int32;
+  if (found == nb::dtype<std::uint64_t>()) return Kind::uint64;
+  if (found == nb::dtype<std::int64_t>()) return Kind::int64;
+  if (found == nb::dlpack::dtype{static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float), 16, 1}) return Kind::float16;
+  if (found == nb::dtype<float>()) return Kind::float32;
+  if (found == nb::dtype<double>()) return Kind::float64;
+  throw nb::type_error("values: their type cannot be read where it lies");
+}
+
+// Dense rows, learned in another type than they lie in.
+Rows stored_rows(const AnyTable& values, bool float32, bool bfloat16) {
+  if (values.ndim() != 2) throw nb::value_error("values: must have two dimensions");
+  if (values.size() > 0 && values.shape(1) > 1 && values.stride(1) != 1)
+    throw nb::value_error("values: the values of a row must lie side by side (C order)");
+  const Kind kind = kind_of(values, bfloat16);
+  const std::int64_t features = static_cast<std::int64_t>(values.shape(1));
+  const std::int64_t stride = values.shape(0) > 1 ? values.stride(0) * static_cast<std::int64_t>(size_of(kind)) : 0;
+  const std::int64_t count = static_cast<std::int64_t>(values.shape(0));
+  auto* held = new Stored(static_cast<const std::byte*>(values.data()), stride, kind, features);
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Stored*>(p); });
+  const auto made = [&]<class T>(T) -> AnyRows { return DenseRows<T>{nullptr, count, features, 0, nullptr, held}; };
+  return {float32 ? made(float{}) : made(double{}), {nb::cast(values), owner}};
+}
+
 template <class T, class Index>
 Rows sparse_rows(const Input<T>& values, const Input<Index>& indices, const Input<Index>& starts,
                  std::int64_t features) {
@@ -43,7 +81,12 @@ template <class F>
 auto ask(const Rows& rows, F&& f) {
   const AnyRows& view = rows.view();
   nb::gil_scoped_release release;
-  return std::visit(f, view);
+  return std::visit(
+      [&]<class View>(const View& r) {
+        const Opened<View> opened(r);
+        return f(*opened);
+      },
+      view);
 }
 
 // "sound", "unsorted" or "broken".
@@ -96,7 +139,11 @@ Rows with_squared_norms(const Rows& rows) {
           std::vector<typename View::Value> norms(view.count);
           {
             nb::gil_scoped_release release;
-            for (std::int64_t i = 0; i < view.count; ++i) norms[i] = view.squared_norm(i);
+            const Opened<View> opened(view);
+            for (std::int64_t i = 0; i < view.count; ++i) {
+              (*opened).open(i);
+              norms[i] = (*opened).squared_norm(i);
+            }
           }
           auto held = to_vector(std::move(norms));
           view.squared_norms = held.data();
@@ -146,9 +193,12 @@ void bind_rows(nb::module_& m) {
   nb::class_<Rows>(m, "Rows", "Rows of features, dense or sparse: a view of the caller's arrays.")
       .def_prop_ro("count", &Rows::count)
       .def_prop_ro("features", &Rows::features)
-      .def_prop_ro("sparse", &Rows::sparse);
+      .def_prop_ro("sparse", &Rows::sparse)
+      .def_prop_ro("float32", &Rows::float32, "Are they learned in float32? Otherwise in float64.");
   m.def("dense_rows", &dense_rows<float>, "values"_a.noconvert());
   m.def("dense_rows", &dense_rows<double>, "values"_a.noconvert());
+  m.def("stored_rows", &stored_rows, "values"_a.noconvert(), nb::kw_only(), "float32"_a, "bfloat16"_a = false,
+        "Dense rows that lie in another type than they are learned in: each is widened when it is looked at.");
   bind_sparse<float, std::int32_t>(m);
   bind_sparse<float, std::int64_t>(m);
   bind_sparse<double, std::int32_t>(m);

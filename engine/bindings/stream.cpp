@@ -79,14 +79,42 @@ class Stream {
     return true;
   }
 
+  // Learns examples one after another, from the first of these; returns where it ended: at an example that `learn`
+  // would not have taken, or behind the last.
+  std::size_t learn_many(const nb::list& features, const nb::list& labels, std::size_t first,
+                         const std::optional<nb::list>& weights) {
+    std::size_t at = first;
+    for (; at < std::min(features.size(), labels.size()); ++at) {
+      const nb::object example = features[at], label = labels[at];
+      if (weights && at >= weights->size()) break;
+      if (!learn(example, label, weights ? nb::cast<double>((*weights)[at]) : 1.0)) break;
+      if (at % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    return at;
+  }
+
+  // The predicted label of each.
+  nb::list predict_many(const nb::list& features) {
+    nb::list found;
+    for (std::size_t at = 0; at < features.size(); ++at) {
+      found.append(predict(nb::object(features[at])));
+      if (at % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+    return found;
+  }
+
   // The predicted label.
   nb::object predict(nb::handle features) {
-    const std::vector<double> found = score(features);
+    const Borrowed example(spare_);
+    const std::vector<double>& found = score(*example, features);
     if (count_ == 1) return labels_[found[0] >= 0 ? 1 : 0];
     return labels_[std::max_element(found.begin(), found.end()) - found.begin()];
   }
 
-  Vector<double> scores(nb::handle features) { return to_vector(score(features)); }
+  Vector<double> scores(nb::handle features) {
+    const Borrowed example(spare_);
+    return to_vector(std::vector<double>(score(*example, features)));
+  }
 
  private:
   // The last example's place, or a new one if it is in use.
@@ -176,7 +204,7 @@ class Stream {
     number = example.values.data();
     example.news.clear();
     for (Items::Item& item : items) {
-      if (!item.known()) items.remember(item, names_.find(item.key, item.hash, items));
+      if (!item.known()) names_.find(item, items);
       *column = item.column;
       *kept = *number++;
       if (*column < 0) {
@@ -199,16 +227,15 @@ class Stream {
   }
 
   // One score per weight row, by the kept weights.
-  std::vector<double> score(nb::handle features) {
-    const Borrowed example(spare_);
-    read(*example, features, false);
-    std::vector<double> scores(count_);
-    double* out = scores.data();
+  const std::vector<double>& score(Example& example, nb::handle features) {
+    read(example, features, false);
+    example.scores.resize(count_);
+    double* out = example.scores.data();
     for (const Problem& problem : problems_) {
-      problem.score(example->row(capacity_), out);
+      problem.score(example.row(capacity_), out);
       out += problem.K;
     }
-    return scores;
+    return example.scores;
   }
 
   nb::dict vocabulary_, codes_;
@@ -233,6 +260,10 @@ void bind_stream(nb::module_& m) {
            "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
       .def("learn", &Stream::learn, "features"_a, "label"_a, "weight"_a = 1.0,
            "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
+      .def("learn_many", &Stream::learn_many, "features"_a, "labels"_a, "first"_a, "weights"_a.none(),
+           "Learn examples one after another, from the first of these; where it ended: at one that `learn` would not "
+           "take, or behind the last.")
+      .def("predict_many", &Stream::predict_many, "features"_a, "The predicted label of each.")
       .def("predict", &Stream::predict, "features"_a, "The predicted label.")
       .def("scores", &Stream::scores, "features"_a, "The scores, one per weight row, by the kept weights.")
       .def_static("hashed", &hashed, "features"_a, "hash_bits"_a,

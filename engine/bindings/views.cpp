@@ -94,9 +94,8 @@ PyState::PyState(const std::string& keep, const nb::dict& arrays, bool fit_inter
 }
 
 StateView PyState::view_for(const Rows& rows, const AnyTask& task, bool ratchet, Log* log) {
-  const bool rows_are_float32 = std::visit(
-      [](const auto& r) { return std::is_same_v<typename std::decay_t<decltype(r)>::Value, float>; }, rows.view());
-  if (rows_are_float32 != is_float32_) throw nb::type_error("weights: their dtype is not that of the rows");
+  rows.view();  // checked
+  if (rows.float32() != is_float32_) throw nb::type_error("weights: their dtype is not that of the rows");
   if (K_ != weight_rows(task)) throw nb::value_error("intercept: the state has not the rows of weights of the targets");
   if (features_ != rows.features()) throw nb::value_error("weights: their size does not fit the rows");
   if (K_ > 1 && rows.sparse() != feature_major_)

@@ -210,7 +210,7 @@ def _batch_of(labels: Labels, X: Any, y: Any, sample_weight: Any = None) -> Batc
     table = as_table(X)
     if table.count != len(labels.codes):
         raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
-    rows = sp.csr_array(table.values)
+    rows = sp.csr_array(table.floats)
     names = [str(label).encode() for label in labels.classes.tolist()]
     starts, indices = rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
     weights = row_weights(sample_weight, None, labels, more_to_come=True)

@@ -37,6 +37,8 @@ class Tally:
     strange: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that are not what their column is
 
     def add_strange(self, found: dict[str, dict[str, int]]) -> None:
+        if not found:
+            return  # pyarrow takes longer to load than a small file to learn
         from rosenblatt.data.cells import merge_strange
 
         for name, words in found.items():

@@ -1,7 +1,7 @@
 """A table of features, ready for the engine.
 
-Invariant: a `Table` holds only finite float32 or float64 values, in C order or as CSR with sorted columns. Arrays that
-are so already are looked into, never copied.
+Invariant: a `Table` holds only finite values, in C order or as CSR with sorted columns, and is learned from in float32
+or float64. Arrays that lie so are looked into, never copied, whatever type of number they hold.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.errors import DataError
 
+# Types that can be read where they lie, and how many values are copied to floats all the same: then an epoch over few
+# rows need not widen them again.
+_LYING = [np.dtype(kind) for kind in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2")]
+COPIED = 1 << 16
+
 
 @dataclass(frozen=True)
 class Table:
     """Rows of features as the engine sees them, with the arrays behind them."""
 
-    values: Any  # NDArray of float32/float64, or a scipy CSR array
+    values: Any  # NDArray, or a CSR array of float32/float64
     rows: engine.Rows
     names: tuple[str, ...] | None = None
 
@@ -44,14 +49,21 @@ class Table:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self.values.dtype
-        return dtype
+        """The precision in which they are learned from, which dense values themselves need not have."""
+        return np.dtype(np.float32 if self.rows.float32 else np.float64)
+
+    @property
+    def floats(self) -> Any:
+        """The values in the precision in which they are learned from: a copy where they lie in another type."""
+        return self.values if self.values.dtype == self.dtype else self.values.astype(self.dtype)
 
     def astype(self, dtype: np.dtype[Any]) -> Table:
         """This table in another precision; itself if it has it already."""
         if dtype == self.dtype:
             return self
-        return _from_sparse(self.values.astype(dtype)) if self.sparse else _from_dense(self.values.astype(dtype))
+        if self.sparse:
+            return _from_sparse(self.values.astype(dtype))
+        return Table(self.values, _dense_rows(self.values, dtype), self.names)
 
     def with_squared_norms(self) -> Table:
         """This table with the squared norm of every row at hand, for many learners that ask for it."""
@@ -61,9 +73,9 @@ class Table:
         """Weights in the order that the engine reads beside these rows: feature after feature for sparse ones."""
         return np.asfortranarray(weights) if self.sparse else np.ascontiguousarray(weights)
 
-    def take(self, index: NDArray[Any]) -> Any:
-        """A copy of some rows, as an array or a CSR array."""
-        return self.values[index]
+    def take(self, index: NDArray[Any] | slice) -> Any:
+        """Some rows, as an array of floats or a CSR array."""
+        return self.values[index] if self.sparse else self.values[index].astype(self.dtype, copy=False)
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:
@@ -72,8 +84,10 @@ def as_table(X: Any, *, name: str = "X") -> Table:
     Parameters
     ----------
     X : array-like, sparse matrix or frame of shape (n_rows, n_features)
-        float32 and float64 stay as they are; other numbers become float64. Sparse matrices in other formats
-        than CSR are converted, with 64-bit indices where they are needed.
+        float32 and float64 are learned from as they are. What float32 holds exactly (booleans, int8, uint8, float16,
+        bfloat16) is learned from in float32, other numbers in float64; dense rows in C order are read where they lie,
+        each widened when it is looked at. Sparse matrices in other formats than CSR, and of other types, are converted,
+        with 64-bit indices where they are needed.
     name : str
         What the errors call it.
 
@@ -97,8 +111,9 @@ def as_table(X: Any, *, name: str = "X") -> Table:
     else:
         names = column_names(X)
         values = _to_array(X, names, name)
-        table = Table(values, engine.dense_rows(values), names)
-    _check_finite(table, name)
+        table = Table(values, _dense_rows(values), names)
+    if table.sparse or table.values.dtype.kind not in "biu":
+        _check_finite(table, name)
     return table
 
 
@@ -119,8 +134,25 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return names if all(isinstance(column, str) for column in names) else None
 
 
-def _from_dense(values: NDArray[Any]) -> Table:
-    return Table(values, engine.dense_rows(values))
+def _dense_rows(values: NDArray[Any], dtype: np.dtype[Any] | None = None) -> engine.Rows:
+    """Rows to be learned from in this precision, else in that of their own type."""
+    dtype = precision_of(values.dtype) if dtype is None else dtype
+    if values.dtype == dtype:
+        return engine.dense_rows(values)
+    if _is_bfloat16(values.dtype):
+        return engine.stored_rows(values.view(np.uint16), float32=dtype == np.float32, bfloat16=True)
+    return engine.stored_rows(values, float32=dtype == np.float32)
+
+
+def precision_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The precision in which values of this type are learned from: float32 where it holds all of them."""
+    in_float32 = dtype in (np.float32, np.float16, np.int8, np.uint8, np.bool_) or _is_bfloat16(dtype)
+    return np.dtype(np.float32 if in_float32 else np.float64)
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    """Is it the type of the package ml_dtypes, which NumPy itself does not have?"""
+    return dtype.name == "bfloat16"
 
 
 def _from_sparse(matrix: Any, name: str = "X") -> Table:
@@ -152,7 +184,7 @@ def _to_csr(X: Any, name: str) -> Any:
     matrix = X.tocsr()
     _check_not_empty(matrix.shape, name)
     if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float64)
+        matrix = matrix.astype(precision_of(matrix.dtype))
     return matrix
 
 
@@ -175,9 +207,10 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> NDArray[Any]:
             "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row"
         )
     _check_not_empty(values.shape, name)
-    if values.dtype not in (np.float32, np.float64):
+    lies_well = values.dtype in _LYING or _is_bfloat16(values.dtype)
+    if values.dtype not in (np.float32, np.float64) and not (lies_well and values.size > COPIED):
         try:
-            values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+            values = values.astype(precision_of(values.dtype))
         except (ValueError, TypeError):
             raise _not_a_number(values, names, name) from None
     in_place = values.strides[1] == values.itemsize and values.strides[0] % values.itemsize == 0

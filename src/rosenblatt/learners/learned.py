@@ -50,18 +50,26 @@ class Reading:
 
     def score_one(self, features: dict[Any, float], names: Callable[[], Columns]) -> NDArray[np.float64]:
         """The scores of one example as a dict; `names` gives the column of each feature, and is asked once."""
-        one = vars(self).get("_one")
+        columns, stream = self._for_dicts(names)
+        if stream is not None:
+            found: NDArray[np.float64] = stream.scores(features)
+            return found
+        engine.Stream.check(features)
+        of_all: NDArray[np.float64] = self.scores(row_table(features, columns))[0]
+        return of_all
+
+    def stream_of(self, names: Callable[[], Columns]) -> engine.Stream | None:
+        """What answers examples as dicts, for weights that tell classes apart."""
+        return self._for_dicts(names)[1]
+
+    def _for_dicts(self, names: Callable[[], Columns]) -> tuple[Columns, engine.Stream | None]:
+        one: tuple[Columns, engine.Stream | None] | None = vars(self).get("_one")
         if one is None:
             linear = len(self.answers) == 1 and isinstance(self.answers[0], Linear) and len(self.classes) > 1
             known = names()
             one = known, reading_stream(self.answers[0], self.classes, known) if linear else None  # type: ignore[arg-type]
             vars(self)["_one"] = one
-        if one[1] is not None:
-            found: NDArray[np.float64] = one[1].scores(features)
-            return found
-        engine.Stream.check(features)
-        of_all: NDArray[np.float64] = self.scores(row_table(features, one[0]))[0]
-        return of_all
+        return one
 
 
 class Learned:
@@ -110,11 +118,17 @@ class Learned:
     def learn_one(self, features: dict[Any, float], label: Any, weight: float) -> bool:
         """Learn one example; False, and nothing was learned, if no stream is under way that knows its label."""
         stream = self.stream
-        if stream is None or not (stream.epsilon is not None or label in stream.codes):
+        if stream is None:
             return False
-        with self.lock:
-            stream.learn(features, label, weight)
+        self.lock.acquire()  # half of what `with` costs
+        try:
+            if stream.engine is None or not stream.engine.learn(features, label, weight):
+                if not stream.knows(label):
+                    return False
+                stream.learn(features, label, weight)
             self._reading = None
+        finally:
+            self.lock.release()
         return True
 
     def changed(self) -> None:

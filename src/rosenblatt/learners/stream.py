@@ -56,11 +56,27 @@ class Stream:
 
     def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
         """Learn from one example, whose label is one of the classes, or a number."""
-        if self._engine is None:
+        if self.engine is None:
             self._learn_as_table(features, self._labels(label), weight)
-        elif not self._engine.learn(features, label, weight):
+        elif not self.engine.learn(features, label, weight):
             self._bind(2 * (len(self.names) + len(features)))
-            self._engine.learn(features, label, weight)
+            self.engine.learn(features, label, weight)
+
+    def learn_many(self, examples: list[Any], labels: list[Any], weights: list[float] | None) -> None:
+        """Learn from examples one after another; all labels are among the classes, or numbers."""
+        at = 0
+        while at < len(examples):
+            if self.engine is not None:
+                at = self.engine.learn_many(examples, labels, at, weights)
+            if at < len(examples):
+                weight = 1.0 if weights is None else weights[at]
+                if weight > 0:
+                    self.learn(examples[at], labels[at], weight)
+                at += 1
+
+    def knows(self, label: Any) -> bool:
+        """Can it be learned from as it is?"""
+        return self.epsilon is not None or label in self.codes
 
     def known(self, label: Any) -> Any:
         """The label among those that the stream tells apart; a number is itself."""
@@ -68,8 +84,8 @@ class Stream:
 
     def scores(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example; features that were never seen count for nothing."""
-        if self._engine is not None:
-            found: NDArray[np.float64] = self._engine.scores(features)
+        if self.engine is not None:
+            found: NDArray[np.float64] = self.engine.scores(features)
             return found
         engine.Stream.check(features)
         table = row_table(features, self.columns)
@@ -101,7 +117,7 @@ class Stream:
         self._before = counted[0] - mistakes, counted[1] - updates
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_engine": None}
+        return {**vars(self), "engine": None}
 
     def __setstate__(self, known: dict[str, Any]) -> None:
         vars(self).update(known)
@@ -109,7 +125,7 @@ class Stream:
 
     def _bind(self, capacity: int) -> None:
         """Give the states room for `capacity` features, and the engine their arrays."""
-        self._engine: engine.Stream | None = None
+        self.engine: engine.Stream | None = None  # what learns and answers; None: a row has to be stored
         if self.hash_bits:
             capacity = self.width
         if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
@@ -119,7 +135,7 @@ class Stream:
             for array in matrices(wider.declared):
                 wider.arrays[array.name] = np.asfortranarray(wider.arrays[array.name], np.float64)
             self.states[at] = wider
-        self._engine = engine.Stream(
+        self.engine = engine.Stream(
             self.names,
             self.codes,
             [state.view(True) for state in self.states],

@@ -52,7 +52,8 @@ class Kernel:
         if self.name == "precomputed":
             return engine.matrix_source(np.ascontiguousarray(table.values, dtype=np.float64))
         if self.name == "function":
-            return engine.column_source(table.count, lambda i: self._column(table, i), cache_bytes)
+            values = table.floats
+            return engine.column_source(table.count, lambda i: self._column(values, i), cache_bytes)
         return engine.row_source(table.rows, None, self.name, cache_bytes=cache_bytes, **self._numbers())
 
     def between(self, table: Table, support: Any) -> Iterator[engine.KernelSource]:
@@ -63,7 +64,7 @@ class Kernel:
             yield engine.matrix_source(np.ascontiguousarray(table.values[:, support], dtype=np.float64))
         elif self.name == "function":
             for begin in range(0, table.count, ROWS_A_CALL):
-                yield engine.matrix_source(self._matrix(table.values[begin : begin + ROWS_A_CALL], support))
+                yield engine.matrix_source(self._matrix(table.take(slice(begin, begin + ROWS_A_CALL)), support))
         else:
             yield engine.row_source(table.rows, as_table(support).rows, self.name, **self._numbers())
 
@@ -100,8 +101,8 @@ class Kernel:
     def _numbers(self) -> dict[str, Any]:
         return {"gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
 
-    def _column(self, table: Table, row: int) -> NDArray[np.float64]:
-        return self._matrix(table.values, table.values[row : row + 1])[:, 0].copy()
+    def _column(self, values: Any, row: int) -> NDArray[np.float64]:
+        return self._matrix(values, values[row : row + 1])[:, 0].copy()
 
     def _matrix(self, rows: Any, others: Any) -> NDArray[np.float64]:
         assert self.function is not None

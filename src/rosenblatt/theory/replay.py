@@ -104,5 +104,5 @@ def replay(X: Any, y: Any, learner: LinearRecipe | None) -> Replay:
         raise DataError(
             f"{table.count:,} rows of {table.features:,} columns are too many to follow step by step: take fewer"
         )
-    dense = table.values.toarray() if table.sparse else table.values
+    dense = table.values.toarray() if table.sparse else table.floats
     return Replay(recipe, dense.astype(np.float64).tolist(), labels)

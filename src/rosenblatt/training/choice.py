@@ -150,7 +150,7 @@ def choose_by(
     compact = Compact.of(rows, features, dense=False)
     weights = weight_rows(len(classes)) * len(compact.columns)
     codes = classes.codes(rows)
-    if weights > limits.weights or len(np.unique(codes)) < 2:
+    if weights > limits.weights or len(codes) == 0 or codes.min() == codes.max():
         why = f"{len(classes)} classes and {len(compact.columns):,} columns are too many to try several side by side"
         if weights <= limits.weights:
             why = f"every {step:,}-th row is of one class, too few to compare learners"

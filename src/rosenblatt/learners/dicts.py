@@ -1,0 +1,272 @@
+"""Examples as dicts of names and numbers, one at a time or many, for learners of weights.
+
+Invariant: this file holds no learning. `Stream` reads dicts, and states learn.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import engine
+from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.data.numbers import Numbers
+from rosenblatt.errors import DataError, LabelError
+from rosenblatt.learners.base import Learner
+from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.learned import Learned
+from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
+from rosenblatt.learners.state.classes import states_over
+from rosenblatt.learners.stream import Columns, Stream
+from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
+from rosenblatt.recipe.recipe import Recipe
+
+
+class DictLearner(Learner):
+    """A learner whose features may come by name, and new ones at any time."""
+
+    def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
+        """Learn from one example.
+
+        Parameters
+        ----------
+        features : dict
+            Names and numbers; a feature that is not there is 0, one that was never seen gets a weight of its own.
+            After a fit on an array without column names, the names are the column numbers.
+        label
+            Any label; a new one is taken as it comes.
+        weight : float, default=1.0
+            Scales the step, as a sample weight does.
+
+        With a penalty, or with ``keep="vote"``, an example costs as much as a call of `partial_fit`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> learner = Perceptron()
+        >>> for words, label in [({"free": 1, "win": 1}, "spam"), ({"lunch": 1}, "ham"), ({"win": 1}, "spam")]:
+        ...     _ = learner.learn_one(words, label)
+        >>> learner.predict_one({"win": 1, "tomorrow": 1})
+        'spam'
+        """
+        if weight != 1.0 or getattr(self, "class_weight", None) is not None:
+            weight = self._weight_of(features, label, weight)
+            if weight == 0:
+                return self
+        learned: Learned | None = self.__dict__.get("_learned")
+        if learned is None or not learned.learn_one(features, label, weight):
+            self._begin_stream(features, label, weight)
+        return self
+
+    def learn_many(self, examples: Any, labels: Any, weights: Any = None) -> Self:
+        """Learn from examples one after another: what `learn_one` does with each of them, in one call.
+
+        Parameters
+        ----------
+        examples : sequence of dict
+            Names and numbers, as for `learn_one`.
+        labels : sequence
+            The label of each.
+        weights : sequence of float, default=None
+            Scales the steps, as sample weights do.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        All examples and labels are looked at first: if one is bad, nothing is learned from the others either.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> words = [{"free": 1, "win": 2}, {"lunch": 1, "at": 1}, {"free": 1, "lunch": 1}]
+        >>> learner = Perceptron().learn_many(words, ["spam", "ham", "ham"])
+        >>> learner.predict_many([{"win": 1}, {"lunch": 1}])
+        ['spam', 'ham']
+        """
+        examples, labels = list(examples), _listed(labels)
+        given = None if weights is None else _listed(weights)
+        self._check_many(examples, labels, given)
+        raw = [1.0] * len(examples) if given is None else given
+        if given is not None or getattr(self, "class_weight", None) is not None:
+            given = [self._weight_of(*each) for each in zip(examples, labels, raw, strict=True)]
+        at, stream = 0, self._stream()
+        while at < len(examples) and (stream is None or not all(map(stream.knows, labels))):
+            self.learn_one(examples[at], labels[at], raw[at])
+            at, stream = at + 1, self._stream()
+        if at < len(examples) and stream is not None:
+            with self.learned.lock:
+                stream.learn_many(examples[at:], labels[at:], None if given is None else given[at:])
+                self.learned.changed()
+        return self
+
+    def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
+        """The scores of one example: one with two classes, else one per class."""
+        return self._scores_of(self.learned, features)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the learner has seen."""
+        stream = self._stream()
+        if stream is not None:
+            return stream.width
+        if "_n_features" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no features yet: call fit first")
+        return self._n_features
+
+    @n_features_in_.setter
+    def n_features_in_(self, value: int) -> None:
+        self._n_features = value
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, if they all have one."""
+        stream = self._stream()
+        if stream is not None:
+            names = list(stream.names)
+            if not names or not all(isinstance(name, str) for name in names):
+                raise AttributeError("the features of this stream have no names")
+            return np.array(names, dtype=object)
+        if "_feature_names" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} was not fitted with feature names")
+        return self._feature_names
+
+    @feature_names_in_.setter
+    def feature_names_in_(self, value: NDArray[Any]) -> None:
+        self._feature_names = value
+
+    @feature_names_in_.deleter
+    def feature_names_in_(self) -> None:
+        if "_feature_names" not in vars(self) and self._stream() is None:
+            raise AttributeError("feature_names_in_")
+        self.__dict__.pop("_feature_names", None)  # those of a stream go with it
+
+    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
+        if (stream := learned.stream) is not None:
+            return stream.scores(features)
+        return learned.reading().score_one(features, self.feature_columns)
+
+    def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
+        """The weight of an example, its class's included."""
+        engine.Stream.check(features)
+        recipe: Recipe = self.recipe()
+        check_online(recipe)
+        weight = check_weight(weight) * weight_of_class(recipe.class_weight, label)
+        largest = max(map(abs, features.values()), default=0.0)
+        if weight * largest * max(recipe.used_rule.eta0, recipe.used_rule.C) > SAFE[8]:
+            raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
+        return weight
+
+    def _stream(self) -> Stream | None:
+        learned = vars(self).get("_learned")
+        return None if learned is None else learned.stream
+
+    def _begin_stream(self, features: dict[Any, float], label: Any, weight: float) -> None:
+        """Learn an example, and go on as a stream from what was learned, with its label among the classes.
+
+        All this happens on copies, so that a reader beside it sees what was learned before or after it.
+        """
+        engine.Stream.check(features)
+        recipe: Recipe = self.recipe()
+        recipe.check()
+        check_online(recipe)
+        classes, names, history = self._classes_of(label), {}, History()
+        if self.has_learned:
+            learned = self.learned
+            if learned.several:
+                raise LabelError("learn_one has one label, and the rows before had several: use partial_fit")
+            learned.check_told(recipe.shape())
+            classes = merge_classes(learned.classes, classes)
+            recipe.check_classes(len(classes))
+            with learned.lock:
+                self._check_hashed(recipe)
+                names = self.columns_by_name()
+                self.close_stream()
+                history = self.history_
+                states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
+        else:
+            states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
+        begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())
+        begun.stream = Stream(states, classes, names, recipe)
+        begun.stream.learn(features, begun.stream.known(label), weight)
+        self.history_ = history
+        self.learned = begun
+        self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
+
+    def _check_hashed(self, recipe: Recipe) -> None:
+        """Raise if hashed features cannot go on from the columns that were learned."""
+        bits = getattr(recipe, "hash_bits", None)
+        if bits and self.n_features_in_ != 1 << bits:
+            raise DataError(
+                f"hash_bits={bits} makes {1 << bits:,} columns of an example, but {self.n_features_in_} were learned: "
+                "learn from dicts alone, or from rows of as many columns"
+            )
+
+    def _classes_of(self, label: Any) -> NDArray[Any]:
+        """The classes of one label."""
+        return sorted_classes([label])
+
+    def feature_columns(self) -> Columns:
+        """The column of each feature, by its name, or the bits of its hash."""
+        bits = self.learned.told.get("hash_bits")
+        return bits if bits and self.n_features_in_ == 1 << bits else self.columns_by_name()
+
+    def columns_by_name(self) -> dict[Any, int]:
+        """The column of each feature, by its name, or by its number where there are no names."""
+        stream = self._stream()
+        if stream is not None:
+            return stream.names
+        bits = getattr(self.recipe(), "hash_bits", None)
+        if bits and self.n_features_in_ == 1 << bits:
+            return {}
+        names = getattr(self, "feature_names_in_", None)
+        return {name: at for at, name in enumerate(range(self.n_features_in_) if names is None else names)}
+
+    def close_stream(self) -> None:
+        """What the stream holds goes back into states and names."""
+        learned, stream = self.learned, self._stream()
+        if stream is None:
+            return
+        names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
+        learned.states[:] = stream.trimmed()
+        self._n_features = stream.width
+        self.__dict__.pop("_feature_names", None)
+        if names is not None:
+            self._feature_names = names
+        learned.stream = None
+        if any(mistakes_updates):
+            self.history_.append(*mistakes_updates)
+
+    def _unrecorded(self) -> tuple[int, int]:
+        stream = self._stream()
+        return (0, 0) if stream is None else stream.unrecorded()
+
+    def _check_many(self, examples: list[Any], labels: list[Any], weights: list[Any] | None) -> None:
+        """Raise if one of the examples could not be learned, before any is."""
+        recipe: Recipe = self.recipe()
+        recipe.check()
+        check_online(recipe)
+        if len(examples) != len(labels) or (weights is not None and len(weights) != len(examples)):
+            raise DataError(
+                f"there are {len(examples)} examples, but {len(labels)} labels or another number of weights"
+            )
+        for features in examples:
+            engine.Stream.check(features)
+        asked = self.labels_of(labels) if labels else None
+        if asked is not None and not isinstance(asked, Numbers):
+            known = asked.classes if not self.has_learned else merge_classes(self.learned.classes, asked.classes)
+            recipe.check_classes(len(known))
+
+
+def _listed(values: Any) -> list[Any]:
+    """Labels or weights in Python's types, as a list."""
+    found = values.tolist() if hasattr(values, "tolist") else values
+    return list(found)
