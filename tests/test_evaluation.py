@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,22 @@ def noisy() -> tuple[Any, Any, Any]:
     X = rng.normal(size=(900, 3))
     y = np.where(X[:, 0] + rng.normal(size=900) > 0.3, "yes", "no")
     return X, y, rng.integers(1, 5, 900).astype(float)
+
+
+def test_batches_are_cut_so_that_scores_of_many_classes_fit_into_memory(
+    noisy: tuple[Any, Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, w = noisy
+    model, whole = model_of(rosenblatt.Perceptron().fit(X, y)), batch_of(X, y, w)
+    whole = replace(whole, gaps=(0, 7, 7, 900), passed={"id": list(range(900))})
+    assert [part is whole for part in whole.cut(2)] == [True]
+    found = evaluate_batches(model, [whole]).to_json()
+    monkeypatch.setattr("rosenblatt.data.batches.MOST_NUMBERS", 15)
+    parts = list(whole.cut(2))
+    assert [len(part) for part in parts] == [7] * 128 + [4]
+    assert {k: part.gaps for k, part in enumerate(parts) if part.gaps} == {0: (0,), 1: (0, 0), 128: (4,)}
+    assert [cell for part in parts for cell in (part.passed or {})["id"]] == list(range(900))
+    assert evaluate_batches(model, [whole]).to_json() == found
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     kind = kind_of(args.output, args.to)
     with writing(args.output or "-") as out:
         writer = open_writer(kind, out)
-        for batch in reader:
+        for batch in (part for whole in reader for part in whole.cut(len(model.classes))):
             columns = with_gaps(_answers(model, batch, args, kind), batch.gaps)
             writer.write(_with_names(columns, names) if reader.documents else columns)
         writer.close()

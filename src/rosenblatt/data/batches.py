@@ -6,8 +6,8 @@ they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from rosenblatt.data.csr import Csr
 from rosenblatt.data.table import Table
 from rosenblatt.errors import LabelError
+
+MOST_NUMBERS = 1 << 23  # of an array with some numbers for each row
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,22 @@ class Batch:
             self.labels,
             None if self.weights is None else self.weights[begin:end],
         )
+
+    def cut(self, width: int) -> Iterator[Batch]:
+        """Parts so short that an array with so many numbers for each row does not fill the memory.
+
+        Lines with several labels stay together.
+        """
+        rows = max(1, MOST_NUMBERS // max(width, 1))
+        if len(self) <= rows or self.of_line is not None:
+            yield self
+            return
+        for begin in range(0, len(self), rows):
+            end = min(begin + rows, len(self))
+            last = end == len(self)
+            gaps = tuple(gap - begin for gap in self.gaps if begin <= gap < end or (last and gap == end))
+            passed = None if self.passed is None else {name: cells[begin:end] for name, cells in self.passed.items()}
+            yield replace(self.part(begin, end), gaps=gaps, passed=passed)
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:

@@ -27,7 +27,8 @@ def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
     """Predict every row of the batches and count."""
     sums = Sums(model)
     for batch in batches:
-        sums.add(model, batch)
+        for part in batch.cut(sums.K):
+            sums.add(model, part)
     return sums.result(model)
 
 

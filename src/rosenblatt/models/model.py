@@ -196,20 +196,20 @@ class Model:
         For a regression, those that raise its number most, and those that lower it most.
         """
         linear, products = self.weights()
-        weights, terms = linear.weights, None
+        # Most hashed columns have no weight: to sort them too would take memory and time for nothing.
+        used = linear.columns()
+        weights, terms = linear.weights[:, used], None
         if products is not None:
             terms = products.names([self.name_of(j) for j in products.columns.tolist()])
         classes = ["lower", "higher"] if self.measures else self.classes.tolist()
         if len(classes) == 2:
             weights = np.vstack([-weights, weights])
         tops = {}
-        # Most hashed columns have no weight: sorting them too would take memory and time for nothing.
-        used = linear.columns()
         for label, row in zip(classes, weights, strict=True):
-            best = used[np.argsort(-row[used], kind="stable")[:count]]
-            tops[str(label)] = [
-                (terms[j] if terms else self.name_of(int(j)), float(row[j])) for j in best if row[j] > 0
-            ]
+            best = [k for k in np.argsort(-row, kind="stable")[:count].tolist() if row[k] > 0]
+            columns = used[best].tolist()
+            named = [terms[j] if terms else self.name_of(j) for j in columns]
+            tops[str(label)] = list(zip(named, row[best].tolist(), strict=True))
         return tops
 
     def name_of(self, column: int) -> str:
