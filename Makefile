@@ -101,6 +101,8 @@ FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.installed # changed files at every door
 	tests/fuzz/parsers.sh $(FUZZ_SECONDS)
 	$(BIN)/python tests/fuzz/doors.py $(FUZZ_SECONDS)
+	-$(BIN)/$(LOCKED) --only-binary :all: -r requirements/fuzz.txt
+	$(BIN)/python tests/fuzz/guided.py $(FUZZ_SECONDS)
 
 # Thirty workers killed at random moments, with the state held now and then, and after every mix.
 lost-workers: $(VENV)/.installed

@@ -1,5 +1,6 @@
 """The service, beside FastAPI with scikit-learn and beside a bare server.
 
+    pip install fastapi
     python benchmarks/service.py [--quick] [--json FILE]
 
 Servers and the client share this machine's cores, over loopback. Every stack is measured in the same run, by turns:
@@ -198,6 +199,8 @@ def theirs(code: str, *words: str) -> tuple[subprocess.Popen[str], int]:
             socket.create_connection(("127.0.0.1", port)).close()
             return process, port
         except OSError:
+            if process.poll() is not None:
+                raise RuntimeError("the other server did not start: pip install fastapi") from None
             time.sleep(0.05)
 
 
@@ -228,17 +231,16 @@ def predictions(folder: Path, turns: int, seconds: float) -> tuple[list[Any], li
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     arrow = post("/predict?scores=true", sink.getvalue(), "application/vnd.apache.arrow.stream")
-    servers = {
-        "rosenblatt serve": ours([str(folder / "ours.model")]),
-        "FastAPI + scikit-learn": theirs(FASTAPI, str(folder / "peer.pickle")),
-        "bare uvicorn": theirs(BARE, ""),
-    }
     asks = {
         "single": {"rosenblatt serve": one, "FastAPI + scikit-learn": peer_one, "bare uvicorn": peer_one},
         "bulk": {"rosenblatt serve": many, "FastAPI + scikit-learn": peer_many, "rosenblatt serve, Arrow": arrow},
     }
     runs: dict[str, dict[str, list[Any]]] = {kind: {name: [] for name in who} for kind, who in asks.items()}
+    servers: dict[str, tuple[subprocess.Popen[str], int]] = {}
     try:
+        servers["rosenblatt serve"] = ours([str(folder / "ours.model")])
+        servers["FastAPI + scikit-learn"] = theirs(FASTAPI, str(folder / "peer.pickle"))
+        servers["bare uvicorn"] = theirs(BARE, "")
         for _ in range(turns):
             for kind, who in asks.items():
                 for name, request in who.items():

@@ -1,8 +1,8 @@
 """A simulation of a large cluster: what slow workers and lost workers cost an epoch, event by event.
 
-Shards are queued at workers; a pass takes the time of its rows at the worker's own pace, times a random hindrance. A
-mix begins when the last shard is through. A worker that is lost comes back after a while; its shards are read and
-learned again by the others. Pace, bytes and delays are those that were measured, and can be given.
+Shards are queued at cores; a pass takes the time of its rows at the machine's own pace, times a random hindrance. A
+mix begins when the last shard is through. A worker that is lost comes back after a while, empty; all of its shards are
+read again by others, which have more to do from then on. Pace and delay can be given, as `cluster.py` measures them.
 """
 
 from __future__ import annotations
@@ -64,71 +64,89 @@ class Machines:
 
 def simulate(machines: Machines, seed: int, epochs: int = 1) -> float:
     """Seconds per epoch."""
-    rng = np.random.default_rng(seed)
-    slots = machines.workers * machines.cores
-    pace = np.repeat(rng.lognormal(0.0, machines.spread, machines.workers), machines.cores)
-    home = np.arange(machines.shards) % slots
-    rate = machines.failures / 3600
-    clock = 0.0
-    lost_until = np.zeros(machines.workers)
-    next_loss = rng.exponential(1 / rate, machines.workers) if rate else np.full(machines.workers, np.inf)
+    cluster = Simulation(machines, np.random.default_rng(seed))
     for _ in range(epochs * machines.mixes):
-        clock = _one_mix(machines, rng, pace, home, clock, next_loss, lost_until, rate) + machines.mix
-    return clock / epochs
+        cluster.mix()
+    return cluster.clock / epochs
 
 
-def _one_mix(
-    machines: Machines, rng: Any, pace: Any, home: Any, clock: float, next_loss: Any, lost_until: Any, rate: float
-) -> float:
-    """When the last shard is through; shards of lost workers move to where there is time."""
-    slots, order = len(pace), itertools.count()
-    free = np.maximum(np.full(slots, clock), np.repeat(lost_until, machines.cores))
-    events: list[tuple[float, int, str, int, int]] = []
-    waiting: list[list[int]] = [[] for _ in range(slots)]
-    moved: set[int] = set()
-    for shard in range(machines.shards):
-        waiting[home[shard]].append(shard)
+class Simulation:
+    """A cluster at work. A core takes one shard at a time; a shard stays where its rows are until they are lost."""
 
-    def begin(slot: int, now: float) -> None:
-        if not waiting[slot]:
+    def __init__(self, machines: Machines, rng: np.random.Generator) -> None:
+        self.machines, self.rng, self.clock = machines, rng, 0.0
+        self.slots = machines.workers * machines.cores
+        self.pace = np.repeat(rng.lognormal(0.0, machines.spread, machines.workers), machines.cores)
+        self.home = np.arange(machines.shards) % self.slots
+        self.unread: set[int] = set()  # shards whose rows have to be read before they are learned from
+        self.back = np.zeros(machines.workers)  # when a lost worker is there again
+        rate = machines.failures / 3600
+        self.life = 1 / rate if rate else math.inf
+        drawn = rng.exponential(1.0, machines.workers)
+        self.next_loss = drawn * self.life if rate else np.full(machines.workers, np.inf)
+
+    def mix(self) -> None:
+        """All shards once, and the mix; on exit the clock says when it was done."""
+        self.waiting: list[list[int]] = [[] for _ in range(self.slots)]
+        self.running: list[int | None] = [None] * self.slots
+        self.begun = [0] * self.slots  # how many passes a core has begun: an event of an earlier one is void
+        self.events: list[tuple[float, int, str, int, int]] = []
+        self.order = itertools.count()
+        for shard, slot in enumerate(self.home):
+            self.waiting[slot].append(shard)
+        for worker in np.flatnonzero(np.isfinite(self.next_loss)):
+            self._push(self.next_loss[worker], "loss", int(worker), 0)
+        for slot in range(self.slots):
+            self._begin(slot, self.clock)
+        left, last = self.machines.shards, self.clock
+        while left:
+            now, _, kind, place, number = heapq.heappop(self.events)
+            if kind == "loss":
+                self._lose(place, max(now, self.clock))
+            elif number == self.begun[place]:
+                self.running[place] = None
+                left, last = left - 1, max(last, now)
+                self._begin(place, now)
+        self.clock = last + self.machines.mix
+
+    def _push(self, now: float, kind: str, place: int, number: int) -> None:
+        heapq.heappush(self.events, (float(now), next(self.order), kind, place, number))
+
+    def _begin(self, slot: int, now: float) -> None:
+        """Let a core that is free take the next shard that waits for it."""
+        if self.running[slot] is not None or not self.waiting[slot]:
             return
-        shard = waiting[slot].pop(0)
-        seconds = machines.passing * pace[slot] * (3.0 if rng.random() < machines.hindrance else 1.0)
-        if shard in moved:
-            seconds += machines.loading
-            moved.discard(shard)
-        worker = slot // machines.cores
-        start = max(now, lost_until[worker])
-        if next_loss[worker] < start + seconds:
-            heapq.heappush(events, (float(max(next_loss[worker], start)), next(order), "loss", slot, shard))
-        else:
-            heapq.heappush(events, (start + seconds, next(order), "done", slot, shard))
+        shard = self.waiting[slot].pop(0)
+        seconds = self.machines.passing * self.pace[slot] * (3.0 if self.rng.random() < self.machines.hindrance else 1)
+        if shard in self.unread:
+            seconds += self.machines.loading
+            self.unread.discard(shard)
+        self.running[slot] = shard
+        self.begun[slot] += 1
+        start = max(now, self.back[slot // self.machines.cores])
+        self._push(start + seconds, "done", slot, self.begun[slot])
 
-    for slot in range(slots):
-        begin(slot, float(free[slot]))
-    left, last = machines.shards, clock
-    while left:
-        now, _, kind, slot, shard = heapq.heappop(events)
-        worker = slot // machines.cores
-        if kind == "done" and now <= next_loss[worker]:
-            left, last = left - 1, max(last, now)
-            begin(slot, now)
-            continue
-        if now >= next_loss[worker]:
-            lost_until[worker] = next_loss[worker] + machines.comeback
-            next_loss[worker] = lost_until[worker] + rng.exponential(1 / rate)
-        # Its rows are gone with it: this shard, and those that wait here, go to the machine that is free first.
-        others = [k for k in range(slots) if k // machines.cores != worker] or [slot]
-        for each in [shard, *waiting[slot]]:
-            target = min(others, key=lambda k: (len(waiting[k]), k))
-            idle = not waiting[target]
-            waiting[target].append(each)
-            moved.add(each)
-            home[each] = target
-            if idle:
-                begin(target, now)
-        waiting[slot] = []
-    return last
+    def _lose(self, worker: int, now: float) -> None:
+        """All rows of a worker are gone: its shards go to the cores that have the fewest, and are read there."""
+        own = range(worker * self.machines.cores, (worker + 1) * self.machines.cores)
+        undone = [shard for slot in own for shard in self.waiting[slot]]
+        undone += [shard for slot in own if (shard := self.running[slot]) is not None]
+        for slot in own:
+            self.waiting[slot], self.running[slot] = [], None
+            self.begun[slot] += 1
+        self.back[worker] = now + self.machines.comeback
+        self.next_loss[worker] = self.back[worker] + self.rng.exponential(1.0) * self.life
+        self._push(self.next_loss[worker], "loss", worker, 0)
+        held = np.bincount(self.home, minlength=self.slots)
+        held[self.back[np.arange(self.slots) // self.machines.cores] > now] = self.machines.shards
+        for shard in np.flatnonzero(np.isin(self.home, own)).tolist():
+            target = int(held.argmin())
+            held[target] += 1
+            self.home[shard] = target
+            self.unread.add(shard)
+        for shard in undone:
+            self.waiting[self.home[shard]].append(shard)
+            self._begin(int(self.home[shard]), now)
 
 
 def main() -> None:
@@ -136,6 +154,7 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--pace", type=float, default=Machines.pace, help="values per second and core")
+    parser.add_argument("--delay", type=float, default=Machines.delay, help="seconds per step of the tree")
     args = parser.parse_args()
     seeds = range(3 if args.quick else 10)
     rows = []
@@ -143,12 +162,13 @@ def main() -> None:
         "all alike": {"spread": 0.0, "hindrance": 0.0},
         "machines differ by 10 %": {"hindrance": 0.0},
         "and 2 % of passes take 3 times as long": {},
-        "and a worker is lost every 1,000 hours": {"failures": 0.001},
-        "and every 10 hours": {"failures": 0.1},
+        "and each worker is lost every 1,000 hours": {"failures": 0.001},
+        "and each worker is lost every 10 hours": {"failures": 0.1},
+        "and each worker is lost every hour": {"failures": 1.0},
     }
     for shards in (800, 1600, 3200):
         for name, told in kinds.items():
-            machines = Machines(shards=shards, pace=args.pace, **told)
+            machines = Machines(shards=shards, pace=args.pace, delay=args.delay, **told)
             found = [simulate(machines, seed, epochs=20) for seed in seeds]
             formula = machines.formula()
             row = {"shards": shards, "what happens": name, "formula, s": formula, "simulated, s": float(np.mean(found))}

@@ -163,9 +163,10 @@ struct Vote : Last {
 
 // Gallant's pocket. With the ratchet a challenger is checked on all rows, once, when its run of correct answers beats
 // the pocket's run, and must make fewer mistakes; without (a stream has no "all rows") the longer run decides. A stream
-// may change, and the longest run of all would then stay for ever: at every power of two of examples the pocket's run
-// counts half, however the stream is cut into calls.
+// may change, and the longest run of all would then stay for ever: with every 64th mistake the pocket's run counts
+// half, however the stream is cut into calls. A stream without mistakes has no reason to let go.
 struct Ratchet {
+  static constexpr std::int64_t mistakes_of_half_a_run = 64;
   double* mistakes;  // of the pocket on all rows, each counted with its sample weight
   bool checks;
 
@@ -178,7 +179,7 @@ struct Ratchet {
     } else {
       c.run = mistake ? 0 : c.run + 1;
     }
-    if (!checks && c.seen > 0 && (c.seen & (c.seen - 1)) == 0) {
+    if (!checks && mistake && c.mistakes % mistakes_of_half_a_run == 0) {
       c.pocket_run /= 2;
       c.checked = 0;
     }

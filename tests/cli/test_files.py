@@ -213,7 +213,7 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
     cases = [
         (1, ["train", at["empty"], "-o", "m"], "empty is empty"),
         (1, ["train", at["blank"], "-o", "m"], "blank is empty"),
-        (1, ["train", at["header.csv"], "-o", "m"], "header.csv is empty"),
+        (1, ["train", at["header.csv"], "-o", "m"], "header.csv has a header and no rows"),
         (1, ["train", at["ragged.csv"], "-o", "m"], "ragged.csv, line 3: it has 2 cells instead of 3"),
         (1, ["train", at["binary"], "-o", "m"], "neither text nor a format that is known by its first bytes"),
         (1, ["train", at["binary.csv"], "-o", "m"], "binary.csv, line 2: it has 2 cells instead of 1"),

@@ -15,8 +15,9 @@ import time
 import numpy as np
 import pytest
 
-from rosenblatt import AveragedPerceptron, Perceptron, cluster, save
+from rosenblatt import AveragedPerceptron, Perceptron, __version__, cluster, save
 from rosenblatt.cluster.hands import Workers
+from rosenblatt.cluster.versions import check_versions
 from rosenblatt.errors import ClusterError, DataError, ModelError, ParameterError
 
 da = pytest.importorskip("dask.array")
@@ -76,7 +77,7 @@ def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix)
     finally:
         over.set()
         thread.join()
-        client.wait_for_workers(2)
+        client.wait_for_workers(2, timeout=120)  # a nanny may have given up: say so, and what came before
     assert len(killed) == KILLS
 
 
@@ -144,10 +145,43 @@ def test_a_checkpoint_is_of_these_rows_and_options(rows, tmp_path):
         cluster.train(None, rows, Perceptron(max_iter=4), shards=4, mixing="mean", **told)
     with pytest.raises(ParameterError, match="written with learner='perceptron'"):
         cluster.train(None, rows, AveragedPerceptron(max_iter=4), shards=4, **told)
+    with pytest.raises(ParameterError, match="max_iter=1: 2 epochs have been learned already"):
+        cluster.train(None, rows, Perceptron(max_iter=1), shards=4, **told)
     data = path.read_bytes()
     path.write_bytes(data[:-9])
     with pytest.raises(ModelError, match="truncated"):
         cluster.train(None, rows, Perceptron(max_iter=4), shards=4, **told)
+
+
+def test_weights_of_rows_are_part_of_the_data(rows, tmp_path):
+    told = {"checkpoint": tmp_path / "checkpoint", "shards": 2, "mixes": 1}
+    weights = 1.0 + np.arange(len(rows[1])) % 2
+    cluster.train(None, (*rows, weights), Perceptron(max_iter=1), **told)
+    with pytest.raises(DataError, match="the data has changed"):
+        cluster.train(None, (*rows, weights[::-1]), Perceptron(max_iter=2), resume=True, **told)
+
+
+def test_a_run_that_had_all_its_epochs_goes_on_with_more(rows, tmp_path):
+    told = {"shards": 4, "mixes": 2}
+    whole = cluster.train(None, rows, Perceptron(max_iter=3, tol=None), **told)
+    told |= {"checkpoint": tmp_path / "checkpoint"}
+    cluster.train(None, rows, Perceptron(max_iter=2, tol=None), **told)
+    found = cluster.train(None, rows, Perceptron(max_iter=3, tol=None), resume=True, **told)
+    assert found.history.mistakes == whole.history.mistakes
+    assert np.array_equal(found.learner.coef_, whole.learner.coef_)
+
+
+class Without:
+    """A client of a worker without the library: what Dask gives for it."""
+
+    def run(self, function, on_error):
+        assert (function(), on_error) == (__version__, "return")
+        return {"tcp://host:1": __version__, "tcp://host:2": ModuleNotFoundError("No module named 'rosenblatt'")}
+
+
+def test_a_worker_without_the_library_is_named():
+    with pytest.raises(ClusterError, match="the worker tcp://host:2 has no rosenblatt: install version"):
+        check_versions(Without())
 
 
 @pytest.fixture
@@ -250,6 +284,7 @@ def test_the_command_on_a_cluster(commands, files, tmp_path):
         (["--cluster", "threads", "--cache", "x"], "--cache and --block have no meaning"),
         (["--cluster", "threads", "--learner", "voted", "--shards", "2"], "keep='vote' cannot be mixed"),
         (["--cluster", "file:nowhere.json"], "there is no cluster at file:nowhere.json"),
+        (["--cluster", "threads", "--valid", "x"], "--valid and --cluster: learn without one of them"),
     ],
 )
 def test_wrong_use_of_the_command(files, tmp_path, monkeypatch, words, said):

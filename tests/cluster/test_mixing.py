@@ -6,10 +6,12 @@ import scipy.sparse as sp
 
 from rosenblatt import (
     AROW,
+    AutoPerceptron,
     AveragedPerceptron,
     KernelPerceptron,
     NormalisedPerceptron,
     PassiveAggressive,
+    PassiveAggressiveRegression,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
@@ -73,6 +75,47 @@ def test_one_shard_with_weights_is_the_plain_learner(rows, tmp_path):
     save(plain, tmp_path / "plain")
     save(found.model, tmp_path / "mixed")
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
+
+
+@pytest.mark.parametrize("told", [{}, {"keep": "average"}, {"variant": "PA-II", "penalty": "l2"}], ids=str)
+def test_one_shard_of_numbers_is_the_plain_learner(told, tmp_path):
+    rng = np.random.default_rng(4)
+    X, weights = rng.standard_normal((500, 4)), rng.integers(0, 3, 500).astype(float)
+    y = X @ [1.0, -2.0, 0.5, 3.0] + 0.1 * rng.standard_normal(500)
+    learner = PassiveAggressiveRegression(max_iter=3, C=0.1, **told)
+    save(fitted(learner, X, y, weights), tmp_path / "plain")
+    save(cluster.train(None, (X, y, weights), learner, shards=1).model, tmp_path / "mixed")
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
+
+
+def numbers_by_hand(X, y, shards, epochs, epsilon):
+    """PA regression, mixed once per epoch by rows; with an intercept."""
+    cuts = np.array_split(np.arange(len(y)), shards)
+    X = np.hstack([X, np.ones((len(X), 1))])
+    w = np.zeros(X.shape[1])
+    for _ in range(epochs):
+        ends = []
+        for cut in cuts:
+            v = w.copy()
+            for i in cut:
+                away = y[i] - v @ X[i]
+                v += np.sign(away) * max(0.0, abs(away) - epsilon) / (X[i] @ X[i]) * X[i]
+            ends.append(v * len(cut))
+        w = sum(ends) / len(y)
+    return w
+
+
+def test_numbers_are_mixed_as_classes_are():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((90, 3))
+    y = X @ [1.0, -2.0, 0.5] + 1.0
+    learner = PassiveAggressiveRegression(variant="PA", max_iter=3, shuffle=False, epsilon=0.2)
+    found = mixed(X, y, learner, shards=3, mixing="mean")
+    w = numbers_by_hand(X, y, shards=3, epochs=3, epsilon=0.2)
+    np.testing.assert_allclose(np.r_[found.learner.coef_, found.learner.intercept_], w, rtol=1e-10)
+    np.testing.assert_allclose(cluster.predict(None, X, found.model), X @ w[:3] + w[3], rtol=1e-10)
+    with pytest.raises(LabelError, match="not a number"):
+        mixed(X, ["a"] * 90, learner, shards=2)
 
 
 @pytest.mark.parametrize("mixing", ["mean", "mistakes", "momentum"])
@@ -221,6 +264,7 @@ def test_shards_are_cut_by_the_rows_alone():
     ("learner", "words"),
     [
         (VotedPerceptron(), "keep='vote' cannot be mixed: the answer is a sequence"),
+        (AutoPerceptron(scoring="f1"), "scoring='f1' has no meaning on a cluster"),
         (PocketPerceptron(), "keep='pocket' cannot be mixed: a challenger"),
         (Perceptron(keep="tail"), "keep='tail' cannot be mixed"),
         (KernelPerceptron(), "KernelPerceptron cannot learn on a cluster: shards have different support rows"),
@@ -276,3 +320,33 @@ def test_evaluate_and_predict_are_those_of_one_pass(rows):
     learner = fitted(AveragedPerceptron(max_iter=2), X, y)
     assert cluster.evaluate(None, (X, y), learner).accuracy == learner.score(X, y)
     assert np.array_equal(cluster.predict(None, X, learner), learner.predict(X))
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [[False, True], np.array([3, 7], np.uint8), [0.0, 2.0], ["no", "yes"]],
+    ids=["bool", "uint8", "float", "str"],
+)
+def test_labels_of_any_kind_are_evaluated(rows, classes):
+    X, _y = rows
+    y = np.asarray(classes)[(X[:, 0] > 0).astype(int)]
+    learner = fitted(AveragedPerceptron(max_iter=1), X, y)
+    assert cluster.evaluate(None, (X, y), learner).accuracy == learner.score(X, y)
+    weights = np.arange(len(y)) % 3
+    found = cluster.evaluate(None, (X, y, weights), learner).accuracy
+    assert found == pytest.approx(learner.score(X, y, sample_weight=weights), rel=1e-12)
+
+
+def test_the_choice_on_a_cluster_has_probabilities_and_weights(rows):
+    X, y = rows
+    found = cluster.train(None, (X, y % 2), AutoPerceptron(max_iter=2, class_weight={0: 3.0}), shards=3)
+    assert found.held is not None
+    assert found.recipe.class_weight == {0: 3.0, 1: 1.0}
+    np.testing.assert_allclose(found.model.predict_proba(X[:5]).sum(axis=1), 1.0)
+
+
+def test_bytes_per_epoch_are_those_of_its_mixes(rows):
+    found = mixed(*rows, Perceptron(max_iter=2, tol=None), shards=4, mixing="mean", mixes=3)
+    traffic, facts = found.traffic, found.facts()["cluster"]
+    assert traffic.mixes == 6
+    assert facts["bytes_per_epoch"] == (traffic.up + traffic.down) // 2

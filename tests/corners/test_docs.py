@@ -30,7 +30,7 @@ def helped_defaults() -> dict[str, list[float]]:
     """The numbers that `rosenblatt train --help` gives as defaults, by option."""
     text = " ".join(run("train", "--help").stdout.split())
     found: dict[str, list[float]] = {}
-    for option, said in re.findall(r"--([a-z0-9-]+) [^()]*?\(default ([^)]*)\)", text):
+    for option, said in re.findall(r"--([a-z0-9-]+) (?:(?! --)[^()])*?\(default ([^)]*)\)", text):
         found[option] = numbers(said)
     return found
 
@@ -93,7 +93,7 @@ SAID: list[tuple[str, str, Any, str, Any]] = [
     ("moving.md", "The default shuffles every epoch.", rosenblatt.Perceptron, "shuffle", True),
     ("moving.md", 'The default is `"joint"`', rosenblatt.Perceptron, "multiclass", "joint"),
     ("moving.md", "`PassiveAggressive` learns jointly", rosenblatt.PassiveAggressive, "multiclass", "joint"),
-    ("moving.md", "`AutoPerceptron()` tries products of columns", rosenblatt.AutoPerceptron, "products", True),
+    ("moving.md", "multiplied by `AutoPerceptron()` where that helps", rosenblatt.AutoPerceptron, "products", True),
 ]
 
 

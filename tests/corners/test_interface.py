@@ -20,7 +20,9 @@ from rosenblatt import (
     KernelPerceptron,
     PassiveAggressiveRegression,
     Perceptron,
+    Sweep,
     VotedPerceptron,
+    cross_validate,
     load,
     save,
 )
@@ -233,3 +235,29 @@ def test_several_labels_that_make_no_sense_are_refused() -> None:
         learner.learn_one({0: 1.0}, 1)
     with pytest.raises(ParameterError, match="class_weight"):
         AveragedPerceptron(class_weight="balanced").fit(X, Y)
+
+
+def test_several_labels_are_judged_by_all_columns_of_a_row() -> None:
+    """A row is right if all its labels are; a score of the user's gets the columns as `predict` gives them."""
+    X, Y = indicators()
+    learners, told = [AveragedPerceptron(max_iter=5), AROW(max_iter=5)], []
+
+    def all_right(true: Any, predicted: Any) -> float:
+        told.append(true.shape[1:] + predicted.shape[1:])
+        return float(np.mean((true == predicted).all(axis=1)))
+
+    for learner in learners:
+        found = [cross_validate(X, Y, learner, scoring=scoring, n_jobs=1).scores for scoring in (None, all_right)]
+        np.testing.assert_array_equal(*found)
+    for choose in ("holdout", "progressive"):
+        swept = [Sweep(learners, choose=choose, scoring=scoring, n_jobs=1).fit(X, Y) for scoring in (None, all_right)]
+        np.testing.assert_array_equal(*(each.scores_ for each in swept))
+    assert set(told) == {(3, 3)}
+
+
+@pytest.mark.parametrize("learner", [AutoPerceptron(n_jobs=1), Calibrated(AveragedPerceptron(), n_jobs=1)])
+def test_probabilities_of_several_labels_are_refused(learner: Any) -> None:
+    X, Y = indicators()
+    for call in (learner.fit, learner.partial_fit):
+        with pytest.raises(ValueError, match="takes one label per row"):
+            call(X, Y)

@@ -38,6 +38,18 @@ def test_a_warm_start_on_other_rows_lets_go_of_the_old_pocket(name: str, shuffle
 
 
 @every_pocket
+def test_a_stream_after_a_fit_without_mistakes_lets_go_of_its_pocket(pocket: Any) -> None:
+    """Rows that were fitted without a mistake leave a run that no row of a noisy stream comes near."""
+    rng = np.random.default_rng(1)
+    X, others = rng.normal(size=(500, 5)), rng.normal(size=(500, 5))
+    now = others @ [-1.0, 0.3, 0, 0, 0] + 0.3 * rng.normal(size=500) > 0
+    learner = pocket().fit(X, X[:, 0] > 0)
+    for _ in range(5):
+        learner.partial_fit(others, now)
+    assert learner.score(others, now) >= pocket().fit(others, now).score(others, now) - 0.1
+
+
+@every_pocket
 def test_a_stream_that_changes_lets_go_of_the_old_pocket(pocket: Any) -> None:
     X, before, now = two_tasks()
     fresh, learner = pocket(), pocket()

@@ -76,6 +76,18 @@ def test_a_stream_of_dicts_is_the_same_regression() -> None:
     assert one.predict_one(dicts(X)[0]) == pytest.approx(many.predict(X[:1])[0])
 
 
+@pytest.mark.parametrize("examples", [1, 20])
+def test_fit_after_a_stream_with_names_is_the_fit_of_a_fresh_learner(examples: int) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    learner = rosenblatt.PassiveAggressiveRegression(max_iter=5)
+    for row in range(examples):
+        learner.learn_one({"a": 1.0, f"b{row}": 2.0}, X[row, 0])
+    fresh = rosenblatt.PassiveAggressiveRegression(max_iter=5).fit(X, X[:, 0])
+    np.testing.assert_array_equal(learner.fit(X, X[:, 0]).coef_, fresh.coef_)
+    assert learner.n_features_in_ == 3
+    assert not hasattr(learner, "feature_names_in_")
+
+
 def test_it_is_a_regressor_with_scores_of_one() -> None:
     X, y = numbers(500)
     learner = plain(epsilon=0.01, keep="average", max_iter=50).fit(X, y)

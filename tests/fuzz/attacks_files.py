@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from corpus import DIALECTS
-from running import COMMAND, Counts, new_counts, run
+from running import Counts, Running, new_counts, run
 
 
 def one_cache_for_two_runs(folder: Path) -> Counts:
@@ -19,23 +19,22 @@ def one_cache_for_two_runs(folder: Path) -> Counts:
     for k in range(2):
         path = folder / f"x{k}.svm"
         path.write_text(
-            "".join(f"{(i * (k + 3)) % 2} {1 + i % 5}:{(i * 7 + k) % 11} 9:{i % 10}\n" for i in range(4000))
+            "".join(f"{(i // (k + 3)) % 2} {1 + i % 5}:{(i * 7 + k) % 11} 9:{i % 10}\n" for i in range(4000))
         )
         paths.append(path)
     words = ["--learner", "averaged", "--max-iter", "3", "--quiet", "--block", "512"]
     expected = []
     for path in paths:
-        run("train", path, *words, "-o", folder / "expected")
+        assert run("train", path, *words, "-o", folder / "expected").how == "fine"
         expected.append((folder / "expected").read_bytes())
     for turn in range(40):
         cache = folder / f"cache{turn // 2}"  # new in every other turn
         both = [
-            subprocess.Popen([*COMMAND, "train", str(path), *words, "-o", str(folder / f"m{k}"), "--cache", str(cache)])
-            for k, path in enumerate(paths)
+            Running("train", path, *words, "-o", folder / f"m{k}", "--cache", cache) for k, path in enumerate(paths)
         ]
         for k, process in enumerate(both):
             counts["tried"] += 1
-            counts["crashed"] += process.wait() < 0
+            counts["crashed"] += process.end().how != "fine"  # both are sound: neither may be refused
             counts["wrong"] += (folder / f"m{k}").read_bytes() != expected[k]
     return counts
 
@@ -104,7 +103,7 @@ def nested_json(folder: Path) -> Counts:
     """Lines nested 65 to a million deep, in all that reads JSON, to learn from and to predict."""
     counts, good = new_counts(), "".join(json.dumps({"a": i, "y": "pq"[i % 2]}) + "\n" for i in range(40))
     (folder / "good.jsonl").write_text(good)
-    run("train", folder / "good.jsonl", "-o", folder / "m", "--learner", "pa1", "--quiet")
+    assert run("train", folder / "good.jsonl", "-o", folder / "m", "--learner", "pa1", "--quiet").how == "fine"
     for depth in (65, 1_000, 20_000, 50_000, 1_000_000):
         for mark, end in (("[", "]"), ('{"a":', "}")):
             for whole in (True, False):
@@ -145,7 +144,7 @@ def models_cut_while_they_are_read(folder: Path) -> Counts:
     """A model that another process truncates while it is read, again and again."""
     counts = new_counts()
     (folder / "x.svm").write_text("".join(f"{i % 2} {i % 900 + 1}:1 {900 + i}:2\n" for i in range(4000)))
-    run("train", folder / "x.svm", "-o", folder / "m", "--learner", "voted", "--quiet")
+    assert run("train", folder / "x.svm", "-o", folder / "m", "--learner", "voted", "--quiet").how == "fine"
     whole = (folder / "m").read_bytes()
     code = (
         "import sys, rosenblatt\nfrom rosenblatt.errors import ModelError\nprint('now', flush=True)\n"
@@ -178,7 +177,7 @@ def models_made_by_hand(folder: Path) -> Counts:
 
     counts = new_counts()
     (folder / "x.csv").write_text("a,b,y\n" + "1,2,p\n2,1,q\n3,5,r\n" * 10)
-    run("train", folder / "x.csv", "-o", folder / "m", "--learner", "averaged", "--quiet")
+    assert run("train", folder / "x.csv", "-o", folder / "m", "--learner", "averaged", "--quiet").how == "fine"
     header, tensors = read_container(folder / "m", "model")
     part = header["parts"][0]
     empty = {f"1.{name[2:]}": array[:0] for name, array in tensors.items() if name.startswith("0.")}

@@ -69,11 +69,16 @@ def make_models(folder: Path) -> Iterator[Words]:
     from rosenblatt.models.container import read_container, write_container
 
     (folder / "x.svm").write_text("".join(f"{k} 1:{k % 7}\n" for k in range(20_000)))
-    run("train", folder / "x.svm", "-o", folder / "many", "--learner", "perceptron", "--max-iter", "1", "--quiet")
+    assert (
+        run(
+            "train", folder / "x.svm", "-o", folder / "many", "--learner", "perceptron", "--max-iter", "1", "--quiet"
+        ).how
+        == "fine"
+    )
     yield ["evaluate", folder / "many", folder / "x.svm", "--json"]
     (folder / "x.vw").write_text("1 |a b c\n-1 |a d e\n" * 20)
     words = ["--learner", "averaged", "--max-iter", "2", "--quiet"]
-    run("train", folder / "x.vw", "-o", folder / "wide", "--bits", "26", *words)
+    assert run("train", folder / "x.vw", "-o", folder / "wide", "--bits", "26", *words).how == "fine"
     yield ["inspect", folder / "wide"]
     yield ["inspect", folder / "wide", "--json"]
     yield ["predict", folder / "wide", folder / "x.vw"]

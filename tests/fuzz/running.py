@@ -13,7 +13,6 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-COMMAND = [sys.executable, "-m", "rosenblatt.cli.start"]
 KINDS = ("tried", "refused", "crashed", "hung", "wrong")
 Counts = dict[str, int]
 
@@ -32,33 +31,44 @@ class Ended:
     memory: int
 
 
-def run(*words: object, seconds: float = 60.0) -> Ended:
-    """The command with these words; more than so many seconds of CPU is a hang."""
-    import rosenblatt.cli.main
+class Running:
+    """The command with these words, at work."""
 
-    stuck: list[bool] = []
-    with tempfile.TemporaryFile() as errors:
-        child = os.fork()
-        if child == 0:
-            _work(rosenblatt.cli.main.main, list(map(str, words)), errors.fileno())
+    def __init__(self, *words: object) -> None:
+        import rosenblatt.cli.main
 
-        def end() -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self.child = os.fork()
+        if self.child == 0:
+            _work(rosenblatt.cli.main.main, list(map(str, words)), self._errors.fileno())
+
+    def end(self, seconds: float = 60.0) -> Ended:
+        """Wait for its end; more than so many seconds of CPU is a hang."""
+        stuck: list[bool] = []
+
+        def kill() -> None:
             stuck.append(True)
-            os.kill(child, 9)
+            os.kill(self.child, 9)
 
-        timer = threading.Timer(20 * seconds, end)
+        timer = threading.Timer(20 * seconds, kill)
         timer.start()
-        _, status, used = os.wait4(child, 0)
+        _, status, used = os.wait4(self.child, 0)
         timer.cancel()
-        errors.seek(0)
-        said = errors.read().decode("utf-8", "replace")
-    code, spent = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
-    how = "fine" if code == 0 else "refused"
-    if spent > seconds or stuck:
-        how = "hung"
-    elif code < 0 or "Traceback" in said:
-        how = "crashed"
-    return Ended(how, said, spent, used.ru_maxrss << 10)
+        with self._errors as errors:
+            errors.seek(0)
+            said = errors.read().decode("utf-8", "replace")
+        code, spent = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+        how = "fine" if code == 0 else "refused"
+        if spent > seconds or stuck:
+            how = "hung"
+        elif code < 0 or "Traceback" in said:
+            how = "crashed"
+        return Ended(how, said, spent, used.ru_maxrss << 10)
+
+
+def run(*words: object, seconds: float = 60.0) -> Ended:
+    """The command with these words, to its end."""
+    return Running(*words).end(seconds)
 
 
 def _work(main: Any, words: list[str], errors: int) -> None:

@@ -5,11 +5,12 @@ After an entry is added, ``python tests/golden/grid.py --write`` records the new
 
 _ONE_ENTRY = "the examples of a stream are one entry of the history, where a vote or a penalty made one per example"
 _RECIPE = "a checkpoint holds a recipe instead of the options of all learners, and knows data by their content"
-_AGES = "the pocket of a stream ages: at every power of two of examples its run counts half"
+_AGES = "the pocket of a stream ages: with every 64th mistake its run counts half"
 _CONVERGED = "converged is an epoch without an update, and patience counts rows as well as epochs"
 _WEIGHTS = "sample and class weights count in every choice, one-vs-rest is judged by its answers, and stopping changed"
 _PROBABILITIES = (
-    "probabilities are those of the data, not bent to the decision, from rows all over the data, and the same on all CPUs"
+    "probabilities are those of the data, not bent to the decision, from rows all over the data, "
+    "and the same on all CPUs"
 )
 _ROWS = "rows are counted from 1 in the tables of a trace, and its learner is written with what differs only"
 _READER = "one reader for all tables: an encoder says more of its columns, and the C export is safe for every string"

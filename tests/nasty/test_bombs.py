@@ -101,7 +101,7 @@ def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
     assert at > 0
     data[at + 8 : at + 12] = (2**31 - 1).to_bytes(4, "little")
     (tmp_path / "x.feather").write_bytes(data)
-    with pytest.raises(DataError, match="is not a sound Feather .* the column 's'"):
+    with pytest.raises(DataError, match=r"is not a sound Feather .* the column 's'"):
         scan(tmp_path / "x.feather")
 
 
@@ -156,3 +156,17 @@ def test_an_arrow_stream_is_validated_too() -> None:
     strings = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
     with pytest.raises(DataError, match="the data are no sound Arrow stream: the column 's'"):
         scan(pa.table({"s": strings, "y": [0, 1, 0]}))
+
+
+def test_a_size_that_arrow_believes_is_a_sentence(tmp_path: Path) -> None:
+    """The first size of a stream says 2 GB, and there is 1 GB."""
+    (tmp_path / "x.feather").write_bytes(b"\xff\xff\xff\xff" + (2**31 - 8).to_bytes(4, "little") + b"\0" * 100)
+    code = (
+        "import resource, sys\nfrom rosenblatt.data import arrow, scan\nfrom rosenblatt.errors import DataError\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (1 << 30)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used, used))\n"
+        "try: scan(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
+    )
+    words = [sys.executable, "-c", code, tmp_path / "x.feather"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert "is not a sound Feather (Arrow IPC) file, or needs more memory than there is" in done.stdout

@@ -323,8 +323,9 @@ def test_sigterm_answers_what_was_accepted_and_saves_a_snapshot(tmp_path: Path, 
     replies: list[int] = []
 
     def learn(who: int) -> None:
-        rows, labels = rows_of(random.Random(who), 200)
-        replies.append(server.ask("POST", "/learn", {"rows": rows, "labels": labels})[0])
+        rows, labels = rows_of(random.Random(who), 800)  # so large that it waits as bytes
+        with contextlib.suppress(OSError):  # one that had not come whole was not accepted: it may be cut off
+            replies.append(server.ask("POST", "/learn", {"rows": rows, "labels": labels})[0])
 
     threads = [threading.Thread(target=learn, args=(who,)) for who in range(8)]
     for thread in threads:
@@ -335,7 +336,7 @@ def test_sigterm_answers_what_was_accepted_and_saves_a_snapshot(tmp_path: Path, 
         thread.join()
     log = tmp_path / "log.sqlite"
     examples = stored(log)
-    assert len(examples) >= 200 * replies.count(200)
+    assert len(examples) >= 800 * replies.count(200)
     newest = max(Path(f"{log}.snapshots").iterdir())
     assert int(newest.stem) == len(examples)
     assert same_bits(learned(log), plain_fold(log))

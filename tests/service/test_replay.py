@@ -174,6 +174,7 @@ def test_a_log_can_be_replayed_while_its_server_writes(log: Path) -> None:
     ([], "say one of -o, --compare"),
     (["-o", "x.model", "--shorten"], "say one of"),
     (["-o", "x.model", "--eta0", "2"], "need --learner"),
+    (["--rotate", "x.sqlite", "--until", "3"], "leave --until out"),
     (["--compare", "nobody"], "must be one of"),
 ])  # fmt: skip
 def test_wrong_use_is_refused_with_a_sentence(log: Path, words: list[str], sentence: str) -> None:

@@ -50,7 +50,7 @@ def train_on_cluster(args: argparse.Namespace, conclude: Any) -> int:
     """The verb train."""
     from rosenblatt import cluster
     from rosenblatt.errors import ParameterError
-    from rosenblatt.models.file import save
+    from rosenblatt.models.file import save, sha256_of
 
     started = time.perf_counter()
     if args.cache or args.block is not None:
@@ -65,10 +65,10 @@ def train_on_cluster(args: argparse.Namespace, conclude: Any) -> int:
         trained = cluster.train(client, data, n_jobs=n_jobs, **told)
     save(trained.model, args.output)
     facts = trained.facts() | {"model": args.output, "seconds": round(time.perf_counter() - started, 3)}
-    facts["bad_lines"] = trained.bad_lines
+    facts |= {"sha256": sha256_of(args.output), "bad_lines": trained.bad_lines}
     if not args.quiet:
         _say(trained, facts["cluster"])
-    conclude(args, trained.model, facts, _reader(args, data, trained.model))
+    conclude(args, trained, facts, _reader(args, data, trained.model))
     return 0
 
 
@@ -83,22 +83,28 @@ def _from_arguments(args: argparse.Namespace) -> tuple[list[str], dict[str, Any]
     told: dict[str, Any] = {"reading": data_options(args) | columns, "shards": args.shards, "mixes": args.mixes}
     told |= {"mixing": args.mixing or "momentum", "checkpoint": args.checkpoint, "every": args.every}
     if args.learner == "auto":
-        chosen = {"max_iter": args.max_iter, "random_state": args.random_state}
-        told |= {"recipe": "auto", "products": args.products, **chosen}
+        auto = {name: getattr(args, name) for name in ("max_iter", "random_state", "class_weight")}
+        told |= {"recipe": "auto", "products": args.products, **auto}
     else:
-        told["recipe"] = recipe_of(args)
-    auto = {"max_iter": args.max_iter, "random_state": args.random_state} if args.learner == "auto" else None
+        auto, told["recipe"] = None, recipe_of(args)
     told["extra"] = {"auto": auto, "products": args.products, "every": args.every}
     return args.data, told
 
 
 def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """The data and the options that a checkpoint knows."""
+    from rosenblatt.cli.pasted import given_options
     from rosenblatt.cli.reading import data_options
+    from rosenblatt.cli.train import _MORE
     from rosenblatt.cluster.checkpoint import read_about
-    from rosenblatt.errors import DataError, ModelError
+    from rosenblatt.data.finding import files_of
+    from rosenblatt.data.output import check_outputs
+    from rosenblatt.errors import DataError, ModelError, ParameterError
     from rosenblatt.recipe.family import make_recipe, parameters_of
 
+    known = [word for name, (word, *_) in given_options(args).items() if name not in (*_MORE, "resume", "cluster")]
+    if known:
+        raise ParameterError(f"{known[0]}: the checkpoint knows how its run goes on; leave the option out")
     about = read_about(args.resume)
     try:
         if not about["source"]:
@@ -108,15 +114,19 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
         told |= {name: about["told"][name] for name in ("shards", "mixing", "mixes")}
         extra = about["extra"]
         told |= {"checkpoint": args.checkpoint or args.resume, "resume": True, "every": extra["every"], "extra": extra}
+        more = {} if args.max_iter is None else {"max_iter": args.max_iter}
         if extra["auto"] is not None:
-            told |= {"recipe": "auto", "products": extra["products"], **extra["auto"]}
+            told |= {"recipe": "auto", "products": extra["products"], **extra["auto"], **more}
         else:
             name = about["told"]["learner"]
-            known = parameters_of(name)
-            told["recipe"] = make_recipe(name, **{k: v for k, v in about["recipe"].items() if k in known})
-        return list(about["source"]["data"]), told
+            mine = {key: value for key, value in about["recipe"].items() if key in parameters_of(name)}
+            told["recipe"] = make_recipe(name, **{**mine, **more})
+        data = list(about["source"]["data"])
+        outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
+        check_outputs(outputs, files_of(data))
+        return data, told
     except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, (DataError, ModelError)):
+        if isinstance(error, (DataError, ModelError, ParameterError)):
             raise
         raise ModelError(f"{args.resume} is not a sound checkpoint: {error}") from None
 
@@ -133,9 +143,9 @@ def _reader(args: argparse.Namespace, data: list[str], model: Any) -> Any:
 
 def _say(trained: Any, facts: dict[str, Any]) -> None:
     shards = f"{trained.shards} shard{'s' if trained.shards > 1 else ''}"
-    moved = facts["bytes_up_per_mix"] + facts["bytes_down_per_mix"]
+    mixes = f"{trained.mixes} mix{'es' if trained.mixes > 1 else ''} per epoch by {trained.mixing}"
     print(
-        f"rosenblatt: {shards}, {trained.mixes} mixes per epoch by {trained.mixing}, {moved:,} bytes per mix"
+        f"rosenblatt: {shards}, {mixes}, {facts['bytes_per_epoch']:,} bytes per epoch"
         + (f"; work was done again {trained.losses} times, since workers were lost" if trained.losses else ""),
         file=sys.stderr,
     )

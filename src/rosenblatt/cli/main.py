@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def interrupt(number: int, _: Any) -> NoReturn:
         interrupted.append(number)
-        sys.unraisablehook = lambda _: None  # where it comes upon a callback, Python would print it
+        sys.unraisablehook = _interrupt_again  # where it comes upon a callback, Python would print it and go on
         raise KeyboardInterrupt
 
     try:
@@ -130,6 +130,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         _let_go_of_output()
         print("rosenblatt: interrupted", file=sys.stderr)
         return 130
+
+
+def _interrupt_again(lost: Any) -> None:
+    """An interrupt that no caller could hear of comes again, behind the callback that it fell into."""
+    if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def _run(words: Sequence[str], interrupted: list[int]) -> int:
@@ -174,7 +180,8 @@ def _sentence(error: BaseException) -> str:
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ImportError):
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    return " ".join(str(error).split())[:2000]
+    text = " ".join(str(error).split())
+    return text if len(text) <= 2000 else f"{text[:1000]} … {text[-900:]}"  # the reason stands at the end
 
 
 def _open_standard_files() -> None:

@@ -28,22 +28,6 @@ def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], 
         print(json.dumps(facts, ensure_ascii=False))
 
 
-def conclude_model(args: argparse.Namespace, model: Any, facts: dict[str, Any], reader: Any) -> None:
-    """The same for a model of which only the facts are known."""
-    from rosenblatt.cli.reading import say_bad
-
-    facts["verdict"] = verdict_of(facts, "a hyperplane")
-    if not args.quiet:
-        say_bad(reader)
-        _say(facts)
-    if args.report:
-        from rosenblatt.data.output import write_whole
-
-        write_whole(args.report, _page(facts["model"], model, facts, None, reader).encode())
-    if args.json:
-        print(json.dumps(facts, ensure_ascii=False))
-
-
 def verdict_of(facts: dict[str, Any], separator: str) -> str:
     """How learning went and why it stopped, in a sentence or two."""
     last = facts["mistakes"][-1] / facts["rows"]

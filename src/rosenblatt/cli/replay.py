@@ -53,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("say one of -o, --compare, --export, --rotate and --shorten")
     if (args.rotate or args.shorten) and len(args.data) > 1:
         raise ParameterError("--rotate and --shorten take one log")
+    if args.rotate and args.until is not None:
+        raise ParameterError("--rotate moves all examples: leave --until out")
     if args.learner is None and given_parameters(args):
         raise ParameterError("the options of a learner need --learner")
     if args.rotate or args.shorten or args.export:

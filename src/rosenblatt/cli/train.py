@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.cluster import check_no_cluster, train_on_cluster
-    from rosenblatt.cli.outcome import conclude, conclude_model
+    from rosenblatt.cli.outcome import conclude
     from rosenblatt.cli.reading import open_labelled
     from rosenblatt.errors import ParameterError
     from rosenblatt.models.file import save, sha256_of
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
                 raise ParameterError(f"{word} and --cluster: learn without one of them")
         if not args.resume:
             _settle_learner(args)
-        return train_on_cluster(args, conclude_model)
+        return train_on_cluster(args, conclude)
     check_no_cluster(args)
     if args.resume:
         trained, reader = _resume(args)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -19,14 +19,15 @@ from rosenblatt.cluster.collections import are_paths, computed, is_frame, is_laz
 from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
 from rosenblatt.cluster.run import MOST_LOSSES
 from rosenblatt.cluster.sources import begin_files, over
-from rosenblatt.data.batches import Batch
-from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.labels import Labels, encode_labels, places_in
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.reader import Reader
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ClusterError, DataError, ParameterError
 from rosenblatt.evaluation.figures import Evaluation
 from rosenblatt.evaluation.sums import MOST_SCORES, MOST_UNKNOWN, Sums
+from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model, model_of
 
@@ -174,30 +175,45 @@ def _labels_of(model: Model, reader: Reader | None, part: Any) -> NDArray[Any]:
     if batches is None:
         X = part[0] if isinstance(part, tuple) else part
         return model.classes[:0] if X.shape[0] == 0 else model.predict(X)
-    found = [model.labels(predict_codes(model.batch_scores(batch))) for batch in batches]
+    scores = [model.batch_scores(batch) for batch in batches]
+    found = [each[:, 0] if model.measures else model.labels(predict_codes(each)) for each in scores]
     return np.concatenate([model.classes[:0], *found])
 
 
 def _sums_of(model: Model, reader: Reader | None, part: Any) -> Sums:
     sums, batches = Sums(model), _batches_of(reader, part)
     if batches is None:
-        batches = [_batch_of(*part)] if part[0].shape[0] else []
+        if part[0].shape[0] == 0:
+            return sums
+        labels = encode_labels(part[1])
+        sums.classes = Made(model.classes, places_in(model.classes, labels.classes))
+        batches = [_batch_of(labels, *part)]
     for batch in batches:
         sums.add(model, batch)
     return sums
 
 
-def _batch_of(X: Any, y: Any, weights: Any = None) -> Batch:
+@dataclass(frozen=True)
+class Made(Classes):
+    """Classes of labels that were not read from a file, whose places among the model's classes are known."""
+
+    places: NDArray[np.intp]
+
+    def codes(self, batch: Batch) -> NDArray[np.int32]:
+        return np.append(self.places, -1).astype(np.int32)[batch.codes]
+
+
+def _batch_of(labels: Labels, X: Any, y: Any, sample_weight: Any = None) -> Batch:
     """Rows that the caller has made, as a reader would give them."""
     import scipy.sparse as sp
 
-    labels = encode_labels(y)
     table = as_table(X)
     if table.count != len(labels.codes):
         raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
     rows = sp.csr_array(table.floats)
     names = [str(label).encode() for label in labels.classes.tolist()]
     starts, indices = rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
+    weights = row_weights(sample_weight, None, labels, more_to_come=True)
     return Batch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
 
 

@@ -10,15 +10,32 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.cluster.hands import Hands
-from rosenblatt.cluster.rows import Part
+from rosenblatt.cluster.parts import Part
 from rosenblatt.cluster.sources import Opened
 from rosenblatt.data.batches import Batch, Classes, join_batches
+from rosenblatt.data.labels import label_values
+from rosenblatt.errors import ParameterError
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.training.choice import MOST_WEIGHTS, SAMPLE_BYTES, Choice, Limits, choose_by
 
 
+def parameters_of(auto: Any) -> dict[str, Any]:
+    """What an `AutoPerceptron` is told, as far as it has a meaning here."""
+    told = {"scoring": (auto.scoring, None, "accuracy"), "calibrate": (auto.calibrate, "auto", "the sample")}
+    for name, (given, usual, by) in told.items():
+        if given != usual:
+            raise ParameterError(f"{name}={given!r} has no meaning on a cluster: {by} decides; leave it out")
+    return {name: getattr(auto, name) for name in ("max_iter", "random_state", "class_weight")}
+
+
 def choose_on(
-    hands: Hands, opened: Opened, *, products: bool, max_iter: int | None = None, random_state: Any = 0
+    hands: Hands,
+    opened: Opened,
+    *,
+    products: bool,
+    max_iter: int | None = None,
+    random_state: Any = 0,
+    class_weight: Any = None,
 ) -> Choice:
     """As `rosenblatt train` chooses, by rows from all parts."""
     step, size = 1, sum(12 * facts.stored + 16 * facts.rows for facts in opened.facts)
@@ -36,11 +53,14 @@ def choose_on(
         classes = Classes(np.arange(len(values)))
     else:
         classes = opened.classes
-    limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
-    seed = seed_of(random_state)
-    return choose_by(
-        rows, step, classes, opened.features, limits, products=products, max_iter=max_iter, random_state=seed
-    )
+    told: dict[str, Any] = {"products": products, "max_iter": max_iter, "random_state": seed_of(random_state)}
+    weights = None if class_weight is None else opened.class_weights(class_weight)
+    if weights is not None:  # the sample knows classes by their places where arrays were given
+        told["class_weight"] = dict(zip(label_values(classes.values), weights.tolist(), strict=True))
+    chosen = choose_by(rows, step, classes, opened.features, Limits(SAMPLE_BYTES, MOST_WEIGHTS), **told)
+    if weights is not None:
+        chosen.recipe.class_weight = dict(zip(label_values(opened.values), weights.tolist(), strict=True))
+    return chosen
 
 
 def sample_of(part: Part, step: int, first: int) -> Batch:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
+from rosenblatt.cluster.versions import check_versions
 from rosenblatt.errors import ClusterError, MissingExtraError, ParameterError, RosenblattError
 from rosenblatt.learners.epochs.progress import count_threads
 
@@ -203,4 +204,6 @@ def hands_of(client: Any, n_jobs: int | None = None, patience: float = 60.0) -> 
             f"client={client!r}: must be a dask.distributed.Client, or None for threads of this process; "
             "rosenblatt.cluster.connect makes one from an address"
         )
+    if client.status == "running":
+        check_versions(client)
     return Workers(client, patience)

@@ -160,17 +160,16 @@ def check_recipe(recipe: Any, shards: int) -> LinearRecipe:
         raise ParameterError(
             f"{recipe.learner} cannot learn on a cluster: shards have different support rows, and their mean is none"
         )
-    if recipe.measures:
-        raise ParameterError(f"{recipe.learner} cannot learn on a cluster yet: its labels are numbers, not classes")
     reasons = {
         "vote": "the answer is a sequence of weight vectors, and shards have no common sequence",
         "pocket": "a challenger is checked on all rows at once, and no shard has them all",
         "tail": "it counts back along one sequence of examples, and shards have no common sequence",
     }
-    if recipe.used_keep in reasons and shards > 1:
+    keep = recipe.used_keep
+    if keep in reasons and (shards > 1 or keep != "tail"):
+        other = "or shards=1" if keep == "tail" else "or `fit` on one machine"
         raise ParameterError(
-            f"keep={recipe.used_keep!r} cannot be mixed: {reasons[recipe.used_keep]}; "
-            "use keep='last' or keep='average', or shards=1"
+            f"keep={keep!r} cannot be mixed: {reasons[keep]}; use keep='last' or keep='average', {other}"
         )
     told = {
         "early_stopping": (bool(recipe.early_stopping), "there are no held-out rows on a cluster"),
@@ -180,8 +179,6 @@ def check_recipe(recipe: Any, shards: int) -> LinearRecipe:
     for name, (given, why) in told.items():
         if given:
             raise ParameterError(f"{name}={getattr(recipe, name)!r} has no meaning on a cluster: {why}")
-    if recipe.used_keep in ("vote", "pocket"):
-        raise ParameterError(f"keep={recipe.used_keep!r} on a cluster: {reasons[recipe.used_keep]}; use `fit`")
     return recipe
 
 

@@ -29,6 +29,7 @@ from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.training.choice import Choice
 from rosenblatt.training.trained import Trained
 
 
@@ -56,7 +57,7 @@ class ClusterTrained(Trained):
 
     def facts(self) -> dict[str, Any]:
         traffic = self.traffic
-        each = max(traffic.mixes, 1)
+        each, epochs = max(traffic.mixes, 1), max(len(self.history), 1)
         found = {
             "shards": self.shards,
             "mixing": self.mixing,
@@ -64,6 +65,7 @@ class ClusterTrained(Trained):
             "guarantee": "measured only" if self.mixing == "momentum" and self.shards > 1 else "bounded",
             "bytes_up_per_mix": traffic.up // each,
             "bytes_down_per_mix": traffic.down // each,
+            "bytes_per_epoch": (traffic.up + traffic.down) // epochs,
             "largest_message": traffic.widest,
             "bytes_measured": traffic.measured,
             "losses": self.losses,
@@ -100,21 +102,17 @@ def learner_of(
 
 
 def model_of_run(
-    hands: Hands,
-    run: ClusterRun,
-    opened: Opened,
-    scale: NDArray[np.float64] | None,
-    why: str | None,
-    names: tuple[str, ...] | None,
+    hands: Hands, run: ClusterRun, opened: Opened, chosen: Choice | None, names: tuple[str, ...] | None
 ) -> Model:
     """The model of a run that has ended."""
+    why, scale, curves = (None, None, None) if chosen is None else (chosen.why, chosen.scale, chosen.calibrator)
     state, judge = run.mixed.state, run.judge
     reason = judge.stop_reason or "unfinished"
     mixed = {} if run.alone else {"shards": len(run.sizes), "mixing": run.mixer.mixing, "mixes": run.parts}
     if opened.reader is None and run.products is None and scale is None:
         learner = learner_of(run.recipe, opened.values, state, judge.history, reason, names)
         model = model_of(learner, state=True)
-        return replace(model, history=model.history | mixed)
+        return replace(model, history=model.history | mixed, calibrator=curves)
     answer: Any = state.answer()
     if run.products is not None:
         answer = Quadratic(run.products, answer)
@@ -132,8 +130,11 @@ def model_of_run(
     if opened.reader is not None:
         encoder, known = opened.reader.encoder, _find_names(hands, opened.reader, answer)
     told, features = run.recipe.of_files(), opened.features
+    if run.recipe.class_weight is not None:
+        told = told | {"class_weight": run.recipe.class_weight}
+    values = np.empty(0) if run.recipe.measures else opened.values
     kept = partial(keep_run, run.recipe, state, judge.history, reason, features, scale, run.products, why)
-    return Model(run.recipe.learner, told, opened.values, (answer,), features, encoder, known, history, None, kept)
+    return Model(run.recipe.learner, told, values, (answer,), features, encoder, known, history, curves, kept)
 
 
 def _find_names(hands: Hands, reader: Reader, answer: Any) -> dict[int, str]:
@@ -171,3 +172,33 @@ def names_in(reader: Reader, columns: NDArray[np.intp]) -> dict[int, str]:
         near.append(fetched(source))
         size += near[-1].size
     return replace(reader, sources=near, dialects={}, notes=[]).find_names(columns)
+
+
+def conclude(
+    hands: Hands, run: ClusterRun, opened: Opened, chosen: Choice | None, bound: Bound | None, mixing: str
+) -> ClusterTrained:
+    """What a run that has ended has to show."""
+    if run.judge.stop_reason == "converged":
+        run.mixed.state.converged()
+    names = next((facts.names for facts in opened.facts if facts.names is not None), None)
+    return ClusterTrained(
+        model_of_run(hands, run, opened, chosen, names),
+        run.recipe,
+        sum(run.sizes),
+        run.judge.history,
+        run.judge.stop_reason or "unfinished",
+        None if chosen is None else chosen.why,
+        {} if chosen is None else chosen.scores,
+        run.products is not None,
+        None if chosen is None else chosen.held,
+        chosen is not None and chosen.scale is not None and run.products is None,
+        shards=len(run.sizes),
+        mixing=mixing,
+        mixes=run.parts,
+        traffic=replace(run.traffic),
+        bound=bound,
+        losses=run.losses,
+        bad_lines=sum(facts.bad for facts in opened.facts),
+        states=(run.mixed.state,),
+        names=names,
+    )

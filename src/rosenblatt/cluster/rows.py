@@ -1,4 +1,4 @@
-"""Rows where they are learned from: a part of a source, and the shards that are cut from parts.
+"""Shards: rows where they are learned from, cut from the parts of a source.
 
 Invariant: which rows a shard holds, and in which order, depends on the data and the number of shards alone. A shard
 that is one whole part looks into the part's arrays; any other holds a copy of its rows.
@@ -9,99 +9,32 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batches import Batch, Classes, join_batches
-from rosenblatt.data.labels import Labels, encode_labels, places_in
-from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import DataError
-from rosenblatt.learners.targets import Targets, row_weights, targets_of
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What has to be known of a part before shards can be cut."""
-
-    rows: int
-    features: int
-    labels: Any  # the different ones: bytes as they stand in a file, or a sorted array
-    counts: NDArray[np.float64]  # the weight of the rows of each
-    dtype: np.dtype[Any]
-    names: tuple[str, ...] | None = None
-    sparse: bool = False
-    stored: int = 0  # values
-    bad: int = 0  # lines that were skipped
-    first_bad: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows as they came, their labels as codes among the part's own; rows of weight 0 are gone."""
-
-    X: Any  # an array in C order, or a CSR array; float32 or float64
-    codes: NDArray[np.int32]
-    labels: Any
-    weights: NDArray[np.float64] | None = None
-    names: tuple[str, ...] | None = None
-    bad: int = 0
-    first_bad: tuple[str, ...] = ()
-
-    @classmethod
-    def of_batches(cls, batches: Sequence[Batch]) -> Part:
-        """What a reader gives."""
-        if not batches:
-            return cls(_csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), 0), np.empty(0, np.int32), [])
-        batch = join_batches(batches)
-        return cls(batch.matrix(batch.features), batch.codes, list(batch.labels), batch.weights)._kept()
-
-    @classmethod
-    def of_arrays(cls, X: Any, y: Any, sample_weight: Any = None) -> Part:
-        """Rows that the caller has made: checked as `fit` checks them."""
-        if X.shape[0] == 0:
-            empty = _csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), 0)
-            return cls(empty, np.empty(0, np.int32), np.empty(0))
-        table, labels = as_table(X), encode_labels(y)
-        if table.count != len(labels.codes):
-            raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
-        weights = row_weights(sample_weight, None, labels, more_to_come=True)
-        return cls(table.floats, labels.codes, labels.classes, weights, table.names)._kept()
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __sizeof__(self) -> int:
-        return bytes_of(self.X) + self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
-
-    def facts(self) -> Facts:
-        counts = np.bincount(self.codes[self.codes >= 0], self.weights, minlength=len(self.labels))
-        used = counts > 0
-        labels = self.labels[used] if isinstance(self.labels, np.ndarray) else _some(self.labels, used)
-        sparse, weights = not isinstance(self.X, np.ndarray), counts[used].astype(float)
-        found = Facts(len(self), self.X.shape[1], labels, weights, self.X.dtype, self.names, sparse)
-        return replace(found, stored=self.X.size if not sparse else self.X.nnz, bad=self.bad, first_bad=self.first_bad)
-
-    def _kept(self) -> Part:
-        """Without rows of weight 0, which are as if absent."""
-        if self.weights is None or self.weights.all():
-            return self
-        kept = np.flatnonzero(self.weights)
-        return replace(self, X=self.X[kept], codes=self.codes[kept], weights=self.weights[kept])
+from rosenblatt.cluster.parts import Part, as_csr, bytes_of
+from rosenblatt.data.batches import Classes
+from rosenblatt.data.labels import Labels, places_in
+from rosenblatt.data.numbers import PAIR, Numbers
+from rosenblatt.data.table import Table
+from rosenblatt.learners.targets import Targets, targets_of
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A shard: rows over the features that it has values in, and their codes among all classes."""
+    """A shard: rows over the features that it has values in, and their codes among all classes, or their numbers."""
 
     X: Any
     codes: NDArray[np.int32]
     classes: int
     weights: NDArray[np.float64] | None = None
     columns: NDArray[np.int32] | None = None  # those that X has, where a shard has values in few of them; None: all
+    numbers: NDArray[np.float64] | None = None
+    epsilon: float = 0.0  # how far from its number a score is right
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -117,6 +50,8 @@ class Rows:
 
     def targets(self, tie_positive: bool) -> Targets:
         labels = Labels(np.arange(self.classes), self.codes)
+        if self.numbers is not None:
+            labels = Numbers(PAIR, self.codes, self.numbers, self.epsilon)
         return targets_of(labels, sample_weight=self.weights, tie_positive=tie_positive)[0]
 
     def weight(self) -> float:
@@ -126,7 +61,8 @@ class Rows:
         """Another one for other rows."""
         found = zlib.crc32(np.ascontiguousarray(self.codes).view(np.uint8).data)
         dense = isinstance(self.X, np.ndarray)
-        for values in (self.X,) if dense else (self.X.data, self.X.indices, self.X.indptr):
+        beside = [values for values in (self.weights, self.numbers) if values is not None]
+        for values in (*((self.X,) if dense else (self.X.data, self.X.indices, self.X.indptr)), *beside):
             found = zlib.crc32(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data, found)
         return found
 
@@ -142,6 +78,7 @@ class Shape:
     scale: NDArray[np.float64] | None = None  # what each column is divided by
     columns: NDArray[np.int32] | None = None  # those that any row has a value in, where they are few; None: all
     apart: bool = False  # may a shard leave out columns that it has no values in?
+    epsilon: float = 0.0  # of numbers
 
     @property
     def width(self) -> int:
@@ -192,9 +129,14 @@ def cut_shards(sizes: Sequence[int], shards: int) -> list[list[tuple[int, int, i
 def assemble(parts: list[Part], cuts: list[tuple[int, int]], shape: Shape) -> Rows:
     """A shard of these rows of these parts."""
     pieces = [_piece(part, begin, end) for part, (begin, end) in zip(parts, cuts, strict=True)]
-    codes = np.concatenate(
-        [shape.places(part.labels)[codes] for part, (_, codes, _) in zip(parts, pieces, strict=True)]
-    )
+    numbers = None
+    if parts[0].numbers is None:
+        codes = np.concatenate(
+            [shape.places(part.labels)[codes] for part, (_, codes, _) in zip(parts, pieces, strict=True)]
+        )
+    else:
+        numbers = np.concatenate([_numbers(part)[a:b] for part, (a, b) in zip(parts, cuts, strict=True)])
+        codes = np.zeros(len(numbers), np.int32)
     weights = None
     if any(found is not None for _, _, found in pieces):
         weights = np.concatenate([np.ones(len(c)) if found is None else found for _, c, found in pieces])
@@ -208,7 +150,12 @@ def assemble(parts: list[Part], cuts: list[tuple[int, int]], shape: Shape) -> Ro
     if weights is not None and bool(np.all(weights == 1.0)):
         weights = None
     X, columns = _narrowed(X) if shape.apart and not isinstance(X, np.ndarray) else (X, None)
-    return Rows(X, codes, len(shape.values), weights, columns)
+    return Rows(X, codes, len(shape.values), weights, columns, numbers, shape.epsilon)
+
+
+def _numbers(part: Part) -> NDArray[np.float64]:
+    assert part.numbers is not None
+    return part.numbers
 
 
 def _piece(part: Part, begin: int, end: int) -> tuple[Any, NDArray[np.int32], NDArray[np.float64] | None]:
@@ -235,7 +182,7 @@ def _joined(pieces: list[Any], shape: Shape) -> Any:
         data = data / shape.scale[indices]
     if shape.columns is not None:
         indices = np.searchsorted(shape.columns, indices)
-    return _csr(data, indices.astype(kind, copy=False), starts.astype(kind, copy=False), shape.width)
+    return as_csr(data, indices.astype(kind, copy=False), starts.astype(kind, copy=False), shape.width)
 
 
 def _narrowed(X: Any) -> tuple[Any, NDArray[np.int32] | None]:
@@ -246,38 +193,4 @@ def _narrowed(X: Any) -> tuple[Any, NDArray[np.int32] | None]:
     if 2 * len(columns) > X.shape[1]:
         return X, None
     place = np.cumsum(used, dtype=X.indices.dtype) - X.indices.dtype.type(1)
-    return _csr(X.data, place[X.indices], X.indptr, max(len(columns), 1)), columns
-
-
-def _csr(data: Any, indices: Any, starts: Any, features: int) -> Any:
-    import scipy.sparse as sp
-
-    made = sp.csr_array((data, indices, starts), shape=(len(starts) - 1, features))
-    made.indices, made.indptr = indices, starts  # scipy may choose a smaller type
-    return made
-
-
-def _some(labels: Sequence[bytes], used: NDArray[np.bool_]) -> list[bytes]:
-    return [label for label, there in zip(labels, used, strict=True) if there]
-
-
-def used_columns(part: Part) -> NDArray[np.int32]:
-    """The columns in which a part has values."""
-    used = np.zeros(part.X.shape[1], bool)
-    used[part.X.indices] = True
-    return np.flatnonzero(used).astype(np.int32)
-
-
-def both_columns(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Those of either."""
-    return np.union1d(left, right)
-
-
-def facts_of(part: Part) -> Facts:
-    """What has to be known of a part."""
-    return part.facts()
-
-
-def bytes_of(X: Any) -> int:
-    """What the arrays of a table hold."""
-    return int(X.nbytes) if isinstance(X, np.ndarray) else int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return as_csr(X.data, place[X.indices], X.indptr, max(len(columns), 1)), columns

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -17,20 +17,22 @@ from numpy.typing import NDArray
 
 from rosenblatt.cluster.collections import are_paths, computed, is_collection, is_frame, is_lazy, row_blocks
 from rosenblatt.cluster.hands import Hands, Threads
-from rosenblatt.cluster.rows import Facts, Part, facts_of
+from rosenblatt.cluster.parts import Facts, Part, facts_of
 from rosenblatt.cluster.run import tree
 from rosenblatt.cluster.spans import split_source
 from rosenblatt.data.batches import Batch, Classes
 from rosenblatt.data.finding import ADDRESS, addresses, find_sources
 from rosenblatt.data.formats import LINE_FORMATS
-from rosenblatt.data.labels import merge_classes
+from rosenblatt.data.labels import Labels, merge_classes
 from rosenblatt.data.limits import USUAL
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.looking import Look, conclude, look
+from rosenblatt.data.numbers import PAIR
 from rosenblatt.data.reader import Reader, Tally
 from rosenblatt.data.readers import check_classes, scan
 from rosenblatt.data.sources import Source, Spooled
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learners.targets import class_weights
 
 SPAN = 64 << 20  # bytes of a long file that are read as one part, where the number of shards is left open
 LEAST_SPAN = 1 << 16
@@ -78,6 +80,11 @@ class Opened:
             np.add.at(total, codes, facts.counts)
         return total
 
+    def class_weights(self, told: Any) -> NDArray[np.float64]:
+        """What the rows of each class are multiplied by, from a dict or 'balanced'."""
+        every = Labels(self.values, np.arange(len(self.values), dtype=np.int32))
+        return class_weights(told, every, self.counts())
+
 
 @dataclass
 class Address(Source):
@@ -92,13 +99,15 @@ class Address(Source):
         return None
 
 
-def open_source(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None) -> Opened:
-    """The parts of a source, looked through."""
-    opened = _opened(hands, source, reading, shards)
+def open_source(
+    hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, *, measures: bool = False
+) -> Opened:
+    """The parts of a source, looked through; `measures`: are its labels numbers to come close to?"""
+    opened = _opened(hands, source, reading, shards, measures)
     opened.facts = hands.results([hands.submit(facts_of, part) for part in opened.parts])
     if not opened.rows:
         raise DataError("the data has no rows")
-    opened.classes = _classes_of(opened)
+    opened.classes = PAIR if measures else _classes_of(opened)
     if len({facts.sparse for facts in opened.facts if facts.rows}) > 1:
         raise DataError("some parts of X are sparse and others are not: make them all alike")
     if opened.reader is None and len({facts.features for facts in opened.facts if facts.rows}) > 1:
@@ -107,17 +116,17 @@ def open_source(hands: Hands, source: Any, reading: dict[str, Any], shards: int 
     return opened
 
 
-def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None) -> Opened:
+def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, measures: bool) -> Opened:
     if are_paths(source):
-        return _open_files(hands, source, reading, shards)
+        return _open_files(hands, source, reading, shards, measures)
     if isinstance(source, tuple) and len(source) in (2, 3):
-        return _open_arrays(hands, *source)
+        return _open_arrays(hands, source, measures)
     if is_frame(source):
-        return _open_frames(hands, source.to_delayed(), reading)
+        return _open_frames(hands, source.to_delayed(), reading, measures)
     if isinstance(source, (list, tuple)) and len(source) and all(is_lazy(each) for each in source):
-        return _open_batches(hands, source, reading)
+        return _open_batches(hands, source, reading, measures)
     if hasattr(source, "__arrow_c_stream__") and isinstance(hands, Threads):
-        return _open_frames(hands, [source], reading)
+        return _open_frames(hands, [source], reading, measures)
     raise ParameterError(
         f"a source of type {type(source).__name__}: must be paths, a Dask DataFrame, a tuple (X, y) or (X, y, weights) "
         "of Dask arrays, or a list of delayed batches"
@@ -127,7 +136,7 @@ def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | No
 # -- files
 
 
-def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | None) -> Opened:
+def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | None, measures: bool) -> Opened:
     told = dict(reading)
     number = told.get("number", ())
     named = [os.fspath(each) for each in ([data] if isinstance(data, (str, os.PathLike)) else data)]
@@ -135,7 +144,7 @@ def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | 
     if reader.format not in LINE_FORMATS:
         reader = _looked(hands, reader, number, [(look_source, source) for source in reader.sources])
     plain = replace(reader, sources=[])
-    parts = [hands.submit(load_source, plain, source) for source in reader.sources]
+    parts = [hands.submit(partial(load_source, measures=measures), plain, source) for source in reader.sources]
     return Opened(parts, [], None, reader, {"data": [os.path.abspath(n) if "://" not in n else n for n in named]})
 
 
@@ -183,10 +192,10 @@ def join_looks(first: Look, later: Look) -> Look:
     return first.joined(later)
 
 
-def load_source(reader: Reader, source: Any) -> Part:
+def load_source(reader: Reader, source: Any, *, measures: bool = False) -> Part:
     """The rows of a part."""
     one = over(reader, source)
-    part = Part.of_batches(list(one))
+    part = Part.of_batches(list(one), measures=measures)
     return replace(part, bad=one.tally.bad, first_bad=tuple(one.tally.first_bad))
 
 
@@ -200,7 +209,7 @@ def _looked(hands: Hands, reader: Reader, number: Sequence[str], pieces: Sequenc
 # -- frames, arrays and batches
 
 
-def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any]) -> Opened:
+def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any], measures: bool) -> Opened:
     handles = computed(hands, frames)
     found = (hands.results([hands.submit(begin_frame, handle, dict(reading))])[0] for handle in handles)
     reader = next((reader for reader in found if reader is not None), None)
@@ -208,7 +217,8 @@ def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any]) -
         raise DataError("the data has no rows")
     number = reading.get("number", ())
     reader = _looked(hands, reader, number, [(look_source, handle) for handle in handles])
-    return Opened([hands.submit(load_source, reader, handle) for handle in handles], [], None, reader)
+    load = partial(load_source, measures=measures)
+    return Opened([hands.submit(load, reader, handle) for handle in handles], [], None, reader)
 
 
 def begin_frame(frame: Any, reading: dict[str, Any]) -> Reader | None:
@@ -216,20 +226,22 @@ def begin_frame(frame: Any, reading: dict[str, Any]) -> Reader | None:
     return replace(scan(frame, look=False, **reading), data=None, tally=Tally()) if len(frame) else None
 
 
-def _open_arrays(hands: Hands, X: Any, y: Any, weights: Any = None) -> Opened:
-    if isinstance(hands, Threads) and not is_collection(X):
-        return Opened([hands.hold(Part.of_arrays(X, y, weights))], [], None)
-    columns = row_blocks(hands, (X, y) if weights is None else (X, y, weights))
-    return Opened([hands.submit(Part.of_arrays, *each) for each in zip(*columns, strict=True)], [], None)
+def _open_arrays(hands: Hands, arrays: Sequence[Any], measures: bool) -> Opened:
+    """X, y and perhaps weights."""
+    given = [*arrays[:2], *(each for each in arrays[2:] if each is not None)]
+    make = partial(Part.of_arrays, measures=measures)
+    if isinstance(hands, Threads) and not is_collection(given[0]):
+        return Opened([hands.hold(make(*given))], [], None)
+    return Opened([hands.submit(make, *each) for each in zip(*row_blocks(hands, given), strict=True)], [], None)
 
 
-def _open_batches(hands: Hands, batches: Sequence[Any], reading: dict[str, Any]) -> Opened:
+def _open_batches(hands: Hands, batches: Sequence[Any], reading: dict[str, Any], measures: bool) -> Opened:
     """Each gives (X, y), (X, y, weights), a `Batch`, or a frame, and all of them the same."""
     handles = computed(hands, batches)
     kind = hands.results([hands.submit(kind_of, handles[0])])[0]
     if kind == "frame":
-        return _open_frames(hands, handles, reading)
-    return Opened([hands.submit(load_batch, handle) for handle in handles], [], None)
+        return _open_frames(hands, handles, reading, measures)
+    return Opened([hands.submit(partial(load_batch, measures=measures), handle) for handle in handles], [], None)
 
 
 def kind_of(batch: Any) -> str:
@@ -237,12 +249,12 @@ def kind_of(batch: Any) -> str:
     return "frame" if hasattr(batch, "__arrow_c_stream__") else "rows"
 
 
-def load_batch(batch: Any) -> Part:
+def load_batch(batch: Any, *, measures: bool = False) -> Part:
     """The rows of a delayed batch."""
     if isinstance(batch, Batch):
-        return Part.of_batches([batch])
+        return Part.of_batches([batch], measures=measures)
     if isinstance(batch, (tuple, list)) and len(batch) in (2, 3):
-        return Part.of_arrays(*batch)
+        return Part.of_arrays(*batch, measures=measures)
     raise DataError(f"a delayed batch gave {type(batch).__name__}: it must give (X, y), (X, y, weights) or a frame")
 
 

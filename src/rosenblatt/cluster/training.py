@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.cluster.bound import Bound, find_bound, is_bounded
+from rosenblatt.cluster.bound import find_bound, is_bounded
 from rosenblatt.cluster.checkpoint import restore, save_run
-from rosenblatt.cluster.hands import Hands, hands_of
+from rosenblatt.cluster.choice import choose_on, parameters_of
+from rosenblatt.cluster.hands import Hands, Lost, hands_of
 from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_recipe
-from rosenblatt.cluster.result import ClusterTrained, model_of_run
-from rosenblatt.cluster.rows import Shape, assemble, both_columns, cut_shards, used_columns
+from rosenblatt.cluster.parts import both_columns, used_columns
+from rosenblatt.cluster.result import ClusterTrained, conclude
+from rosenblatt.cluster.rows import Shape, assemble, cut_shards
 from rosenblatt.cluster.run import ClusterRun, tree
 from rosenblatt.cluster.shard import rows_and_weight
 from rosenblatt.cluster.sources import Opened, open_source
-from rosenblatt.data.labels import Labels
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import ClusterError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.state.state import State
-from rosenblatt.learners.targets import class_weights, weight_rows
-from rosenblatt.models.model import Model
+from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.family import make_recipe
 from rosenblatt.recipe.parameters import check_count
@@ -105,29 +105,30 @@ def train(
     >>> trained.model.predict([[3.0]]).tolist()
     [1]
     """
+    mixing, mixes = check_mixing(mixing, mixes)
+    if shards is not None:
+        shards = check_count("shards", shards)
+    if type(recipe).__name__ == "AutoPerceptron":
+        recipe, products, parameters = "auto", recipe.products, parameters_of(recipe)
+    told = None  # what is refused is refused before anything is read
+    if recipe != "auto" or not isinstance(recipe, str):
+        told = check_recipe(_recipe_of(recipe, parameters), shards or 1)
     hands = hands_of(client, n_jobs, patience)
     try:
-        if shards is not None:
-            shards = check_count("shards", shards)
-        opened = open_source(hands, source, reading or {}, shards)
+        opened = open_source(hands, source, reading or {}, shards, measures=told is not None and told.measures)
         shards = shards or max(1, min(len(opened.parts), MOST_SHARDS, opened.rows // LEAST_ROWS))
         shards = min(shards, opened.rows)
-        mixing, mixes = check_mixing(mixing, mixes)
-        why, scores, scale, terms = None, {}, None, None
-        if type(recipe).__name__ == "AutoPerceptron":
-            parameters = {"max_iter": recipe.max_iter, "random_state": recipe.random_state}
-            recipe, products = "auto", recipe.products
-        if isinstance(recipe, str) and recipe == "auto":
-            from rosenblatt.cluster.choice import choose_on
-
+        chosen = None
+        if told is None:
             chosen = choose_on(hands, opened, products=products, **parameters)
-            parameters = {}
             on_choice(chosen.why)
-            recipe, why, scores, scale, terms = chosen.recipe, chosen.why, chosen.scores, chosen.scale, chosen.products
-        told = check_recipe(_recipe_of(recipe, parameters), shards)
+        told = check_recipe(told if chosen is None else chosen.recipe, shards)
         told.check_classes(len(opened.values))
         if told.is_ovr(len(opened.values)):
-            raise ParameterError("multiclass='ovr' has no meaning on a cluster: write multiclass='joint'")
+            raise ParameterError(
+                "multiclass='ovr' cannot be mixed: it is a separate run per class; write multiclass='joint'"
+            )
+        scale, terms = (None, None) if chosen is None else (chosen.scale, chosen.products)
         shape = _shape(hands, opened, told, scale, compact=shards > 1 and terms is None)
         cuts = cut_shards([facts.rows for facts in opened.facts], shards)
         rows = [
@@ -139,8 +140,9 @@ def train(
         run = _begin(told, shape, mixing, mixes if shards > 1 else 1, counted, terms)
         keeper = None
         if checkpoint is not None:
-            about = {"checksums": [each[2] for each in counted], "choice": why, "extra": extra or {}}
-            about |= {"source": opened.data, "reading": _plain(reading or {}), "tried": scores}
+            about: dict[str, Any] = {"checksums": [each[2] for each in counted], "extra": extra or {}}
+            about |= {"source": opened.data, "reading": _plain(reading or {})}
+            about["choice"] = None if chosen is None else chosen.why
             if resume and os.path.exists(checkpoint):
                 restore(run, checkpoint, about)
             keeper = save_run(checkpoint, every, about)
@@ -153,7 +155,10 @@ def train(
         if is_bounded(told, mixing if shards > 1 else "mean") and not weighted and terms is None:
             bound = find_bound(run, hands, rows)
         run.mixed = replace(run.mixed, state=_widened(run.mixed.state, shape))
-        return _trained(hands, run, opened, shape, why, scores, bound, mixing)
+        return conclude(hands, run, opened, chosen, bound, mixing)
+    except Lost as error:  # while nothing was learned yet, or after the last epoch
+        why = " ".join(str(error).split())[:300]
+        raise ClusterError(f"workers were lost again and again at the same work: {why}") from None
     finally:
         hands.close()
 
@@ -174,10 +179,8 @@ def _plain(reading: dict[str, Any]) -> dict[str, Any]:
 def _shape(
     hands: Hands, opened: Opened, recipe: LinearRecipe, scale: NDArray[np.float64] | None, *, compact: bool
 ) -> Shape:
-    by_class, columns = None, None
-    if recipe.class_weight is not None:
-        every = Labels(opened.values, np.arange(len(opened.values), dtype=np.int32))
-        by_class = class_weights(recipe.class_weight, every, opened.counts())
+    columns = None
+    by_class = None if recipe.class_weight is None else opened.class_weights(recipe.class_weight)
     zeros = isinstance(recipe.init, str) and recipe.init == "zeros"
     if compact and zeros and opened.features >= WIDE and opened.facts[0].sparse:
         # Hashed features leave most columns empty: those that no row has a value in need not be mixed.
@@ -185,7 +188,8 @@ def _shape(
         columns = hands.results([found])[0]
         columns = columns if len(columns) < opened.features else None
     apart = compact and not recipe.used_rule.shrinks  # a penalty shrinks the weights of all columns
-    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart)
+    epsilon = float(getattr(recipe, "epsilon", 0.0))
+    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart, epsilon)
 
 
 def _widened(state: State, shape: Shape) -> State:
@@ -217,38 +221,3 @@ def _begin(
     mixer = Mixer(mixing, shards, recipe.used_rule.traits.second_order)
     judge = Judge.of(recipe)
     return ClusterRun(recipe, mixer, mixes, Mixed(state), judge, generators, sizes, weight, products=terms)
-
-
-def _trained(
-    hands: Hands,
-    run: ClusterRun,
-    opened: Opened,
-    shape: Shape,
-    why: str | None,
-    scores: dict[str, float],
-    bound: Bound | None,
-    mixing: str,
-) -> ClusterTrained:
-    if run.judge.stop_reason == "converged":
-        run.mixed.state.converged()
-    names = next((facts.names for facts in opened.facts if facts.names is not None), None)
-    model: Model = model_of_run(hands, run, opened, shape.scale, why, names)
-    return ClusterTrained(
-        model,
-        run.recipe,
-        sum(run.sizes),
-        run.judge.history,
-        run.judge.stop_reason or "unfinished",
-        why,
-        scores,
-        run.products is not None,
-        shards=len(run.sizes),
-        mixing=mixing,
-        mixes=run.parts,
-        traffic=replace(run.traffic),
-        bound=bound,
-        losses=run.losses,
-        bad_lines=sum(facts.bad for facts in opened.facts),
-        states=(run.mixed.state,),
-        names=names,
-    )

@@ -188,6 +188,8 @@ def _sound(source: Source, kind: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         why = (str(error).strip().splitlines() or ["it cannot be read"])[0][:200]
         raise DataError(f"{source.name} is not a sound {kind} file: {why}") from None
+    except MemoryError:  # a size in the file decides what Arrow asks for
+        raise DataError(f"{source.name} is not a sound {kind} file, or needs more memory than there is") from None
 
 
 def _open_seekable(source: Source) -> Any:

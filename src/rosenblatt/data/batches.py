@@ -201,14 +201,19 @@ class Measures(Classes):
         >>> Measures.of([b"+1", b"0.5", b"1.0"]).values.tolist()
         [0.5, 1.0]
         """
-        return cls(np.unique(np.array([_measure(label) for label in labels], np.float64)))
+        return cls(np.unique(measures_of(labels)))
 
     def codes(self, batch: Batch) -> NDArray[np.int32]:
         """The codes of a batch's rows among these numbers; -1 for no label or an unknown one."""
-        numbers = np.array([_measure(label) for label in batch.labels], np.float64)
+        numbers = measures_of(batch.labels)
         places = np.minimum(np.searchsorted(self.values, numbers), max(len(self.values) - 1, 0))
         known = np.where(self.values[places] == numbers, places, -1) if len(self.values) else np.full(len(places), -1)
         return np.append(known, -1).astype(np.int32)[batch.codes]
+
+
+def measures_of(labels: Sequence[bytes]) -> NDArray[np.float64]:
+    """The numbers that labels in a file stand for."""
+    return np.array([_measure(label) for label in labels], np.float64)
 
 
 def _measure(label: bytes) -> float:

@@ -22,7 +22,6 @@ from rosenblatt.data.joining import Entries, join_features
 from rosenblatt.data.lines import BITS, Grams, check_hashing
 from rosenblatt.data.vectors import (
     as_strings,
-    bits_of,
     buffers_of,
     doubles_of,
     is_text,
@@ -168,7 +167,7 @@ class ColumnEncoder:
                 found.setdefault(row, f"the label {self.label!r} is missing")
             # Classes are held with the room of the longest for each.
             if is_text(labels.type):
-                for row in np.flatnonzero(bits_of(pc.greater(pc.binary_length(labels), LONGEST_LABEL))).tolist():
+                for row in np.flatnonzero(np.diff(buffers_of(labels)[1]) > LONGEST_LABEL).tolist():
                     found.setdefault(row, f"the label {self.label!r} is longer than {LONGEST_LABEL} bytes")
         return found
 

@@ -121,7 +121,7 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
         # On both sides of 2**63 NumPy makes floats of whole numbers, and loses digits.
         labels = np.array(y, np.uint64) if min(y) >= 0 and max(y) < 2**64 else labels
     if labels.ndim != 1:
-        raise LabelError(f"{name} should be a 1d array, one label a row; got an array of shape {labels.shape}")
+        raise LabelError(f"{name} should be a 1d array, one label per row; got an array of shape {labels.shape}")
     if labels.dtype.kind == "f":
         _check_whole(labels, name)
     elif labels.dtype.kind == "c":
@@ -149,6 +149,17 @@ def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
     elif (shape if shape is not None else np.shape(y) if _nested(y) else ())[1:]:
         return Indicators.of(y)
     return encode_labels(y)
+
+
+def one_label_of(y: Any, who: str) -> Labels:
+    """The same, where a row can have one label only."""
+    labels = labels_of(y, stacklevel=4)
+    if labels.several:
+        raise LabelError(
+            f"y has {len(labels.classes)} columns of labels, and {who} takes one label per row: "
+            "fit a learner on all columns, or this one on each column"
+        )
+    return labels
 
 
 def _nested(y: Any) -> bool:

@@ -110,8 +110,7 @@ class DictLearner(Learner):
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
-        stream = self._stream()
-        return self._reading().score_one(features, self.feature_columns) if stream is None else stream.scores(features)
+        return self._scores_of(self.learned, features)
 
     @property
     def n_features_in_(self) -> int:
@@ -146,9 +145,9 @@ class DictLearner(Learner):
 
     @feature_names_in_.deleter
     def feature_names_in_(self) -> None:
-        if "_feature_names" not in vars(self):
+        if "_feature_names" not in vars(self) and self._stream() is None:
             raise AttributeError("feature_names_in_")
-        del self._feature_names
+        self.__dict__.pop("_feature_names", None)  # those of a stream go with it
 
     def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""
@@ -160,6 +159,11 @@ class DictLearner(Learner):
         if weight * largest * max(recipe.used_rule.eta0, recipe.used_rule.C) > SAFE[8]:
             raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
         return weight
+
+    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
+        if (stream := learned.stream) is not None:
+            return stream.scores(features)
+        return learned.reading().score_one(features, self.feature_columns)
 
     def _stream(self) -> Stream | None:
         learned = vars(self).get("_learned")

@@ -107,18 +107,13 @@ class LinearLearner(Classifying, WeightLearner):
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
-        learned = self.__dict__.get("_learned")
-        if learned is not None and learned.stream is not None:
-            answering = learned.stream.engine
-        else:
-            answering = self._reading().stream_of(self.feature_columns)
+        learned = self.learned  # once: a new class that comes meanwhile has its own
+        stream = learned.stream
+        answering = learned.reading().stream_of(self.feature_columns) if stream is None else stream.engine
         if answering is not None:
             return answering.predict(features)
-        scores = self.scores_one(features)
-        learned = self.learned
-        if len(learned.classes) == 1:
-            return learned.labels_in_order[0]
-        return learned.labels_in_order[int(predict_codes(scores[None])[0])]
+        scores = self._scores_of(learned, features)
+        return learned.labels_in_order[0 if len(learned.classes) == 1 else int(predict_codes(scores[None])[0])]
 
     def predict_many(self, examples: Any) -> list[Any]:
         """The labels of examples, each a dict of names and numbers, as `predict_one` gives them."""

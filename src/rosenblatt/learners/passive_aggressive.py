@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.recipe.family import LimitedRecipe, PassiveAggressiveRecipe
@@ -45,7 +48,7 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
     Notes
     -----
     PA-I makes at most ``max(R², 1/C)(‖u‖² + 2C sum l*)`` mistakes, for any u with losses l*. Converged means that an
-    epoch passed without a mistake and its last weights separate the rows.
+    epoch passed without an update.
 
     References
     ----------
@@ -79,6 +82,21 @@ class NamedByLoss:
     warm_start: bool = False
     average: bool = False
 
+    # Its names for the weights with and without the mean, which its own tests ask for.
+    _average_coef = property(lambda self: self._weights_of(True)[0])
+    _average_intercept = property(lambda self: self._weights_of(True)[1])
+    _standard_coef = property(lambda self: self._weights_of(False)[0])
+    _standard_intercept = property(lambda self: self._weights_of(False)[1])
+
+    def _weights_of(self: Any, mean: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if not self.average or not self.has_learned:
+            raise AttributeError("the mean of the weights is kept with average=True, from the first fit on")
+        if mean:
+            return self.coef_, self.intercept_
+        raw = [state.settled() for state in self.learned.trimmed()]
+        weights = np.vstack([state.weights for state in raw]).reshape(self.coef_.shape)
+        return weights, np.concatenate([state.intercept for state in raw])
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveClassifier(NamedByLoss, LinearLearner):
@@ -95,7 +113,7 @@ class PassiveAggressiveClassifier(NamedByLoss, LinearLearner):
     average : bool, default=False
         Answer with the mean of the weights.
     multiclass : {"joint", "ovr"}, default="ovr"
-        One binary problem a class, as scikit-learn does it.
+        One binary problem for each class, as scikit-learn does it.
     fit_intercept, max_iter, tol, shuffle, random_state, class_weight, early_stopping, validation_fraction, \
 n_iter_no_change, warm_start, n_jobs, verbose
         As for `Perceptron`; `tol` is a share of the rows, not a difference of losses.

@@ -173,17 +173,3 @@ warm_start, verbose
         """The same by the family's own names."""
         losses: dict[str, Variant] = {"epsilon_insensitive": "PA-I", "squared_epsilon_insensitive": "PA-II"}
         return recipe_by_loss(self, PassiveAggressiveRegressionRecipe, losses)
-
-    # scikit-learn's names for the weights with and without the mean, which its own tests ask for.
-    _average_coef = property(lambda self: self._weights_of(True)[0])
-    _average_intercept = property(lambda self: self._weights_of(True)[1])
-    _standard_coef = property(lambda self: self._weights_of(False)[0])
-    _standard_intercept = property(lambda self: self._weights_of(False)[1])
-
-    def _weights_of(self, mean: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if not self.average or not self.has_learned:
-            raise AttributeError("the mean of the weights is kept with average=True, from the first fit on")
-        if mean:
-            return self.coef_, self.intercept_
-        raw = self.learned.trimmed()[0].settled()
-        return raw.weights[0].copy(), raw.intercept.copy()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, sorted_classes
+from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, one_label_of, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import check_columns
@@ -71,7 +71,7 @@ class Calibrated(Probable):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn, and fit the curves from scores to probabilities."""
         self._check()
-        self._begin(X, labels_of(y), sample_weight)
+        self._begin(X, one_label_of(y, "Calibrated"), sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -84,7 +84,7 @@ class Calibrated(Probable):
         classes : array-like, optional
             Labels that may come. Not needed: new labels are taken as they come.
         """
-        labels = labels_of(y)
+        labels = one_label_of(y, "Calibrated")
         if not hasattr(self, "learner_"):
             if classes is not None:
                 known = merge_classes(labels.classes, sorted_classes(classes))

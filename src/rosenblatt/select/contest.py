@@ -237,15 +237,14 @@ class Contest:
             self._contest.shuffle()
             found = self._run_epoch([course for course, _ in owners])
             for (course, candidate), (accuracy, _, _, separates, *_) in zip(owners, found, strict=True):
-                score = accuracy if self._judge is None else self._judged(course)
+                score = accuracy if self._judge is None else self._judged(self._judge, course)
                 candidate.note(course, score, bool(separates), most)
 
-    def _judged(self, course: int) -> float:
+    def _judged(self, judge: Measured, course: int) -> float:
         """The score of a contestant's answers on its fold, by the user's measure."""
-        assert self._judge is not None
         held = self._examples.folds[course % len(self._examples.folds)][1]
         weights = None if self._examples.weights is None else self._examples.weights[held]
-        return self._judge(self._contest.held_scores(course), self._examples.labels.take(held), weights)
+        return judge(self._contest.held_scores(course), self._examples.labels.take(held), weights)
 
     def _run_epoch(self, courses: list[int]) -> list[list[float]]:
         threads = min(self._threads, len(courses))

@@ -56,7 +56,7 @@ class Referee:
 
     def first_states(self, fitting: Fitting) -> list[list[Any]]:
         """Copies of the states before the first epoch, where its mistakes will not be known from counters."""
-        if self.shared and len(fitting.problems) == 1 and self.measure.is_accuracy:
+        if self.shared and len(fitting.problems) == 1 and self.measure.is_accuracy and not self.labels.several:
             return []
         return [[state.copy() for state in states] for states in fitting.restarts]
 
@@ -65,9 +65,7 @@ class Referee:
         if states:
             return self._replayed(fitting, states[restart])
         problem = fitting.problems[0]
-        mistakes = courses[restart].first_mistakes
-        assert mistakes is not None
-        return 1.0 - mistakes / problem.targets.total(problem.rows)
+        return 1.0 - courses[restart].first_mistakes / problem.targets.total(problem.rows)
 
     def _replayed(self, fitting: Fitting, states: list[Any]) -> float:
         """The same, by answers of all problems together: each block of rows is answered before it is learned.
@@ -85,12 +83,16 @@ class Referee:
         while done < len(order):
             block = order[done : done + max(1, done // BLOCK)]
             scores = _scores_of(states, self.table, block)
-            wrong += 0.0 if asked.measured else asked.take(block).weigh(asked.take(block).wrong(scores))
+            wrong += (
+                0.0
+                if asked.measured or self.labels.several
+                else asked.take(block).weigh(asked.take(block).wrong(scores))
+            )
             met.append(scores)
             for state, each in zip(states, fitting.problems, strict=True):
                 state.learn(self.table, each.targets, each.rule, order=block)
             done += len(block)
-        if not self.measure.is_accuracy:
+        if not self.measure.is_accuracy or self.labels.several:
             weights = None if self.weights is None else self.weights[order]
             return self.measure.of(np.vstack(met), self.labels.take(order), weights, None)
         return 1.0 - wrong / asked.total(order)

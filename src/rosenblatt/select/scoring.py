@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.labels import Indicators, Labels
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import ParameterError
 from rosenblatt.models.linear import predict_codes
@@ -90,7 +90,10 @@ def _asks_for_an_estimator(function: Callable[..., Any]) -> bool:
 
 
 def _accuracy(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-    return float(np.average(predict_codes(scores) == labels.codes, weights=weights))
+    """The share of the rows that are right; one with several labels is right if all of them are."""
+    asked = _Answered(scores, labels, calibrator)
+    right = asked.predict(asked.rows()) == asked.true()
+    return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=weights))
 
 
 def _r2(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
@@ -138,11 +141,15 @@ class _Answered:
         return np.arange(len(self.scores))[:, None]
 
     def true(self) -> NDArray[Any]:
+        if isinstance(self.labels, Indicators):
+            return self.labels.held.astype(np.int64)
         return self.labels.numbers if isinstance(self.labels, Numbers) else self.labels.classes[self.labels.codes]
 
     def predict(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         if isinstance(self.labels, Numbers):
             return self.scores[:, 0]
+        if isinstance(self.labels, Indicators):
+            return (self.scores >= 0).astype(np.int64)
         return self.labels.classes[predict_codes(self.scores)]
 
 

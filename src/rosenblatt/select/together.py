@@ -31,7 +31,8 @@ class Course:
         self.outcome: Outcome | None = None
         self.order: NDArray[np.uint32] | None = None
         self.one: Any = None
-        self.first_mistakes: float | None = None  # what the rows weigh that were mistakes in the first epoch
+        self.epochs = 0  # that are over
+        self.first_mistakes = 0.0  # what the rows weigh that were mistakes in the first of them
         self._weight_before = state.mistake_weight
         self._places = np.full(problem.table.count, -1) if state.stores_rows else None
         self._epochs = iter_epochs(state, problem, judge, orders, lambda history: None)
@@ -48,8 +49,9 @@ class Course:
     def finish_pass(self) -> None:
         """After the pass was run: count, validate, and see whether learning is over."""
         self.state.end_pass(self.one, self.problem.table, self._places)
-        if self.first_mistakes is None:
+        if self.epochs == 0:
             self.first_mistakes = self.state.mistake_weight - self._weight_before
+        self.epochs += 1
         self._advance()
 
     def _advance(self) -> None:

@@ -36,7 +36,7 @@ class Predict(Struct, Generic[Row], forbid_unknown_fields=True):
     after: Annotated[Seq | None, Meta(description="answer by a model that has learned up to this number")] = None
 
 
-class Ranked(Struct):
+class Ranked(Struct, gc=False):
     """A class and what speaks for it."""
 
     label: Label | float
@@ -44,7 +44,7 @@ class Ranked(Struct):
     probability: float | UnsetType = UNSET
 
 
-class Reason(Struct):
+class Reason(Struct, gc=False):
     """A feature that spoke for the answer, or against it if its share is negative."""
 
     feature: str
@@ -52,7 +52,7 @@ class Reason(Struct):
     share: float
 
 
-class Answer(Struct, omit_defaults=True):
+class Answer(Struct, omit_defaults=True, gc=False):
     """What is said of a row.
 
     The label is null before anything was learned, a number for a regression, and a list for a model that may give a

@@ -43,9 +43,9 @@ class Replay:
             if (before.id, before.last, before.chain) != (after.id, after.base, after.base_chain):
                 raise DataError(f"{after.path} does not go on where {before.path} ends")
         if until is not None and not first.base <= until <= self.logs[-1].last:
-            raise DataError(
-                f"--until {until}: {first.path} holds the examples from {first.base + 1} to {self.logs[-1].last}"
-            )
+            last = self.logs[-1].last
+            held = f"the examples from {first.base + 1} to {last}" if last > first.base else f"none beyond {last}"
+            raise DataError(f"--until {until}: {first.path} holds {held}")
         self.encoder = None if first.encoder is None else encoder_from(json.loads(first.encoder))
         self.form = Form({}, Limits(), self.encoder)
 

@@ -72,6 +72,17 @@ class Array:
                 made[new] = made[new] + mix[new, old] * values[old]
         return made
 
+    def with_classes_at(self, values: NDArray[Any], classes: int, places: NDArray[np.intp]) -> NDArray[Any]:
+        """The values for so many weight rows, the old ones at these places."""
+        if self.shape not in ("weights", "classes"):
+            return values.copy()
+        made = np.full((classes, *values.shape[1:]), self.begin if self.inherits else 0.0, values.dtype)
+        if self.inherits:
+            made[places] = values
+        else:
+            made[places] += values
+        return made
+
 
 EVERY: tuple[Array, ...] = (
     Array("weights", "weights", as_rows=True),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import places_in
 from rosenblatt.learners.state.learning import LearningState
+from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.recipe.recipe import Recipe
 
@@ -32,6 +33,8 @@ def _joint(state: AnyState, old: int, new: int, places: NDArray[np.intp], share:
     """Two classes share one weight row ``w``: with a third, the larger class gets ``share·w`` and the smaller
     ``-share·w``, what the joint rule would have given them.
     """
+    if old > 2 and isinstance(state, State):  # as quick as copying, however many classes there are
+        return state.with_classes_at(new, places)  # type: ignore[return-value]
     mix = np.zeros((new, weight_rows(old)))
     if old == 2:
         mix[places[1], 0], mix[places[0], 0] = share, -share
@@ -42,10 +45,9 @@ def _joint(state: AnyState, old: int, new: int, places: NDArray[np.intp], share:
 
 def _ovr(states: list[AnyState], old: int, new: int, places: NDArray[np.intp]) -> list[AnyState]:
     """One binary problem each, new ones from 0."""
-    result = [states[0].fresh() for _ in range(new)]
+    known: dict[int, AnyState] = {}
     if old == 2:
-        result[places[0]], result[places[1]] = states[0].with_classes(np.array([[-1.0]])), states[0]
+        known = {int(places[0]): states[0].with_classes(np.array([[-1.0]])), int(places[1]): states[0]}
     elif old > 2:
-        for place, state in zip(places, states, strict=True):
-            result[place] = state
-    return result
+        known = dict(zip(places.tolist(), states, strict=True))
+    return [known[place] if place in known else states[0].fresh() for place in range(new)]

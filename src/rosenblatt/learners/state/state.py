@@ -196,6 +196,18 @@ class State(Counted):
         state.remembered = self.remembered.with_classes(mix)
         return state
 
+    def with_classes_at(self, classes: int, places: NDArray[np.intp]) -> State:
+        """The same state over so many classes, the old ones at these places: nothing is mixed."""
+        if self.stores_rows:
+            mix = np.zeros((classes, len(places)))
+            mix[places, np.arange(len(places))] = 1.0
+            return self.with_classes(mix)
+        settled = self.settled()
+        state = settled.copy()
+        for array in self._declared():
+            state.arrays[array.name] = array.with_classes_at(settled.arrays[array.name], classes, places)
+        return state
+
     def settled(self) -> State:
         """This state with all weights brought up to date: a copy if there is a penalty, else itself."""
         if self.penalty == NO_PENALTY:

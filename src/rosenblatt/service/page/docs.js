@@ -36,7 +36,7 @@ const sections = Object.entries(api.paths).flatMap(([path, methods]) =>
 			"section",
 			{ class: "panel" },
 			make("h2", {}, `${method.toUpperCase()} ${path}`),
-			make("p", {}, `${operation.summary}.`),
+			make("p", {}, operation.summary),
 			...content("takes", operation.requestBody?.content),
 			...content("answers", operation.responses["200"].content),
 			make(
