@@ -165,6 +165,11 @@ class DictLearner(Learner):
             raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
         return weight
 
+    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
+        if (stream := learned.stream) is not None:
+            return stream.scores(features)
+        return learned.reading().score_one(features, self.feature_columns)
+
     def _stream(self) -> Stream | None:
         learned = vars(self).get("_learned")
         return None if learned is None else learned.stream
