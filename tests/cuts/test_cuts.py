@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 WRITERS = {"data/output.py", "data/partfile.py", "data/blockfile.py", "data/sources.py"}
 # The log of a server is SQLite's to write, and its lock is an empty file; tests/service kills that. What is made of a
 # log goes through the one writer, as a model and as predictions do above.
-OF_THE_SERVICE = {"service/log.py"}
+OF_THE_SERVICE = {"service/connection.py"}
 REPLAYED = {"replay -o", "replay --export"}
 
 

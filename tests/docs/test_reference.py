@@ -63,6 +63,8 @@ def write_data(folder: Path) -> None:
     (folder / "rows.svm").write_text(rows)
     (folder / "more.svm").write_text(rows[: rows.index("\n") + 1])
     (folder / "bad.svm").write_text(rows + "1 1:nan\n")
+    clicks = "".join(f"{1 - 2 * (i % 2)} |user u{i % 3} |page p{(i + i // 3) % 4}\n" for i in range(60))
+    (folder / "clicks.vw").write_text(clicks)
     (folder / "and.csv").write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n")
 
 

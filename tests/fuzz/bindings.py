@@ -311,6 +311,14 @@ def _learn_one(c: Chooser) -> None:
             continue
 
 
+def _learn_many(c: Chooser) -> Any:
+    stream, held = _stream(c)
+    many = [_features(c, held, stream) for _ in range(4)]
+    labels = [Evil(held.clear, hash("yes")) if c.strange() else c.random.choice(("yes", "no", "new")) for _ in many]
+    stream.learn_many(many, labels, c.whole(0), c.maybe(lambda: [c.number(1.0) for _ in many]))
+    return stream.predict_many(many)
+
+
 def _use_rows(c: Chooser, call: Callable[[Any], Any]) -> Any:
     rows = c.rows()
     if c.random.random() < 0.3:
@@ -408,6 +416,12 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Rows.count": lambda c: c.rows().count,
     "Rows.features": lambda c: c.rows().features,
     "Rows.sparse": lambda c: c.rows().sparse,
+    "Rows.float32": lambda c: c.rows().float32,
+    "stored_rows": lambda c: engine.largest_sizes(
+        engine.stored_rows(
+            c.array([[1, 2], [3, 0], [0, 1]], c.random.choice(("u1", "i2", "f2", "?"))), float32=c.flag(),
+            bfloat16=c.flag())
+    ),
     "dense_rows": lambda c: c.dense(),
     "sparse_rows": lambda c: c.sparse(),
     "structure": lambda c: engine.structure(c.rows(), c.whole(4)),
@@ -436,10 +450,15 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Contest.held_scores": _contest_run,
     "Contest.take_state": _contest_run,
     "scores": _scores,
+    "log": lambda c: engine.log(c.array([1.0, 2.0])),
+    "sigmoid": lambda c: engine.sigmoid(c.array([1.0, -2.0])),
+    "softplus": lambda c: engine.softplus(c.array([1.0, -2.0])),
     "votes": _votes,
     "Stream": _stream,
     "Stream.learn": _learn_one,
     "Stream.predict": _learn_one,
+    "Stream.learn_many": _learn_many,
+    "Stream.predict_many": _learn_many,
     "Stream.scores": _learn_one,
     "Stream.check": lambda c: engine.Stream.check(_features(c, {})),
     "Stream.hashed": lambda c: engine.Stream.hashed(_features(c, {}), _bits(c)),

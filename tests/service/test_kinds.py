@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,15 @@ def served(learner: Any, y: Any, folder: Path, values: Any = X) -> tuple[Any, Se
     return model, Service(form_of(model, Limits()), Limits(), model=model), path
 
 
+def awaited(coroutine: Any) -> bytes:
+    """What it returns, in a thread of its own: a browser of other tests may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 def ask(service: Service, **asked: Any) -> Any:
     body = json.dumps(asked).encode()
-    return json.loads(asyncio.run(service.predict(body, JSON, b"")))
+    return json.loads(awaited(service.predict(body, JSON, b"")))
 
 
 def ask_arrow(service: Service, values: Any) -> pa.Table:
@@ -74,7 +81,7 @@ def ask_arrow(service: Service, values: Any) -> pa.Table:
     table = pa.table({str(at): values[:, at] for at in range(values.shape[1])})
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    found = asyncio.run(service.predict(sink.getvalue(), ARROW, b"", packed=True))
+    found = awaited(service.predict(sink.getvalue(), ARROW, b"", packed=True))
     return pa.ipc.open_stream(found).read_all()
 
 

@@ -48,9 +48,9 @@ class Spread:
 def spread_labels(chunk: Any, *, first: bool = False) -> Spread | None:
     """A line for each label, or with the `first` label only; None if no line has several.
 
-    >>> spread = spread_labels(b"__label__a __label__b one two\\n__label__a three\\n")
+    >>> spread = spread_labels(b"__label__a __label__b one two\\n__label__a three")
     >>> spread.text, spread.origin.tolist()
-    (b'__label__a one two\\n__label__b one two\\n__label__a three\\n', [0, 0, 1])
+    (b'__label__a one two\\n__label__b one two\\n__label__a three', [0, 0, 1])
     """
     text = bytes(chunk)
     if not _SEVERAL.search(text):

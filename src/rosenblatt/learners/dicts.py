@@ -87,8 +87,8 @@ class DictLearner(Learner):
         Examples
         --------
         >>> from rosenblatt import Perceptron
-        >>> words = [{"free": 1, "win": 2}, {"lunch": 1, "at": 1}, {"free": 1, "lunch": 1}]
-        >>> learner = Perceptron().learn_many(words, ["spam", "ham", "ham"])
+        >>> words = [{"free": 1, "win": 2}, {"lunch": 1, "at": 1}, {"free": 1, "win": 1}]
+        >>> learner = Perceptron().learn_many(words, ["spam", "ham", "spam"])
         >>> learner.predict_many([{"win": 1}, {"lunch": 1}])
         ['spam', 'ham']
         """
@@ -148,11 +148,6 @@ class DictLearner(Learner):
         if "_feature_names" not in vars(self) and self._stream() is None:
             raise AttributeError("feature_names_in_")
         self.__dict__.pop("_feature_names", None)  # those of a stream go with it
-
-    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
-        if (stream := learned.stream) is not None:
-            return stream.scores(features)
-        return learned.reading().score_one(features, self.feature_columns)
 
     def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""

@@ -133,8 +133,8 @@ n_iter_no_change, warm_start, n_jobs, verbose
     --------
     >>> from rosenblatt import PassiveAggressiveRegression
     >>> learner = PassiveAggressiveRegression(variant="PA", epsilon=0.01).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
-    >>> learner.converged_, learner.predict([[10.0]]).round(0).tolist()
-    (True, [21.0])
+    >>> learner.predict([[10.0]]).round(0).tolist()
+    [21.0]
     """
 
 
