@@ -155,7 +155,7 @@ lock:
 
 $(BENCH)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/pip install --quiet $(BUILD)
+	$(BENCH)/bin/pip install --quiet $(BUILD) setuptools wheel  # for peers without a wheel
 	$(BENCH)/bin/pip install --quiet --no-build-isolation -C build-dir=build/bench ".[theory,plot,serve]" -r benchmarks/requirements.txt
 	touch $@
 
