@@ -132,6 +132,25 @@ def test_what_lies_beside_a_run_is_checked_too(data: Path, tmp_path: Path, every
     assert "is not a sound checkpoint: it does not say how often it is written" in told
 
 
+@pytest.mark.parametrize(
+    ("part", "name", "told"),
+    [
+        ("limits", {"line": []}, "it counts [] of something"),
+        ("limits", {"columns": None}, "it counts None of something"),
+        ("wishes", {"missing": [3]}, "its 'missing' cannot be read"),
+        ("wishes", {"header": "yes"}, "its 'header' cannot be read"),
+        ("wishes", {"delimiter": 1}, "its 'delimiter' cannot be read"),
+    ],
+)
+def test_how_the_data_are_read_is_checked_too(
+    data: Path, tmp_path: Path, part: str, name: dict[str, Any], told: str
+) -> None:
+    held = stop_at_once(tmp_path / "c", data, "--block", 64, "-o", tmp_path / "m")
+    header, tensors = read_container(held, "checkpoint")
+    write_container(held, "checkpoint", header | {part: header[part] | name}, tensors)
+    assert told in run("train", "--resume", held, "-o", tmp_path / "m", check=1).stderr
+
+
 def test_all_data_is_hashed_only_for_a_cache_or_a_checkpoint(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

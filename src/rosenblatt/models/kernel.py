@@ -89,7 +89,7 @@ class Kernel:
             raise ModelError(f"it has the unknown kernel {name!r}")
         if not (isinstance(gamma, float) and isinstance(coef0, float) and isinstance(degree, int)):
             raise ModelError("the numbers of its kernel are not numbers")
-        if not (gamma > 0 and np.isfinite(gamma) and np.isfinite(coef0) and degree >= 1):
+        if not (gamma > 0 and np.isfinite(gamma) and np.isfinite(coef0) and 1 <= degree < 1 << 31):
             raise ModelError("the numbers of its kernel are out of range")
         return cls(name, gamma, coef0, degree)
 

@@ -39,6 +39,16 @@ def check_header(header: dict[str, Any]) -> None:
         raise ModelError("what it says of its training cannot be read")
     if not isinstance(header["extra"], dict):
         raise ModelError("it does not say where its run was to end")
+    for limit in header.get("limits", {}).values():
+        count_of(limit)
+    for name, wish in header.get("wishes", {}).items():
+        kind = {"header": bool, "missing": list}.get(name, str)
+        if wish is not None and not (isinstance(wish, kind) and all(isinstance(each, str) for each in _listed(wish))):
+            raise ModelError(f"its {name!r} cannot be read")
+
+
+def _listed(wish: Any) -> list[Any]:
+    return wish if isinstance(wish, list) else []
 
 
 _REASONS = (None, "converged", "no_change", "max_iter")
