@@ -6,6 +6,7 @@ Invariant: answers come in the order of the rows, and figures are those of one p
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -105,7 +106,7 @@ def iter_parts(
 
     What was lost with workers is done again, from the first part whose answer was not yet given.
     """
-    hands, done, losses = hands_of(client, n_jobs, patience), 0, 0
+    hands, done, losses, moved = hands_of(client, n_jobs, patience), 0, 0, time.monotonic()
     try:
         while True:
             try:
@@ -115,14 +116,15 @@ def iter_parts(
                 while found:
                     answer = hands.results(found[:1])[0]
                     del found[0]
-                    done, losses = done + 1, 0
+                    done, losses, moved = done + 1, 0, time.monotonic()
                     yield answer
                 return
             except Lost as error:
                 losses += 1
-                if losses >= MOST_LOSSES:
+                if losses >= MOST_LOSSES and time.monotonic() - moved > hands.patience:
                     why = " ".join(str(error).split())[:300]
                     raise ClusterError(f"workers were lost {losses} times in a row at the same work: {why}") from None
+                time.sleep(min(0.1 * 2**losses, 5.0))
     finally:
         hands.close()
 

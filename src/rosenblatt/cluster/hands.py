@@ -24,7 +24,12 @@ class Lost(Exception):
 
 
 class Hands(Protocol):
-    """Runs functions on results of other functions."""
+    """Runs functions on results of other functions.
+
+    It gives up when, for `patience` seconds, nothing that was begun has come to its end.
+    """
+
+    patience: float
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """A handle on what the function will return."""
@@ -43,7 +48,9 @@ class Hands(Protocol):
 
 
 class Threads:
-    """Threads of this process; nothing travels."""
+    """Threads of this process; nothing travels, and nothing is lost."""
+
+    patience = 0.0
 
     def __init__(self, n_jobs: int | None) -> None:
         self._pool = ThreadPoolExecutor(count_threads(n_jobs))
@@ -80,7 +87,8 @@ class Workers:
     ----------
     client : distributed.Client
     patience : float
-        Seconds to wait while there is no worker at all, before that is an error.
+        Seconds to wait while there is no worker at all, or while workers are lost before they are through with
+        anything, before that is an error.
     """
 
     def __init__(self, client: Any, patience: float) -> None:

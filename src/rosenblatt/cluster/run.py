@@ -26,7 +26,7 @@ from rosenblatt.recipe.recipe import LinearRecipe
 
 SAFE_SECONDS = 20.0  # of work that may have to be done again
 SAFE_EPOCHS = 16  # after which the scheduler may forget how a state was made
-MOST_LOSSES = 10  # in a row, without getting any further
+MOST_LOSSES = 10  # at least, in a row, without getting any further
 
 
 @dataclass
@@ -79,7 +79,7 @@ class ClusterRun:
         With `on_mix` the state comes to the client after every mix, to be saved; else from time to time. `on_shard` is
         called from another thread when a shard is through with its part.
         """
-        sent, failures = hands.traffic(), 0
+        sent, failures, moved = hands.traffic(), 0, time.monotonic()
         handles: tuple[Any, Any] | None = None
         age = 0  # mixes since the client's copy went out to the workers
         while self.judge.stop_reason is None:
@@ -94,11 +94,11 @@ class ClusterRun:
                 else:
                     handles = self._run_part(hands, rows, handles, self.place + 1, on_shard)
                 self.mixed = hands.results([handles[0]])[0]
-                age, failures = age + self.traffic.mixes - before, 0
+                age, failures, moved = age + self.traffic.mixes - before, 0, time.monotonic()
             except Lost as error:
                 self._restore(known)
                 self.losses, failures, handles = self.losses + 1, failures + 1, None
-                if failures >= MOST_LOSSES:
+                if failures >= MOST_LOSSES and time.monotonic() - moved > hands.patience:
                     raise ClusterError(
                         f"workers were lost {failures} times in a row at the same work, the last time with: "
                         f"{' '.join(str(error).split())[:300]}"

@@ -87,7 +87,7 @@ def train(
     resume : bool, default=False
         Go on from the checkpoint, if there is one.
     patience : float
-        Seconds to wait while the cluster has no worker at all.
+        Seconds to wait while the cluster has no worker at all, or loses each before it is through with anything.
     products, **parameters
         As for `rosenblatt.train`.
 
