@@ -87,7 +87,8 @@ template <bool fetch = false, class T>
   return L::sum(sum) + rest;
 }
 
-// The end of a dot product, as in `dot`: fewer than four lanes, at a and b.
+// The end of a dot product, as in `dot`: fewer than four lanes, at a and b. `dot` has its own, since by this one the
+// compiler makes 11 % more instructions of rows of 20 floats.
 template <class T, class V = typename Lanes<T>::vector>
 [[gnu::always_inline]] inline T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t n) {
   using L = Lanes<T>;
