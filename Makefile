@@ -125,12 +125,17 @@ KILLS ?= 1000
 kills: $(VENV)/.installed
 	$(BIN)/python tests/kills/kills.py $(KILLS)
 
-# What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
+# Bytecode of all that is installed, on all cores: pip would use one, and a Python that is told to write none would
+# compile NumPy at every start of the command.
+BYTECODE := -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib
+
+# What a user installs, and nothing else.
 define INSTALL
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Fetching the dependencies and compiling the engine: $(2)"
 	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
 	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=$(1) .
+	-$(BIN)/python $(BYTECODE)
 	touch $@
 endef
 
@@ -143,6 +148,7 @@ $(VENV)/.base: $(SOURCES)
 $(VENV)/.installed: $(VENV)/.base
 	@echo "Fetching what the tests and linters need, into $(VENV)"
 	$(BIN)/$(LOCKED) -r requirements/test.txt
+	-$(BIN)/python $(BYTECODE)
 	touch $@
 
 # New versions, for all platforms; it needs uv.
