@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows.hpp"
+#include "scan.hpp"
 
 namespace rosenblatt {
 
@@ -24,16 +24,15 @@ Columns columns_of(const DenseRows<T>& rows) {
   std::vector<double> sum(n), square(n), largest(n);
   const double* __restrict from = shift.data();
   double* __restrict s = sum.data(), * __restrict q = square.data(), * __restrict most = largest.data();
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    rows.open(i);
-    const T* __restrict x = rows.row(i);
+  for_each_dense(rows, [&](std::int64_t, const T* __restrict x) {
     for (std::size_t j = 0; j < n; ++j) {
       const double value = static_cast<double>(x[j]), away = value - from[j], size = value < 0 ? -value : value;
       s[j] += away;
       q[j] += away * away;
       most[j] = size > most[j] ? size : most[j];
     }
-  }
+    return true;
+  });
   const double count = static_cast<double>(rows.count);
   for (std::size_t j = 0; j < n; ++j) {
     const double mean = sum[j] / count;

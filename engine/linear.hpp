@@ -124,11 +124,12 @@ void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Part
     if (rows.stored) {
       const Whole<Rows> all{rows, task, order, poll};
       Poll inner;
-      return for_each_block(rows, &task, order, part, poll, [&](const Rows& few, const AnyTask& asked, Part at) {
+      return for_each_block(rows, order, part, poll, [&](Block<T>& block) {
         const std::size_t logged = state.log ? state.log->rows.size() : 0;
-        learn(few, asked, {nullptr, few.count}, {0, few.count}, state, rule, keep, inner, &all);
+        const Order among = block.order();
+        learn(block.rows(), block.task(task), among, {0, among.count}, state, rule, keep, inner, &all);
         for (std::size_t k = logged; state.log && k < state.log->rows.size(); ++k)
-          state.log->rows[k] = order[at.begin + state.log->rows[k]];
+          state.log->rows[k] = block.row_of(state.log->rows[k]);
       });
     }
   }
@@ -159,8 +160,9 @@ double Loops<Rows>::count_mistakes(const Rows& rows, const AnyTask& task, Order 
   if constexpr (!Rows::sparse) {
     if (rows.stored) {
       Poll inner;
-      for_each_block(rows, &task, order, {0, order.count}, poll, [&](const Rows& few, const AnyTask& asked, Part) {
-        if (found < limit) found = count_mistakes(few, asked, {nullptr, few.count}, model, limit, inner, found);
+      for_each_block(rows, order, {0, order.count}, poll, [&](Block<T>& block) {
+        if (found < limit)
+          found = count_mistakes(block.rows(), block.task(task), block.order(), model, limit, inner, found);
       });
       return found;
     }
@@ -176,10 +178,9 @@ void Loops<Rows>::add_share(const Rows& rows, const AnyTask& task, Order order, 
   if constexpr (!Rows::sparse) {
     if (rows.stored) {
       Poll inner;
-      return for_each_block(rows, &task, order, {0, order.count}, poll,
-                            [&](const Rows& few, const AnyTask& asked, Part) {
-                              add_share(few, asked, {nullptr, few.count}, model, inner, share);
-                            });
+      return for_each_block(rows, order, {0, order.count}, poll, [&](Block<T>& block) {
+        add_share(block.rows(), block.task(task), block.order(), model, inner, share);
+      });
     }
   }
   const auto count = [&](const auto& given) {
@@ -210,8 +211,9 @@ void Loops<Rows>::scores(const Rows& rows, Order order, const Linear<Rows>& mode
     if constexpr (!Rows::sparse) {
       if (rows.stored) {
         Poll inner;
-        return for_each_block(rows, nullptr, order, part, asked, [&](const Rows& few, const AnyTask&, Part) {
-          for_each_score(few, {nullptr, few.count}, {0, few.count}, model, inner, write);
+        return for_each_block(rows, order, part, asked, [&](Block<T>& block) {
+          const Order among = block.order();
+          for_each_score(block.rows(), among, {0, among.count}, model, inner, write);
         });
       }
     }

@@ -3,8 +3,21 @@
 #include <algorithm>
 
 #include "loops.hpp"
+#include "strips.hpp"
 
 namespace rosenblatt {
+
+namespace {
+
+// Rows in columns are loaded window by window, and a turn that is shorter would load them row by row.
+template <class Rows>
+std::int64_t least_turn(const Rows& rows) {
+  if constexpr (!Rows::sparse)
+    if (rows.stored && rows.stored->in_columns()) return window_rows;
+  return 8;
+}
+
+}  // namespace
 
 Pass make_pass(const AnyRows& any_rows, const AnyTask& task, Order order, const StateView& view, const AnyRule& rule,
                const Shrinking* penalty) {
@@ -16,6 +29,7 @@ Pass make_pass(const AnyRows& any_rows, const AnyTask& task, Order order, const 
         made = {order,
                 rows.values_a_row() * static_cast<std::int64_t>(sizeof(T)),
                 state.K * state.features * static_cast<std::int64_t>(sizeof(T)),
+                least_turn(rows),
                 {}};
         made.run = [=, chosen = bind_rule(rule, state, penalty), kept = bind_keep(state, penalty)](
                        Order whole, Part part, Poll& poll) mutable {
@@ -33,7 +47,7 @@ void run_together(const std::vector<const Pass*>& passes, Poll& poll) {
   if (passes.size() == 1) return first.run(order, {0, order.count}, poll);
   constexpr std::int64_t cached = 1 << 17;  // half of a small second-level cache
   const std::int64_t block_bytes = std::max(cached, first.weight_bytes);
-  const std::int64_t block = std::max<std::int64_t>(8, block_bytes / std::max<std::int64_t>(1, first.bytes_per_row));
+  const std::int64_t block = std::max(first.least_rows, block_bytes / std::max<std::int64_t>(1, first.bytes_per_row));
   Poll inner;
   std::int64_t turns = 0;
   for (std::int64_t begin = 0; begin < order.count; begin += block) {

@@ -24,6 +24,7 @@ using AnyRows =
 struct Pass {
   Order order;
   std::int64_t bytes_per_row, weight_bytes;
+  std::int64_t least_rows;  // of a turn
   std::function<void(Order, Part, Poll&)> run;
 };
 

@@ -9,8 +9,8 @@
 //   dot(i, w, next)           the same dot product; row `next` comes after it in an order that jumps
 // K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
 // the weights of all classes for one feature then lie in one cache line.
-// Dense rows may lie there in another type (stored.hpp). Then a row can be read after open(i), by whoever has Opened
-// the rows; the loops of linear.hpp widen a few rows at a time instead (widened.hpp).
+// Dense rows may lie there in another type, or in columns (stored.hpp). Then a row can be read after open(i), by
+// whoever has Opened the rows; the loops of linear.hpp widen a few rows at a time instead (widened.hpp).
 #pragma once
 
 #include <algorithm>
@@ -46,12 +46,12 @@ struct DenseRows {
   std::int64_t features;
   std::int64_t stride;               // from one row to the next, in values
   const T* squared_norms = nullptr;  // where many learners share the rows
-  const Stored* stored = nullptr;    // where the rows lie in another type: `values` is then the open row, and stride 0
+  const Stored* stored = nullptr;    // where rows lie otherwise: `values` is then the open row, and stride 0
   T* room = nullptr;
 
   const T* row(std::int64_t i) const { return values + i * stride; }
   ALWAYS_INLINE void open(std::int64_t i) const {
-    if (stored) stored->widen(i, features, room);
+    if (stored) stored->widen(i, room);
   }
   ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return rosenblatt::dot(row(i), w, features); }
   ALWAYS_INLINE T dot(std::int64_t i, const T* w, std::int64_t next) const {
@@ -238,32 +238,6 @@ class Opened {
   Rows rows_;
   std::vector<typename Rows::Value> room_;
 };
-
-// Where the first value lies that cannot be learned from; row -1 if there is none.
-struct Place {
-  std::int64_t row = -1;
-  std::int64_t column = -1;
-};
-
-template <class T>
-Place first_unusable(const DenseRows<T>& rows) {
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    rows.open(i);
-    if (all_usable(rows.row(i), rows.features)) continue;
-    for (std::int64_t j = 0; j < rows.features; ++j)
-      if (!all_usable(rows.row(i) + j, 1)) return {i, j};
-  }
-  return {};
-}
-
-template <class T, class Index>
-Place first_unusable(const SparseRows<T, Index>& rows) {
-  if (all_usable(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0])) return {};
-  for (std::int64_t i = 0; i < rows.count; ++i)
-    for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
-      if (!all_usable(rows.values + p, 1)) return {i, static_cast<std::int64_t>(rows.indices[p])};
-  return {};
-}
 
 enum class Structure { sound, unsorted, broken };
 

@@ -59,10 +59,11 @@ auto as_kind(const std::byte* at, Kind kind, F&& f) {
   }
 }
 
-template <class T>
-void widen_row(const std::byte* at, Kind kind, std::int64_t n, T* __restrict to) {
-  as_kind(at, kind, [&](const auto* __restrict x) {
-    for (std::int64_t j = 0; j < n; ++j) to[j] = static_cast<T>(x[j]);
+// Values of one column into a column of rows that lie side by side; at(k): which row of the column is k-th.
+template <class T, class At>
+void fill(const Stored::Column& column, std::int64_t count, T* __restrict to, std::int64_t features, At&& at) {
+  as_kind(column.first, column.kind, [&](const auto* __restrict x) {
+    for (std::int64_t k = 0; k < count; ++k) to[k * features] = static_cast<T>(x[at(k) * column.stride]);
   });
 }
 
@@ -72,13 +73,86 @@ std::size_t size_of(Kind kind) {
   return as_kind(nullptr, kind, [](const auto* x) { return sizeof(*x); });
 }
 
-void Stored::widen(std::int64_t i, std::int64_t n, float* to) const { widen_row(first_ + i * stride_, kind_, n, to); }
+Stored::Stored(std::vector<std::int64_t> begins, std::vector<Column> columns)
+    : features_(static_cast<std::int64_t>(columns.size() / (begins.size() - 1))), begins_(std::move(begins)),
+      columns_(std::move(columns)) {
+  kind_ = columns_[0].kind;
+  alike_ = std::all_of(columns_.begin(), columns_.end(), [&](const Column& each) { return each.kind == kind_; });
+}
 
-void Stored::widen(std::int64_t i, std::int64_t n, double* to) const { widen_row(first_ + i * stride_, kind_, n, to); }
+std::size_t Stored::piece_of(std::int64_t i) const {
+  if (begins_.size() == 2) return 0;
+  return std::upper_bound(begins_.begin(), begins_.end() - 1, i) - begins_.begin() - 1;
+}
+
+template <class T>
+void Stored::widen_row(std::int64_t i, T* __restrict to) const {
+  if (!in_columns()) {
+    as_kind(first_ + i * stride_, kind_, [&](const auto* __restrict x) {
+      for (std::int64_t j = 0; j < features_; ++j) to[j] = static_cast<T>(x[j]);
+    });
+    return;
+  }
+  const std::size_t piece = piece_of(i);
+  const std::int64_t k = i - begins_[piece];
+  const Column* const columns = columns_.data() + piece * features_;
+  if (!alike_) {
+    for (std::int64_t j = 0; j < features_; ++j) fill(columns[j], 1, to + j, 1, [&](std::int64_t) { return k; });
+    return;
+  }
+  as_kind(nullptr, kind_, [&](const auto* none) {
+    for (std::int64_t j = 0; j < features_; ++j)
+      to[j] = static_cast<T>(reinterpret_cast<decltype(none)>(columns[j].first)[k * columns[j].stride]);
+  });
+}
+
+template <class T>
+void Stored::gather_rows(const std::int64_t* rows, std::int64_t count, T* to) const {
+  if (!in_columns()) {
+    for (std::int64_t k = 0; k < count; ++k) widen_row(rows[k], to + k * features_);
+    return;
+  }
+  for (std::int64_t done = 0; done < count;) {
+    const std::size_t piece = piece_of(rows[done]);
+    const std::int64_t begin = begins_[piece], end = begins_[piece + 1];
+    std::int64_t next = done + 1;
+    bool side_by_side = true;
+    for (; next < count && rows[next] >= begin && rows[next] < end; ++next)
+      side_by_side = side_by_side && rows[next] == rows[next - 1] + 1;
+    const Column* const columns = columns_.data() + piece * features_;
+    const std::int64_t first = rows[done] - begin;
+    for (std::int64_t j = 0; j < features_; ++j) {
+      T* const out = to + done * features_ + j;
+      if (side_by_side)
+        fill(columns[j], next - done, out, features_, [&](std::int64_t k) { return first + k; });
+      else
+        fill(columns[j], next - done, out, features_, [&](std::int64_t k) { return rows[done + k] - begin; });
+    }
+    done = next;
+  }
+}
+
+void Stored::widen(std::int64_t i, float* to) const { widen_row(i, to); }
+void Stored::widen(std::int64_t i, double* to) const { widen_row(i, to); }
+void Stored::gather(const std::int64_t* rows, std::int64_t count, float* to) const { gather_rows(rows, count, to); }
+void Stored::gather(const std::int64_t* rows, std::int64_t count, double* to) const { gather_rows(rows, count, to); }
 
 void Stored::prefetch(std::int64_t i) const {
+  if (in_columns()) return;
   const std::byte* const row = first_ + i * stride_;
-  for (std::size_t at = 0; at < std::min(bytes_, prefetch_bytes); at += 64) __builtin_prefetch(row + at);
+  const std::size_t bytes = features_ * size_of(kind_);
+  for (std::size_t at = 0; at < std::min(bytes, prefetch_bytes); at += 64) __builtin_prefetch(row + at);
+}
+
+void Stored::prefetch_columns(std::int64_t first, std::int64_t count) const {
+  const std::size_t piece = piece_of(first);
+  const Column* const columns = columns_.data() + piece * features_;
+  for (std::int64_t j = 0; j < features_; ++j) {
+    if (columns[j].stride != 1) continue;
+    const std::int64_t size = static_cast<std::int64_t>(size_of(columns[j].kind));
+    const std::byte* const at = columns[j].first + (first - begins_[piece]) * size;
+    for (std::int64_t byte = 0; byte < count * size; byte += 64) __builtin_prefetch(at + byte);
+  }
 }
 
 }  // namespace rosenblatt

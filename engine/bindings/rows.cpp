@@ -42,19 +42,89 @@ Kind kind_of(const AnyTable& values, bool bfloat16) {
   throw nb::type_error("values: their type cannot be read where it lies");
 }
 
-// Dense rows, learned in another type than they lie in.
+Rows rows_of(Stored&& stored, std::int64_t count, std::int64_t features, bool float32, std::vector<nb::object> owners) {
+  auto* held = new Stored(std::move(stored));
+  owners.push_back(nb::capsule(held, [](void* p) noexcept { delete static_cast<Stored*>(p); }));
+  const auto made = [&]<class T>(T) -> AnyRows { return DenseRows<T>{nullptr, count, features, 0, nullptr, held}; };
+  return {float32 ? made(float{}) : made(double{}), std::move(owners)};
+}
+
+// Dense rows, learned otherwise than they lie.
 Rows stored_rows(const AnyTable& values, bool float32, bool bfloat16) {
   if (values.ndim() != 2) throw nb::value_error("values: must have two dimensions");
-  if (values.size() > 0 && values.shape(1) > 1 && values.stride(1) != 1)
-    throw nb::value_error("values: the values of a row must lie side by side (C order)");
   const Kind kind = kind_of(values, bfloat16);
+  const std::int64_t count = static_cast<std::int64_t>(values.shape(0)),
+                     size = static_cast<std::int64_t>(size_of(kind));
   const std::int64_t features = static_cast<std::int64_t>(values.shape(1));
-  const std::int64_t stride = values.shape(0) > 1 ? values.stride(0) * static_cast<std::int64_t>(size_of(kind)) : 0;
-  const std::int64_t count = static_cast<std::int64_t>(values.shape(0));
-  auto* held = new Stored(static_cast<const std::byte*>(values.data()), stride, kind, features);
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Stored*>(p); });
-  const auto made = [&]<class T>(T) -> AnyRows { return DenseRows<T>{nullptr, count, features, 0, nullptr, held}; };
-  return {float32 ? made(float{}) : made(double{}), {nb::cast(values), owner}};
+  const std::byte* const first = static_cast<const std::byte*>(values.data());
+  const std::int64_t stride = count > 1 ? values.stride(0) : 0;
+  if (values.size() == 0 || features == 1 || values.stride(1) == 1)
+    return rows_of(Stored(first, stride * size, kind, features), count, features, float32, {nb::cast(values)});
+  std::vector<Stored::Column> columns;
+  for (std::int64_t j = 0; j < features; ++j) columns.push_back({first + j * values.stride(1) * size, stride, kind});
+  return rows_of(Stored({0, count}, std::move(columns)), count, features, float32, {nb::cast(values)});
+}
+
+// Dense rows whose columns lie apart, in pieces of some rows, each a list of arrays.
+Rows column_rows(const nb::list& pieces, bool float32) {
+  std::vector<std::int64_t> begins{0};
+  std::vector<Stored::Column> columns;
+  std::vector<nb::object> owners;
+  std::size_t features = 0;
+  for (const nb::handle piece : pieces) {
+    const nb::list arrays = nb::cast<nb::list>(piece);
+    if (begins.size() == 1) features = arrays.size();
+    if (arrays.size() == 0 || arrays.size() != features)
+      throw nb::value_error("pieces: each must have as many columns as the first, and at least one");
+    std::size_t count = 0;
+    for (std::size_t j = 0; j < features; ++j) {
+      const AnyTable values = nb::cast<AnyTable>(arrays[j], false);
+      if (values.ndim() != 1) throw nb::value_error("pieces: a column must have one dimension");
+      if (j == 0) count = values.shape(0);
+      if (values.shape(0) != count || count == 0)
+        throw nb::value_error("pieces: columns must have as many rows as their neighbours, and at least one");
+      columns.push_back(
+          {static_cast<const std::byte*>(values.data()), count > 1 ? values.stride(0) : 0, kind_of(values, false)});
+      owners.push_back(nb::cast(values));
+    }
+    begins.push_back(begins.back() + static_cast<std::int64_t>(count));
+  }
+  if (columns.empty()) throw nb::value_error("pieces: there must be at least one");
+  const std::int64_t count = begins.back();
+  return rows_of(Stored(std::move(begins), std::move(columns)), count, static_cast<std::int64_t>(features), float32,
+                 std::move(owners));
+}
+
+// Some rows, or all, side by side in the precision in which they are learned from.
+nb::object gathered_rows(const Rows& rows, const std::optional<Input<std::uint32_t>>& index) {
+  const Order order = to_order(index, rows.count());
+  return std::visit(
+      [&]<class View>(const View& r) -> nb::object {
+        if constexpr (View::sparse) throw nb::type_error("rows: must be dense");
+        if constexpr (!View::sparse) {
+          using T = typename View::Value;
+          auto held = std::make_unique_for_overwrite<T[]>(product(order.count, r.features));
+          {
+            nb::gil_scoped_release release;
+            constexpr std::int64_t together = 32;
+            std::vector<std::int64_t> places(together);
+            for (std::int64_t begin = 0; begin < order.count; begin += together) {
+              const std::int64_t count = std::min(together, order.count - begin);
+              T* const to = held.get() + begin * r.features;
+              for (std::int64_t k = 0; k < count; ++k) places[k] = order[begin + k];
+              if (r.stored)
+                r.stored->gather(places.data(), count, to);
+              else
+                for (std::int64_t k = 0; k < count; ++k) std::copy_n(r.row(places[k]), r.features, to + k * r.features);
+            }
+          }
+          T* const values = held.release();
+          nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+          return nb::cast(
+              Matrix<T>(values, {static_cast<std::size_t>(order.count), static_cast<std::size_t>(r.features)}, owner));
+        }
+      },
+      rows.view());
 }
 
 template <class T, class Index>
@@ -198,7 +268,12 @@ void bind_rows(nb::module_& m) {
   m.def("dense_rows", &dense_rows<float>, "values"_a.noconvert());
   m.def("dense_rows", &dense_rows<double>, "values"_a.noconvert());
   m.def("stored_rows", &stored_rows, "values"_a.noconvert(), nb::kw_only(), "float32"_a, "bfloat16"_a = false,
-        "Dense rows that lie in another type than they are learned in: each is widened when it is looked at.");
+        "Dense rows that lie in another type than they are learned in, or not in C order: each is brought side by side "
+        "and widened when it is looked at.");
+  m.def("column_rows", &column_rows, "pieces"_a, nb::kw_only(), "float32"_a,
+        "Dense rows whose columns lie apart: pieces of some rows each, every one a list with an array per column.");
+  m.def("gathered_rows", &gathered_rows, "rows"_a, "index"_a.none() = nb::none(),
+        "The values of the dense rows in index, or of all rows, in the precision in which they are learned from.");
   bind_sparse<float, std::int32_t>(m);
   bind_sparse<float, std::int64_t>(m);
   bind_sparse<double, std::int32_t>(m);

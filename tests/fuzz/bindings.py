@@ -420,6 +420,12 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
             c.array([[1, 2], [3, 0], [0, 1]], c.random.choice(("u1", "i2", "f2", "?"))), float32=c.flag(),
             bfloat16=c.flag())
     ),
+    "column_rows": lambda c: engine.find_unusable(
+        engine.column_rows(
+            [[c.array([1, 2, 0], c.random.choice(("u1", "i2", "f2", "f8", "?"))) for _ in range(2)] for _ in range(2)],
+            float32=c.flag())
+    ),
+    "gathered_rows": lambda c: _use_rows(c, lambda rows: engine.gathered_rows(rows, c.maybe(c.order))),
     "dense_rows": lambda c: c.dense(),
     "sparse_rows": lambda c: c.sparse(),
     "structure": lambda c: engine.structure(c.rows(), c.whole(4)),

@@ -37,6 +37,12 @@ def values_of(array: Any, dtype: Any) -> NDArray[Any]:
     return np.frombuffer(array.buffers()[1], dtype, array.offset + len(array))[array.offset :]
 
 
+def flags_of(array: Any) -> NDArray[np.bool_]:
+    """The values of an array of booleans that are all there, a byte each."""
+    bits = np.unpackbits(np.frombuffer(array.buffers()[1], np.uint8), bitorder="little")
+    return bits[array.offset : array.offset + len(array)].view(np.bool_)
+
+
 def doubles_of(array: Any) -> NDArray[np.float64]:
     """The values of an array of doubles, NaN where they are missing."""
     values = values_of(array, np.float64)

@@ -61,7 +61,7 @@ class Kernel:
         if self.name == "precomputed":
             if table.sparse:
                 raise DataError("X is sparse: a precomputed kernel matrix must be dense")
-            yield engine.matrix_source(np.ascontiguousarray(table.values[:, support], dtype=np.float64))
+            yield engine.matrix_source(np.ascontiguousarray(np.asarray(table.values)[:, support], dtype=np.float64))
         elif self.name == "function":
             for begin in range(0, table.count, ROWS_A_CALL):
                 yield engine.matrix_source(self._matrix(table.take(slice(begin, begin + ROWS_A_CALL)), support))
