@@ -23,6 +23,17 @@ def read_table(path: Path) -> None:
         batch.features  # noqa: B018
 
 
+def read_large(path: Path) -> None:
+    """An Arrow file whose batches are taken for large ones, and read in blocks."""
+    from rosenblatt.data import arrow
+
+    usual, arrow._BYTES = arrow._BYTES, 256
+    try:
+        read_table(path)
+    finally:
+        arrow._BYTES = usual
+
+
 def read_invalid(path: Path) -> None:
     """An Arrow file that can be opened, but whose arrays break Arrow's own rules as the bytes say: none is taken."""
     from invalid import write_invalid
@@ -264,6 +275,7 @@ ROWS = [
 
 def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     """For each door: the ending of its files, what opens them, and sound files to begin with."""
+    import numpy as np
     import pandas as pd
     import pyarrow as pa
     import pyarrow.ipc
@@ -341,13 +353,18 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
         for codec in ("none", "snappy", "zstd")
         for dictionary in (True, False)
     ]
+    numbers = frame[["a"]].fillna(0).assign(y=[0, 1] * (len(frame) // 2)).to_numpy()
+    fields = np.zeros(12, [("a", "<f4"), ("b", "U3"), ("note", "S5"), ("y", ">i2")])
+    arrays = [numbers, np.asfortranarray(numbers), numbers.astype(">f4"), numbers.astype("u1") % 2 == 1, fields]
     return {
+        "npy": (".npy", read_table, [packed(partial(put_array, array)) for array in arrays]),
         "csv": (".csv", read_table, texts),
         "csv predicted": (".csv", predict_table, texts),
         "json": (".json", read_table, lines),
         "json lines": (".jsonl", read_table, lines),
         "json predicted": (".jsonl", predict_table, lines),
         "arrow": (".feather", read_table, arrow),
+        "large arrow": (".feather", read_large, [ipc(None)]),
         "invalid arrow": (".feather", read_invalid, [bytes(range(32))]),
         "parquet": (".parquet", read_table, parquet),
         "packed": (".csv.gz", read_table, [gz(text) for text in texts] + [b"PK\x03\x04" + texts[0]]),
@@ -394,6 +411,12 @@ def put_parquet(table: Any, codec: str, dictionary: bool, held: Any) -> None:
     import pyarrow.parquet
 
     pyarrow.parquet.write_table(table, held, compression=codec, use_dictionary=dictionary)
+
+
+def put_array(array: Any, held: Any) -> None:
+    import numpy as np
+
+    np.save(held, array)
 
 
 def gz(data: bytes) -> bytes:

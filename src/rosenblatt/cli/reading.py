@@ -8,7 +8,7 @@ from typing import Any
 
 # As in rosenblatt.data.formats and .lines, which take too long to load for --help; tests/cli/test_files.py compares
 # them.
-FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "json", "parquet", "feather")
+FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "json", "parquet", "feather", "npy")
 GRAMS = ("words", "pairs", "characters")
 BITS = 20
 DATA = "files, globs, folders, addresses; - is a pipe"
@@ -85,7 +85,7 @@ def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:
     with waiting("looking at the data", visible=not quiet):
         reader = open_data(args, **columns)
     if not quiet:
-        how = f" with {reader.notes[0]}" if reader.notes and reader.format in ("csv", "tsv") else ""
+        how = f" with {reader.notes[0]}" if reader.notes and reader.order is not None else ""
         print(f"rosenblatt: {reader.format}{how}; {reader.encoder.describe()}", file=sys.stderr)
         for note in reader.notes[1 if how else 0 :]:
             print(f"rosenblatt: {note}", file=sys.stderr)

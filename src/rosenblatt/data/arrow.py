@@ -27,6 +27,7 @@ from rosenblatt.errors import DataError
 _ROWS = 65_536
 _AT_ONCE = 1024  # rows that a Parquet file is asked for: a short file may hold long strings many times
 _BYTES = 32 << 20  # of a piece
+_BLOCK = 4 << 20  # bytes of the blocks of a batch that is larger than a piece
 _FREE = 1 << 30  # bytes that any file may grow to
 
 
@@ -59,7 +60,7 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
     """The pieces of a Parquet file."""
     from pyarrow import parquet
 
-    with _open_seekable(source) as stream, _sound(source, "Parquet"):
+    with open_seekable(source) as stream, _sound(source, "Parquet"):
         file = parquet.ParquetFile(stream)
         schema = file.schema_arrow
         _check_width(source, schema)
@@ -85,14 +86,13 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
 
 def iter_feather(source: Source) -> Iterator[TablePiece]:
     """The pieces of a Feather (Arrow IPC) file, or of an IPC stream in a file."""
-    with _open_seekable(source) as stream, _sound(source, "Feather (Arrow IPC)"):
+    with open_seekable(source) as stream, _sound(source, "Feather (Arrow IPC)"):
         is_file = stream.read(6) == b"ARROW1"
         stream.seek(0)
         reader = pa.ipc.open_file(stream) if is_file else pa.ipc.open_stream(stream)
         _check_width(source, reader.schema)
-        batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
         first = total = 0
-        for batch in batches:
+        for batch in _batches_of_file(stream, reader) if is_file else iter(reader):
             _validate(batch)
             total += batch.nbytes
             _check_growth(source, total)
@@ -100,6 +100,18 @@ def iter_feather(source: Source) -> Iterator[TablePiece]:
                 for part in _parts(batch.slice(begin, _ROWS)):
                     yield TablePiece(part, first)
                     first += part.num_rows
+
+
+def _batches_of_file(stream: Any, reader: Any) -> Iterator[Any]:
+    """The batches, large ones in blocks of rows: a table is often written as one batch."""
+    from rosenblatt.data.ipc import find_large_batches
+
+    large = find_large_batches(stream, reader.schema, _BYTES)
+    for k in range(reader.num_record_batches):
+        if k in large:
+            yield from large[k].iter_blocks(stream, _ROWS, min(_BLOCK, _BYTES))
+        else:
+            yield reader.get_batch(k)
 
 
 def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
@@ -192,7 +204,7 @@ def _sound(source: Source, kind: str) -> Iterator[None]:
         raise DataError(f"{source.name} is not a sound {kind} file, or needs more memory than there is") from None
 
 
-def _open_seekable(source: Source) -> Any:
+def open_seekable(source: Source) -> Any:
     """The decompressed bytes as a file on disk."""
     if source.live or source.packed:
         source = Spooled.copy(source)

@@ -273,9 +273,14 @@ def _names(
             header = unnamed or is_header(first, rows, decimal)
     if header:
         return distinct(cells), True
+    return names_of(len(first), name, known, label), False
+
+
+def names_of(count: int, name: str, known: Sequence[str] | None, label: str | None) -> tuple[str, ...]:
+    """What so many columns without a header are called: 1, 2, … or as it is known, the label apart."""
     if known is None:
-        return tuple(str(j + 1) for j in range(len(first))), False
+        return tuple(str(j + 1) for j in range(count))
     for order in (tuple(known), tuple(each for each in known if each != label)):
-        if len(order) == len(first):
-            return order, False
-    raise DataError(f"{name} has no header and {len(first)} columns, but there are {len(known)} to be read")
+        if len(order) == count:
+            return order
+    raise DataError(f"{name} has no header and {count} columns, but there are {len(known)} to be read")

@@ -23,6 +23,7 @@ TABLE_ENDINGS = (
     "feather",
     "arrow",
     "ipc",
+    "npy",
     "jsonl",
     "ndjson",
     "json",

@@ -11,8 +11,9 @@ from typing import Literal, get_args
 from rosenblatt.data.sources import Source
 from rosenblatt.errors import DataError, ParameterError
 
-Format = Literal["svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "json", "parquet", "feather"]
+Format = Literal["svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "json", "parquet", "feather", "npy"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+NPY = b"\x93NUMPY"  # what such a file begins with
 LINE_FORMATS = ("svmlight", "vw", "fasttext", "tabbed")
 
 _ENDINGS: dict[str, Format] = {
@@ -30,6 +31,7 @@ _ENDINGS: dict[str, Format] = {
     "arrow": "feather",
     "arrows": "feather",
     "ipc": "feather",
+    "npy": "npy",
     "documents": "tabbed",
 }
 _SVMLIGHT = re.compile(rb"^([+-]?[\d.][\d.eE+-]*)?\s*(qid:\d+\s*)?((^|\s)\d+:[^\s:]+\s*)*(#.*)?$")
@@ -43,7 +45,6 @@ _HEADINGS = (b"label", b"class", b"target", b"category", b"sentiment", b"text", 
 _OTHERS = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
     b"sqlite format 3": "an SQLite database: write the table as CSV or Parquet first",
-    b"\x93numpy": "a NumPy array: load it in Python, and fit it there",
     b"\x89hdf": "an HDF5 file: write the table as CSV or Parquet first",
     b"%pdf": "a PDF document, not data",
     b"<!doctype html": "a web page, not data",
@@ -76,8 +77,10 @@ def guess_format(source: Source, head: bytes) -> Format:
         return "parquet"
     if head.startswith(b"ARROW1"):
         return "feather"
+    if head.startswith(NPY):
+        return "npy"
     ending = _ENDINGS.get(source.ending)
-    if ending in ("parquet", "feather", "svmlight", "vw") or source.ending == "documents":
+    if ending in ("parquet", "feather", "npy", "svmlight", "vw") or source.ending == "documents":
         return ending or "tabbed"
     for begin, what in _OTHERS.items():
         if head[:100].lstrip().lower().startswith(begin):

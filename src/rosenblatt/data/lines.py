@@ -168,3 +168,17 @@ def check_hashing(bits: Any, grams: Any) -> None:
         raise ParameterError(f"bits={bits!r}: must be a whole number from 1 to 30")
     if grams not in GRAMS:
         raise ParameterError(f"grams={grams!r}: must be one of {', '.join(GRAMS)}")
+
+
+def with_lines(encoded: Encoded, chunk: bytes) -> Encoded:
+    """With the line that each row came from."""
+    lines = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in chunk.split(b"\n")]
+    rows: list[str] = []
+    gaps = iter([*encoded.gaps, -1])
+    gap = next(gaps)
+    for line in lines[: encoded.lines]:
+        if len(rows) == gap:
+            gap = next(gaps)
+        else:
+            rows.append(line)
+    return replace(encoded, batch=replace(encoded.batch, passed={"line": rows}))

@@ -17,11 +17,11 @@ import numpy as np
 
 from rosenblatt.data.batches import Batch, Classes, Measures
 from rosenblatt.data.chunks import CHUNK, iter_chunks
-from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect
+from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect, names_of
 from rosenblatt.data.finding import Documents
 from rosenblatt.data.formats import LINE_FORMATS
 from rosenblatt.data.limits import USUAL, Limits
-from rosenblatt.data.lines import Encoded, LineEncoder
+from rosenblatt.data.lines import Encoded, LineEncoder, with_lines
 from rosenblatt.data.sources import Source
 from rosenblatt.errors import DataError, LabelError
 
@@ -219,6 +219,10 @@ class Reader:
             from rosenblatt.data.arrow import iter_feather
 
             yield from iter_feather(source)
+        elif self.format == "npy":
+            from rosenblatt.data.npy import iter_npy
+
+            yield from iter_npy(source, partial(self._name_columns, source))
         elif self.format in ("jsonl", "json"):
             from rosenblatt.data.objects import iter_objects
 
@@ -232,11 +236,7 @@ class Reader:
     def _find_dialect(self, source: Source, head: bytes, whole: bool) -> Dialect:
         if source.name in self.dialects:
             return self.dialects[source.name]
-        known, label = self.order, None
-        if known is None and self.encoder is not None:
-            known = self.encoder.known()
-        if self.encoder is not None:
-            label = self.encoder.label
+        known, label = self._known()
         tabs = self.format == "tsv"
         dialect = guess_dialect(
             head, source.name, self.wishes, tabs=tabs, known=known, label=label, whole=whole, limits=self.limits
@@ -247,10 +247,24 @@ class Reader:
         self.dialects[source.name] = dialect
         return dialect
 
+    def _name_columns(self, source: Source, count: int) -> tuple[str, ...]:
+        """What the columns of an array without names are called."""
+        names = names_of(count, source.name, *self._known())
+        if self.order is None:
+            self.order = names
+            self.notes.append(f"no names: its columns are called {names[0]} to {names[-1]}")
+        return names
+
+    def _known(self) -> tuple[tuple[str, ...] | None, str | None]:
+        """The columns in the order of the first file or of the training data, and the label among them."""
+        if self.encoder is None:
+            return self.order, None
+        return self.encoder.known() if self.order is None else self.order, self.encoder.label
+
     def _encode(self, piece: Any) -> Encoded:
         if isinstance(self.encoder, LineEncoder):
             encoded = self.encoder.encode(piece, require_label=self.require_label)
-            return _with_lines(encoded, bytes(piece)) if self.passing else encoded
+            return with_lines(encoded, bytes(piece)) if self.passing else encoded
         from rosenblatt.data.pieces import encode_piece
 
         return encode_piece(piece, self.encoder, require_label=self.require_label, passing=self.passing)
@@ -280,17 +294,3 @@ class Reader:
             yield replace(encoded.batch, gaps=encoded.gaps)
         elif len(encoded.batch):
             yield encoded.batch
-
-
-def _with_lines(encoded: Encoded, chunk: bytes) -> Encoded:
-    """With the line that each row came from."""
-    lines = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in chunk.split(b"\n")]
-    rows: list[str] = []
-    gaps = iter([*encoded.gaps, -1])
-    gap = next(gaps)
-    for line in lines[: encoded.lines]:
-        if len(rows) == gap:
-            gap = next(gaps)
-        else:
-            rows.append(line)
-    return replace(encoded, batch=replace(encoded.batch, passed={"line": rows}))

@@ -10,7 +10,7 @@ from rosenblatt.data.chunks import read_head
 from rosenblatt.data.dialect import Wishes
 from rosenblatt.data.encoding import head_as_utf8
 from rosenblatt.data.finding import Documents, find_sources
-from rosenblatt.data.formats import LINE_FORMATS, check_format, guess_format
+from rosenblatt.data.formats import LINE_FORMATS, NPY, check_format, guess_format
 from rosenblatt.data.limits import USUAL, Limits
 from rosenblatt.data.lines import BITS, Grams, LineEncoder
 from rosenblatt.data.reader import Reader as Reader
@@ -54,8 +54,8 @@ def scan(
         A file, a glob, a folder, an address, ``-`` for standard input; compressed (.gz, .bz2, .xz, .zst, .zip) or not;
         or a pandas, Polars, DuckDB or pyarrow frame. A folder with a subfolder for each class holds a document a file.
     format : str, optional
-        svmlight, vw, fasttext (``__label__x words``), tabbed (``label TAB text``), csv, tsv, jsonl, json, parquet or
-        feather. By default it is found out.
+        svmlight, vw, fasttext (``__label__x words``), tabbed (``label TAB text``), csv, tsv, jsonl, json, parquet,
+        feather or npy. By default it is found out.
     label : str, optional
         The column of the labels, by name or (from 1) by number. By default one with a telling name, else the last.
     weight : str, optional
@@ -180,4 +180,4 @@ def check_classes(classes: Classes) -> Classes:
 def format_of(source: Source, encoding: str | None = None) -> str:
     """The format of a source, by its first lines and its ending."""
     head = source.peek() if isinstance(source, StandardInput) else read_head(source, _HEAD)
-    return guess_format(source, head_as_utf8(head, encoding))
+    return guess_format(source, head if head.startswith(NPY) else head_as_utf8(head, encoding))

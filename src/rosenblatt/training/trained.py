@@ -87,8 +87,8 @@ def train(
     Parameters
     ----------
     data : path, list of paths, or frame
-        As for `rosenblatt.data.scan`: svmlight, VW, labelled text, CSV, JSON lines, Parquet, Feather, compressed or
-        not; globs and folders; or a pandas, Polars, DuckDB or pyarrow frame.
+        As for `rosenblatt.data.scan`: svmlight, VW, labelled text, CSV, JSON lines, Parquet, Feather, .npy, compressed
+        or not; globs and folders; or a pandas, Polars, DuckDB or pyarrow frame.
     recipe : Recipe, estimator or str, default="auto"
         How to learn: a recipe, an estimator that has not learned, or a name of the command ("averaged", "pa1", ...).
         "auto" tries several learners on some of the rows and takes the best.
