@@ -107,3 +107,11 @@ def test_one_digit_against_another(pair, separable):
     certificate = certify(X, y)
     assert isinstance(certificate, Separable if separable else NotSeparable)
     assert certificate.check(X, y)
+
+
+@pytest.mark.slow
+def test_all_ten_digits_are_not_separable():
+    X, y = read_digits(*range(10))
+    certificate = certify(X, y)
+    assert isinstance(certificate, NotSeparable)
+    assert certificate.check(X, y)
