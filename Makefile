@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills torture lost-workers bench bench-quick bench-guard clean
+.PHONY: help demo check test proofs lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills torture lost-workers bench bench-quick bench-guard clean
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
@@ -32,9 +32,12 @@ check: $(VENV)/.installed # lint and the quick half of the tests
 	$(BIN)/lint-imports
 	$(BIN)/python $(PYTEST) tests $(SLOW:%=--ignore=%) --ignore=tests/site
 
-test: $(VENV)/.installed # all tests; says what it fetches
+test: $(VENV)/.installed # all tests but the long proofs; says what it fetches
 	tests/playground/browser.sh
-	$(BIN)/python $(PYTEST) $(ALL)
+	$(BIN)/python $(PYTEST) -m "not slow" $(ALL)
+
+proofs: $(VENV)/.installed # the long proofs that `make test` leaves out: published figures, slow files cut while written
+	$(BIN)/python $(PYTEST) -m slow tests --ignore=tests/site --ignore=tests/fuzz --ignore=tests/typing
 
 # The oldest versions that pyproject.toml allows, on Python 3.11, and the newest that there are, pre-releases too.
 test-oldest: # all tests with the oldest versions that are allowed
