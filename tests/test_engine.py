@@ -289,6 +289,15 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         ValueError,
         "limit: must be at least 0",
     ),
+    # rows in columns
+    (lambda: engine.column_rows([], float32=True), ValueError, "pieces: there must be at least one"),
+    (lambda: engine.column_rows([[]], float32=True), ValueError, "pieces: each must have as many columns"),
+    (lambda: engine.column_rows([[X[0]], [X[0], X[0]]], float32=True), ValueError, "pieces: each must have as many"),
+    (lambda: engine.column_rows([[X[0], X[:, 0]]], float32=True), ValueError, "pieces: columns must have as many rows"),
+    (lambda: engine.column_rows([[X[:0, 0]]], float32=True), ValueError, "pieces: columns must have as many rows"),
+    (lambda: engine.column_rows([[X]], float32=True), ValueError, "pieces: a column must have one dimension"),
+    (lambda: engine.column_rows([[X[0].astype(complex)]], float32=True), TypeError, "their type cannot be read"),
+    (lambda: engine.gathered_rows(ROWS, np.array([3], np.uint32)), ValueError, "names a row that is not there"),
     # the generator
     (lambda: engine.shuffle(np.zeros(3, np.uint32), np.zeros(4, np.uint64)), ValueError, "must not be all zeros"),
     (lambda: engine.shuffle(np.zeros(3, np.uint32), np.ones(3, np.uint64)), ValueError, "generator: its size"),

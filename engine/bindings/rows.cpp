@@ -118,10 +118,9 @@ nb::object gathered_rows(const Rows& rows, const std::optional<Input<std::uint32
                 for (std::int64_t k = 0; k < count; ++k) std::copy_n(r.row(places[k]), r.features, to + k * r.features);
             }
           }
-          T* const values = held.release();
-          nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-          return nb::cast(
-              Matrix<T>(values, {static_cast<std::size_t>(order.count), static_cast<std::size_t>(r.features)}, owner));
+          nb::capsule owner(held.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+          return nb::cast(Matrix<T>(
+              held.release(), {static_cast<std::size_t>(order.count), static_cast<std::size_t>(r.features)}, owner));
         }
       },
       rows.view());

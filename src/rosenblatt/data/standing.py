@@ -56,6 +56,11 @@ class ColumnSet:
     def size(self) -> int:
         return self.shape[0] * self.shape[1]
 
+    @property
+    def has_mixed_flags(self) -> bool:
+        """Are some columns booleans, and others numbers?"""
+        return len({values.dtype == np.bool_ for values in self.pieces[0]}) > 1
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -75,17 +80,20 @@ class ColumnSet:
         return values if dtype is None else values.astype(dtype)
 
 
-def columns_of(X: Any) -> ColumnSet | None:
-    """The columns of a frame where they lie; None if it is no frame, or has columns that must be converted."""
+def columns_of(X: Any, copied: int) -> ColumnSet | None:
+    """The columns of a frame where they lie.
+
+    None if it is no frame, has columns that must be converted, or would be copied in so many bytes.
+    """
     for library, find in _FRAMES.items():
         if library in sys.modules and type(X).__module__.split(".")[0] == library:
+            if not (isinstance(getattr(X, "shape", None), tuple) and len(X.shape) == 2):
+                return None
+            if 8 * X.shape[0] * X.shape[1] <= copied:
+                return None
             columns = find(X)
             found = None if not columns else ColumnSet.of(columns)
-            if (
-                found is not None
-                and library == "pandas"
-                and len({array.dtype == bool for array in found.pieces[0]}) > 1
-            ):
+            if library == "pandas" and found is not None and found.has_mixed_flags:
                 return replace(found, dtype=np.dtype(np.float64))  # where pandas has objects, and as_table floats
             return found
     return None

@@ -209,7 +209,7 @@ def _to_csr(X: Any, name: str) -> Any:
 
 def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
     """An array or a set of columns that can be read where it lies."""
-    values = X if isinstance(X, np.ndarray | ColumnSet) else _from_frame(X, name)
+    values = X if isinstance(X, ColumnSet) else np.asarray(X) if isinstance(X, np.ndarray) else _from_frame(X, name)
     _check_kind(values.dtype, name)
     if values.ndim != 2:
         shape = "a single number" if values.ndim == 0 else f"an array with dim {values.ndim}"
@@ -233,11 +233,9 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
 
 
 def _from_frame(X: Any, name: str) -> Any:
-    shape = getattr(X, "shape", None)
-    if shape is not None and len(shape) == 2 and 8 * shape[0] * shape[1] > REORDERED:
-        columns = columns_of(X)
-        if columns is not None:
-            return columns
+    columns = columns_of(X, REORDERED)
+    if columns is not None:
+        return columns
     if hasattr(X, "column_names") and hasattr(X, "column"):  # pyarrow has no two-dimensional conversion
         return (
             np.column_stack([np.asarray(X.column(j)) for j in range(X.num_columns)]) if X.num_columns else np.asarray(X)
