@@ -183,6 +183,11 @@ def merge_classes(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
         if merged[0] < 0 and dtype is np.uint64:
             raise LabelError(f"the labels {merged[0]} and {merged[-1]} are too far apart for one type of integers")
         return np.array(merged, dtype)
+    if len(new) == 1 and kinds[0] == kinds[1]:  # one more in a stream: nothing has to be sorted
+        place = int(np.searchsorted(old, new)[0])
+        if place < len(old) and old[place] == new[0]:
+            return old if old.dtype == np.result_type(old, new) else old.astype(np.result_type(old, new))
+        return np.concatenate([old[:place], new, old[place:]])
     return np.union1d(old, new)
 
 

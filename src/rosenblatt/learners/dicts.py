@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.data.labels import merge_classes, places_in, sorted_classes
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.base import Learner
@@ -188,6 +188,8 @@ class DictLearner(Learner):
             recipe.check_classes(len(classes))
             with learned.lock:
                 self._check_hashed(recipe)
+                if self._learn_new(learned, features, label, classes, weight):
+                    return
                 names = self.columns_by_name()
                 self.close_stream()
                 history = self.history_
@@ -200,6 +202,18 @@ class DictLearner(Learner):
         self.history_ = history
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
+
+    def _learn_new(
+        self, learned: Learned, features: dict[Any, float], label: Any, classes: NDArray[Any], weight: float
+    ) -> bool:
+        """Learn an example of a new class in the stream that is under way; False, and nothing done, if it cannot."""
+        if len(classes) == len(learned.classes):
+            return False
+        place = int(places_in(classes, self._classes_of(label))[0])
+        try:
+            return learned.learn_new(features, classes, place, weight)
+        finally:
+            self.classes_ = learned.classes
 
     def _check_hashed(self, recipe: Recipe) -> None:
         """Raise if hashed features cannot go on from the columns that were learned."""

@@ -62,6 +62,20 @@ class Stream:
             self._bind(2 * (len(self.names) + len(features)))
             self.engine.learn(features, label, weight)
 
+    def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
+        """Learn from one example of a new class, which stands at this place among the classes.
+
+        False, and nothing was learned, where that takes other states: beyond two classes, one-vs-rest only adds one.
+        """
+        if self.engine is None or not self.ovr or len(self.states) < 3:
+            return False
+        values = label_values(classes)
+        codes = {label: code for code, label in enumerate(values)}
+        if not self._add(features, classes, codes, place, weight):
+            self._bind(2 * (len(self.names) + len(features)))
+            self._add(features, classes, codes, place, weight)
+        return True
+
     def learn_many(self, examples: list[Any], labels: list[Any], weights: list[float] | None) -> None:
         """Learn from examples one after another; all labels are among the classes, or numbers."""
         at = 0
@@ -131,10 +145,7 @@ class Stream:
         if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
             return  # a vote stores the row, a single class has nothing to be mistaken for
         for at, state in enumerate(self.states):
-            wider = state.with_features(capacity)
-            for array in matrices(wider.declared):
-                wider.arrays[array.name] = np.asfortranarray(wider.arrays[array.name], np.float64)
-            self.states[at] = wider
+            self.states[at] = _roomy(state, capacity)
         self.engine = engine.Stream(
             self.names,
             self.codes,
@@ -146,6 +157,19 @@ class Stream:
             epsilon=self.epsilon,
             hash_bits=self.hash_bits,
         )
+
+    def _add(
+        self, features: dict[Any, float], classes: NDArray[Any], codes: dict[Any, int], place: int, weight: float
+    ) -> bool:
+        """Learn from one example of a new class; False, and nothing done, if its features do not fit."""
+        assert self.engine is not None
+        state = _roomy(self.states[0].fresh(), self.states[0].features)
+        try:
+            return bool(self.engine.learn_new(codes, state.view(True), features, place, weight))
+        finally:  # an interruption comes before or after the engine's call, and then the row counts
+            if self.engine.count > len(self.states):
+                self.states.insert(place, state)
+                self.classes, self.codes = classes, codes
 
     def _labels(self, label: Any) -> Labels:
         if self.epsilon is not None:
@@ -172,6 +196,14 @@ class Stream:
             sum(state.counter("mistakes") for state in self.states),
             sum(state.counter("updates") for state in self.states),
         )
+
+
+def _roomy(state: State, features: int) -> State:
+    """A copy of a state with room for so many features, as a stream reads them."""
+    wider = state.with_features(features)
+    for array in matrices(wider.declared):
+        wider.arrays[array.name] = np.asfortranarray(wider.arrays[array.name], np.float64)
+    return wider
 
 
 def reading_stream(answer: Linear, classes: NDArray[Any], columns: Columns) -> engine.Stream:
