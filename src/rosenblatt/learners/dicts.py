@@ -17,6 +17,7 @@ from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.base import Learner
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
+from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.stream import Columns, Stream
@@ -190,7 +191,7 @@ class DictLearner(Learner):
                 self._check_hashed(recipe)
                 if self._learn_new(learned, features, label, classes, weight):
                     return
-                names = self.columns_by_name()
+                names = dict(self.columns_by_name())
                 self.close_stream()
                 history = self.history_
                 states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
@@ -241,8 +242,7 @@ class DictLearner(Learner):
         bits = getattr(self.recipe(), "hash_bits", None)
         if bits and self.n_features_in_ == 1 << bits:
             return {}
-        names = getattr(self, "feature_names_in_", None)
-        return {name: at for at, name in enumerate(range(self.n_features_in_) if names is None else names)}
+        return columns_of(self)
 
     def close_stream(self) -> None:
         """What the stream holds goes back into states and names."""
@@ -253,8 +253,11 @@ class DictLearner(Learner):
         learned.states[:] = stream.trimmed()
         self._n_features = stream.width
         self.__dict__.pop("_feature_names", None)
+        self.__dict__.pop("_stream_names", None)
         if names is not None:
             self._feature_names = names
+        elif stream.names:  # numbers of columns among names: no names for scikit-learn, and names for dicts
+            self._stream_names = stream.names
         learned.stream = None
         if any(mistakes_updates):
             self.history_.append(*mistakes_updates)
