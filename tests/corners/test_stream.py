@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners import LINEAR, STREAMING, each, rows
+from learners import LEARNERS, LINEAR, STREAMING, each, rows
 from rosenblatt import AutoPerceptron, AveragedPerceptron, Perceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -27,6 +27,15 @@ def test_an_example_without_features_is_an_example(make: Any) -> None:
     assert learner.classes_.tolist() == ["a", "b"]
     learner.learn_one({"x": 1.0}, "b")
     assert learner.n_features_in_ == 1
+
+
+@each({name: LEARNERS[name] for name in ("sigmoid", "votes", "votes ovr")})
+def test_an_example_without_features_has_probabilities(make: Any) -> None:
+    learner = make().learn_one({}, "a").learn_one({}, "b")
+    assert set(learner.predict_proba_one({"never seen": 1.0})) == {"a", "b"}
+    learner.learn_one({}, "c").learn_one({"x": 1.0}, "c")
+    assert learner.predict_one({}) == "c"
+    assert sum(learner.predict_proba_one({"x": 1.0}).values()) == pytest.approx(1.0)
 
 
 # -- many classes
