@@ -216,7 +216,7 @@ def hold_out(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Rows to learn from and rows to validate on, in order: the same share of every class, and never all of one.
 
-    Where a share of each class is less than half a row, single rows of as many classes are held out.
+    Where a share of each class is less than half a row, single rows of as many classes are held out, and one at least.
     """
     everything = np.arange(len(labels.codes), dtype=np.uint32) if rows is None else rows
     codes = labels.codes[everything]
@@ -231,11 +231,11 @@ def hold_out(
     if not held.any():
         single = np.array(firsts, np.uint32)
         engine.shuffle(single, generator)
-        held[single[: round(fraction * len(everything))]] = True
+        held[single[: max(1, round(fraction * len(everything)))]] = True
     validation, training = everything[held[everything]], everything[~held[everything]]
     if not len(validation):
         raise DataError(
             f"validation_fraction={fraction} of {len(everything)} rows leaves no row to validate on: "
-            "raise it, or pass X_val and y_val"
+            "no class has two of them; pass X_val and y_val"
         )
     return training, validation
