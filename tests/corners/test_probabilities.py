@@ -7,10 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 from learners import PROBABLE, each, rows
-from rosenblatt import AutoPerceptron, AveragedPerceptron, Calibrated, PassiveAggressive, VotedPerceptron, load, save
+from rosenblatt import (
+    AutoPerceptron,
+    AveragedPerceptron,
+    Calibrated,
+    KernelPerceptron,
+    PassiveAggressive,
+    VotedPerceptron,
+    cross_validate,
+    load,
+    save,
+)
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.select import reliability
+from rosenblatt.select.folds import assign_folds
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -181,3 +194,26 @@ def test_votes_of_more_classes_are_divided_by_the_weight_of_each(multiclass: str
     np.testing.assert_allclose(learner.predict_proba(X), divided / divided.sum(axis=1, keepdims=True), atol=1e-12)
     learner.partial_fit(X[:3], y[:3])
     assert learner.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+
+
+# -- cross-validated
+
+
+@each(
+    {name: PROBABLE[name] for name in ("auto linear", "sigmoid", "votes")}
+    | {"kernel": lambda: Calibrated(KernelPerceptron(gamma=0.5))}
+)
+def test_a_learner_with_probabilities_is_cross_validated(make: Any) -> None:
+    """Each fold is judged by what `fit` gives where its rows have a weight of 0."""
+    X, y = rows(90, classes=3)
+    weights = np.resize([1.0, 2.0, 0.5], 90)
+    found = cross_validate(X, y, make(), folds=3, scoring="neg_log_loss", sample_weight=weights)
+    again = cross_validate(X, y, make(), folds=3, sample_weight=weights)
+    fold_of = assign_folds(encode_labels(y), np.arange(90, dtype=np.uint32), 3, 0)
+    for fold, learner in enumerate(found.learners):
+        mine = fold_of == fold
+        expected = make().fit(X, y, sample_weight=np.where(mine, 0.0, weights))
+        np.testing.assert_array_equal(learner.predict_proba(X), expected.predict_proba(X))
+        loss = log_loss(y[mine], expected.predict_proba(X)[mine], sample_weight=weights[mine])
+        assert found.scores[fold] == pytest.approx(-loss)
+        assert again.scores[fold] == pytest.approx(expected.score(X[mine], y[mine], weights[mine]))

@@ -88,6 +88,10 @@ class Probable(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         found = self._known(answering).probabilities(scores)[0].tolist()
         return dict(zip(label_values(answering.reading.classes), found, strict=False))
 
+    def answers_for(self, table: Table, rows: NDArray[np.uint32]) -> Floats:
+        """Scores of shape (n_rows, K) of some rows of a table."""
+        return self._answering.reading.scores(table, rows)
+
     def answers(self) -> tuple[Answer, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         check_is_fitted(self, "_answering")
