@@ -181,13 +181,13 @@ def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("sample_weight must be numbers, one a row") from None
+        raise DataError("sample_weight must be numbers, one per row") from None
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.ndim != 1:
-        raise DataError(f"Sample weights must be 1D array or scalar, one weight a row; got shape {weights.shape}")
+        raise DataError(f"Sample weights must be 1D array or scalar, one weight per row; got shape {weights.shape}")
     if len(weights) != rows:
-        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight a row")
+        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight per row")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
