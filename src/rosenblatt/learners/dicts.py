@@ -208,13 +208,18 @@ class DictLearner(Learner):
         self, learned: Learned, features: dict[Any, float], label: Any, classes: NDArray[Any], weight: float
     ) -> bool:
         """Learn an example of a new class in the stream that is under way; False, and nothing done, if it cannot."""
-        if len(classes) == len(learned.classes):
+        stream = learned.stream
+        if stream is None or len(classes) == len(learned.classes):
             return False
-        place = int(places_in(classes, self._classes_of(label))[0])
+        place, counts = int(places_in(classes, self._classes_of(label))[0]), stream.unrecorded()
         try:
             return learned.learn_new(features, classes, place, weight)
         finally:
-            self.classes_ = learned.classes
+            if learned.classes is classes:  # what came before the new class is an entry of the history
+                self.classes_ = classes
+                stream.recorded(*counts)
+                if any(counts):
+                    self.history_.append(*counts)
 
     def _check_hashed(self, recipe: Recipe) -> None:
         """Raise if hashed features cannot go on from the columns that were learned."""

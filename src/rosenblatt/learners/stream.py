@@ -15,7 +15,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.state.arrays import matrices
+from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.linear import Linear
@@ -125,6 +125,10 @@ class Stream:
         mistakes, updates = self._counted()
         return mistakes - self._before[0], updates - self._before[1]
 
+    def recorded(self, mistakes: int, updates: int) -> None:
+        """So many more mistakes and updates count as those before the stream began."""
+        self._before = self._before[0] + mistakes, self._before[1] + updates
+
     def recorded_but(self, mistakes: int, updates: int) -> None:
         """Of what was counted so far, all but so many mistakes and updates was counted before the stream began."""
         counted = self._counted()
@@ -192,10 +196,8 @@ class Stream:
             state.learn(table, asked, self.rule)
 
     def _counted(self) -> tuple[int, int]:
-        return (
-            sum(state.counter("mistakes") for state in self.states),
-            sum(state.counter("updates") for state in self.states),
-        )
+        totals = np.sum([state.counters for state in self.states], axis=0)
+        return int(totals[COUNTERS.index("mistakes")]), int(totals[COUNTERS.index("updates")])
 
 
 def _roomy(state: State, features: int) -> State:
