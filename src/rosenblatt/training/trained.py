@@ -22,8 +22,9 @@ from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_recipe
 from rosenblatt.learners.kept.learner import keep_states
 from rosenblatt.learners.spaces import LINEAR, space_of
+from rosenblatt.models.kept import plain_values
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.model import Model, model_of, plain_values
+from rosenblatt.models.model import Model, model_of
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.training.held import Held, judge_by_folds
@@ -145,7 +146,10 @@ def train_reader(
     if isinstance(recipe, str):
         recipe = make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
     elif parameters:
-        raise ParameterError(f"{next(iter(parameters))}: a recipe has its parameters already")
+        raise ParameterError(
+            f"{next(iter(parameters))}: a recipe has its parameters already; "
+            "how to read the data is said by reading={...}"
+        )
     if not isinstance(recipe, Recipe):
         recipe = recipe.recipe()
     if class_weight is not None:
