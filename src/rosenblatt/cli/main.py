@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from rosenblatt.cli.interrupt import Interrupts
 from rosenblatt.cli.shown import spelling
 
 VERBS = (
@@ -110,35 +111,26 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; what it returns is the exit code."""
-    interrupted: list[int] = []
-
-    def interrupt(number: int, _: Any) -> NoReturn:
-        interrupted.append(number)
-        sys.unraisablehook = _interrupt_again  # where it comes upon a callback, Python would print it and go on
-        raise KeyboardInterrupt
-
+    interrupts = Interrupts()
     try:
         if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # by cli/start.py
-            signal.signal(signal.SIGINT, interrupt)
+            interrupts.listen()
         _open_standard_files()
         with spelling():
-            return _run(sys.argv[1:] if argv is None else argv, interrupted)
+            code = _run(sys.argv[1:] if argv is None else argv, interrupts)
+        interrupts.stop_listening()
+        return code
     except BaseException as error:
         # What is interrupted while it is being loaded may end by an error of another kind.
-        if not interrupted and not isinstance(error, KeyboardInterrupt):
+        if not interrupts.heard and not isinstance(error, KeyboardInterrupt):
+            interrupts.stop_listening()
             raise
         _let_go_of_output()
-        print("rosenblatt: interrupted", file=sys.stderr)
+        interrupts.say()
         return 130
 
 
-def _interrupt_again(lost: Any) -> None:
-    """An interrupt that no caller could hear of comes again, behind the callback that it fell into."""
-    if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-
-
-def _run(words: Sequence[str], interrupted: list[int]) -> int:
+def _run(words: Sequence[str], interrupts: Interrupts) -> int:
     from rosenblatt.errors import ParameterError, RosenblattError
 
     args = parse(words)
@@ -148,7 +140,7 @@ def _run(words: Sequence[str], interrupted: list[int]) -> int:
         sys.stdout.flush()
         return code
     except (RosenblattError, OSError, MemoryError) as error:
-        if interrupted:
+        if interrupts.heard:
             raise
         _let_go_of_output()
         if isinstance(error, BrokenPipeError):  # the reader of our output has enough: not an error
