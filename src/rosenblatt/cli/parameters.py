@@ -61,10 +61,9 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
     for name in given:
         if name not in known:
             others = [other for other in FAMILY if name in parameters_of(other)]
-            owner = others[0] if len(others) == 1 else None
-            if owner:
-                raise ParameterError(f"{option(name)} is an option of --learner {owner}")
-            raise ParameterError(f"{option(name)} is not an option of --learner {args.learner}")
+            raise ParameterError(
+                f"{option(name)} is not an option of --learner {args.learner}, but of {', '.join(others)}"
+            )
     return make_recipe(learner, max_iter=args.max_iter, random_state=args.random_state, **given)
 
 

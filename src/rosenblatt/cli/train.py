@@ -19,10 +19,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.judging import check_judges, check_valid, count_of_folds, judge_by_valid
 from rosenblatt.cli.parameters import add_recipe_arguments, given_parameters, option, recipe_of
 from rosenblatt.cli.pasted import given_options
-from rosenblatt.cli.reading import data_options
-from rosenblatt.recipe.family import FAMILY
+from rosenblatt.recipe.family import FAMILY, parameters_of
 
 if TYPE_CHECKING:
     from rosenblatt.training import Trained
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--folds",
-        type=_folds,
+        type=count_of_folds,
         default=0,
         metavar="N",
         help="learn also from all but each of N parts: the accuracy on these is said, and gives probabilities",
@@ -119,9 +119,11 @@ def run(args: argparse.Namespace) -> int:
             trained, reader = _go_on(args)
         else:
             _settle_learner(args)
+            check_judges(args, args.learner != "auto" and recipe_of(args).measures)
             reader = open_labelled(args, quiet=args.quiet)
+            check_valid(args, reader.encoder)
             trained = _train(args, reader)
-    trained = _judge_by_valid(args, trained)
+    trained = judge_by_valid(args, trained)
     save(trained.model, args.output)
     facts = trained.facts()
     facts |= {
@@ -141,7 +143,13 @@ def _settle_learner(args: argparse.Namespace) -> None:
     given = given_parameters(args)
     given.pop("class_weight", None)  # auto has it as well
     if args.learner == "auto" and given:
-        raise ParameterError(f"{option(next(iter(given)))} is an option of a learner with a name: add --learner NAME")
+        raise ParameterError(
+            f"{option(next(iter(given)))}: auto finds that out by itself; {_of_whom(next(iter(given)))}"
+        )
+    if args.learner is None:
+        for name in given:
+            if name not in parameters_of("averaged"):
+                raise ParameterError(f"{option(name)} needs to know the learner: {_of_whom(name)}")
     args.learner = args.learner or ("averaged" if given else "auto")
     if args.learner != "auto" and not args.products:
         raise ParameterError(f"--no-products is an option of --learner auto: {args.learner} never multiplies columns")
@@ -149,6 +157,12 @@ def _settle_learner(args: argparse.Namespace) -> None:
         from rosenblatt.training.trained import EPOCHS
 
         args.max_iter = EPOCHS
+
+
+def _of_whom(name: str) -> str:
+    """Whose option it is."""
+    owners = [learner for learner in FAMILY if name in parameters_of(learner)]
+    return f"add --learner {owners[0]}" if len(owners) == 1 else f"add --learner, one of {', '.join(owners)}"
 
 
 def _train(args: argparse.Namespace, reader: Any) -> Trained:
@@ -195,30 +209,15 @@ def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
     known = [word for name, (word, *_) in given_options(args).items() if name not in _MORE]
     if known:
         raise ParameterError(f"{known[0]}: --from goes on as {args.start} was learned; that option has no meaning")
+    check_judges(args, model.measures)
     reader = open_data(args, encoder=model.encoder)
+    check_valid(args, model.encoder)
     if not args.quiet:
         print(f"rosenblatt: goes on from {args.start}, {model.learner}", file=sys.stderr)
     on_run = _runner(args, args.output, args.checkpoint, args.every)
     block = BLOCK if args.block is None else args.block
     told: dict[str, Any] = {"max_iter": args.max_iter or 1, "shuffle": bool(args.shuffle)}
     return go_on(model, reader, block=block, on_run=on_run, **told), reader
-
-
-def _judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
-    """With the accuracy and the probabilities of rows of their own, if they are given."""
-    if not args.valid:
-        return trained
-    from dataclasses import replace
-
-    from rosenblatt.data.readers import scan
-    from rosenblatt.errors import ParameterError
-    from rosenblatt.training.held import judge_by
-
-    if trained.recipe.measures:
-        raise ParameterError("--valid judges classes, and this learner predicts numbers: evaluate it with evaluate")
-    reader = scan(args.valid, **data_options(args), encoder=trained.model.encoder)
-    held, calibrator = judge_by(trained.model, reader, ", ".join(args.valid))
-    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
 
 def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
@@ -239,6 +238,8 @@ def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
         )
     outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
     check_outputs(outputs, files_of([source.name for source in run.reader.sources]))
+    check_judges(args, run.recipe.measures)
+    check_valid(args, run.reader.encoder)
     every = extra.get("every")
     if not isinstance(every, float | int) or not every >= 0:
         raise ModelError(f"{args.resume} is not a sound checkpoint: it does not say how often it is written")
@@ -283,12 +284,6 @@ def _runner(args: argparse.Namespace, output: str, checkpoint: str | None, every
             save_checkpoint(run, checkpoint, extra)
 
     return to_the_end
-
-
-def _folds(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 2 or more")
-    return int(text)
 
 
 def _seconds(text: str) -> float:

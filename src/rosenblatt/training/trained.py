@@ -26,7 +26,7 @@ from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of, plain_values
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.training.held import Held, judge_by_folds
+from rosenblatt.training.held import Held, check_fold_count, judge_by_folds
 from rosenblatt.training.rows import DENSE, read_rows
 from rosenblatt.training.weights import count_class_weights
 
@@ -137,6 +137,7 @@ def train_reader(
 
     With `folds`, each row is also judged by what was learned from the other folds.
     """
+    check_fold_count(reader, folds)
     if isinstance(recipe, str) and recipe == "auto":
         run, chosen = _chosen(reader, products, block, on_choice, class_weight, **parameters)
         run.calibrator = chosen.calibrator
