@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -152,7 +153,8 @@ def _run(words: Sequence[str], interrupts: Interrupts) -> int:
 def _check_files(args: argparse.Namespace) -> None:
     """Refuse what would overwrite an input or another output, or could not be written."""
     outputs = {option: getattr(args, name, None) for name, option in _OUTPUTS.items()}
-    if not any(outputs.values()):
+    redirected = _is_regular(1)
+    if not redirected and not any(outputs.values()):
         return
     from rosenblatt.data.finding import files_of
     from rosenblatt.data.output import check_outputs, check_writable
@@ -161,10 +163,19 @@ def _check_files(args: argparse.Namespace) -> None:
     for name in _INPUTS:
         given = getattr(args, name, None)
         inputs += files_of(given) if given is not None and (name != "resume" or not args.checkpoint) else []
-    check_outputs(outputs, inputs)
+    check_outputs(outputs | {"--cache": getattr(args, "cache", None)}, inputs)
+    if redirected:
+        check_outputs({"the file behind": "/dev/stdout"}, inputs)
     for path in outputs.values():
         if path is not None:
             check_writable(path)
+
+
+def _is_regular(number: int) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(number).st_mode)
+    except OSError:
+        return False
 
 
 def _sentence(error: BaseException) -> str:
