@@ -41,11 +41,11 @@ def semicolons(text: str) -> str:
 
 
 ABOVE = {
-    "Excel's sep=": ("sep=,\n", "1 line before it passed over"),
-    "a comment": ("# made by me\n", "1 line before it passed over"),
-    "comments with as many cells": ("# made, by, me\n# on, some, day\n", "2 lines before it passed over"),
-    "a title": ("All kinds\n\n", "1 line before it passed over"),
-    "a title as a spreadsheet writes it": ("All kinds,,\n,,\nof spring,,\n", "2 lines before it passed over"),
+    "Excel's sep=": ("sep=,\n", "1 line above passed over"),
+    "a comment": ("# made by me\n", "1 line above passed over"),
+    "comments with as many cells": ("# made, by, me\n# on, some, day\n", "2 lines above passed over"),
+    "a title": ("All kinds\n\n", "1 line above passed over"),
+    "a title as a spreadsheet writes it": ("All kinds,,\n,,\nof spring,,\n", "2 lines above passed over"),
 }
 
 
@@ -60,6 +60,18 @@ def test_lines_above_the_header(tmp_path: Path, name: str, size: int) -> None:
     assert labels(reader) == [row[2] for row in ROWS]
     encoder = reader.encoder
     assert labels(scan(tmp_path / "x.csv", encoder=encoder)) == [row[2] for row in ROWS]
+
+
+def test_a_line_of_words_above_rows_without_a_header(tmp_path: Path) -> None:
+    """As the test half of a well known census table begins."""
+    encoder = scan(put(tmp_path, BODY)).encoder
+    path = put(tmp_path, f"|1x3 Cross validator\n{BODY}")
+    for options in ({}, {"header": False}, {"encoder": encoder}):
+        reader = scan(path, **options)
+        assert labels(reader) == [row[2] for row in ROWS]
+        assert reader.notes[0] == "1 line above passed over, no header: the columns are called 1 to 3"
+    with pytest.raises(DataError, match="line 2: it has 3 cells instead of 1"):  # a number may be a row cut short
+        labels(scan(put(tmp_path, f"17\n{BODY}")))
 
 
 def test_excels_hint_in_another_country(tmp_path: Path) -> None:
