@@ -142,7 +142,7 @@ def test_predict_answers_on_an_endless_pipe(rows, tmp_path, kind):
 
 def test_what_it_guessed_is_said_and_the_verdict(rows, tmp_path):
     said = run("train", rows, "-o", tmp_path / "m").stderr
-    assert "svmlight: a column a feature" in said
+    assert "svmlight; one column per feature" in said
     assert "none in the last" in said
     assert "mistakes in the first pass, each row predicted before it was learned" in said
     assert "\r" not in said  # no bar in a pipe
@@ -271,7 +271,7 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
 def test_skip_bad_is_reported(rows, tmp_path):
     rows.write_text(rows.read_text() + "1 x\n")
     done = run("train", rows, "-o", tmp_path / "m", "--skip-bad", "--json")
-    assert "skipped 1 bad lines" in done.stderr
+    assert "skipped 1 bad line:" in done.stderr
     assert json.loads(done.stdout)["bad_lines"] == 1
 
 
@@ -345,7 +345,7 @@ def test_a_model_that_was_trained_in_python_reads_files(tmp_path):
     assert json.loads(out)["errors"] == 0
     (tmp_path / "x.csv").write_text("a,b\n1,2\n,1\n")
     said = run("predict", tmp_path / "m", tmp_path / "x.csv", check=1).stderr
-    assert said.endswith("x.csv, line 3: there is no number in the column 'a'\n")
+    assert said.endswith("x.csv, line 3: there is no number in the column 'a'; --skip-bad goes on without such lines\n")
     (tmp_path / "x.svm").write_text("0 0:3\n")
     assert run("predict", tmp_path / "m", tmp_path / "x.svm").stdout == "p\n"
 

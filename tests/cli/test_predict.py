@@ -51,7 +51,7 @@ def test_blank_records_and_bad_ones_have_an_empty_answer(model: Path, tmp_path: 
     labels = said.stdout.split("\n")
     assert len(labels) == 6
     assert [bool(label) for label in labels] == [True, False, True, False, True, False]
-    assert "skipped 1 bad lines" in said.stderr
+    assert "skipped 1 bad line:" in said.stderr
     assert "new.csv, line 5: it has 1 cell instead of 3" in run("predict", model, path, check=1).stderr
     (tmp_path / "new.jsonl").write_text('{"p": 0, "q": 1}\n\n{"p": 6}\n{"q"\n{}\n')
     labels = run("predict", model, tmp_path / "new.jsonl", "--skip-bad").stdout.split("\n")

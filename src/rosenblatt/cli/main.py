@@ -183,7 +183,8 @@ def _sentence(error: BaseException) -> str:
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ImportError):
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    text = " ".join(str(error).split())
+    notes = [note.replace("skip_bad=True", "--skip-bad") for note in getattr(error, "__notes__", [])]
+    text = " ".join("; ".join([str(error), *notes]).split())
     return text if len(text) <= 2000 else f"{text[:1000]} … {text[-900:]}"  # the reason stands at the end
 
 

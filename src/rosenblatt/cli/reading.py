@@ -95,7 +95,8 @@ def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:
 def say_bad(reader: Any) -> None:
     """Report the bad lines that were skipped."""
     if reader.tally.bad:
-        print(f"rosenblatt: skipped {reader.tally.bad:,} bad lines, the first of them:", file=sys.stderr)
+        many = "1 bad line" if reader.tally.bad == 1 else f"{reader.tally.bad:,} bad lines, the first of them"
+        print(f"rosenblatt: skipped {many}:", file=sys.stderr)
         for sentence in reader.tally.first_bad[:3]:
             print(f"  {sentence}", file=sys.stderr)
 

@@ -37,6 +37,8 @@ def read_table(args: argparse.Namespace) -> tuple[Any, NDArray[Any], list[str]]:
         reader.encoder = replace(reader.encoder.plain(), complete=True)
     rows = read_rows(reader)
     say_bad(reader)
+    if reader.tally.bad:
+        print("rosenblatt: rows are counted without them", file=sys.stderr)
     if rows.weights is not None:
         print("rosenblatt: the weights of the rows are left aside here", file=sys.stderr)
     if len(rows) > LARGE:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rosenblatt.data.bad_line import bad_line
 from rosenblatt.data.batches import number_of
 from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
@@ -69,7 +70,7 @@ def look(reader: Reader) -> Look:
             raise DataError(f"{name}: {error}") from None
         bad = sorted([*rows.bad, *((int(rows.places[row]), why) for row, why in faults.items())])
         if bad and not reader.skip_bad:
-            raise DataError(f"{name}, {piece.unit} {bad[0][0] + 1}: {bad[0][1]}")
+            raise bad_line(f"{name}, {piece.unit} {bad[0][0] + 1}: {bad[0][1]}")
         table = rows.table
         if faults:
             table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
@@ -109,7 +110,7 @@ def guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> Non
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     if rows.bad and not reader.skip_bad:
-        raise DataError(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
+        raise bad_line(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
     dialect = getattr(piece, "dialect", None)
     if not rows.table.num_rows:
         raise DataError(f"{name} has a header and no rows" if dialect is not None and dialect.header else empty)
