@@ -193,7 +193,7 @@ def test_errors_are_one_sentence_and_an_exit_code(rows, tmp_path):
     assert "is not a rosenblatt model" in run("predict", tmp_path / "m", rows, check=1).stderr
     rows.write_text("1 1:1\n0 x\n")
     assert run("train", rows, "-o", tmp_path / "m", check=1).stderr.endswith(
-        "rows.svm, line 2: 'x' is not a feature: it must be index:value\n"
+        "rows.svm, line 2: 'x' is not a feature: it must be index:value; --skip-bad goes on without such lines\n"
     )
 
 

@@ -186,3 +186,16 @@ def test_cells_that_are_no_numbers_are_said(tmp_path: Path) -> None:
     done = run("predict", tmp_path / "m", tmp_path / "new.csv")
     assert done.stdout == "b\na\n"
     assert done.stderr == "rosenblatt: q: 1 cells were taken as missing: 'unknown'\n"
+
+
+@pytest.mark.parametrize("name", ["p.xlsx", "p.csv.gz", "p.json"])
+def test_an_ending_that_the_answers_do_not_have_is_refused(table: Path, model: Path, tmp_path: Path, name: str) -> None:
+    said = run("predict", model, table, "-o", tmp_path / name, check=2).stderr
+    assert "answers are written as text, .csv, .tsv, .jsonl or .parquet" in said
+    assert not (tmp_path / name).exists()
+    run("predict", model, table, "-o", tmp_path / name, "--to", "csv")
+    assert (tmp_path / name).read_text().startswith("label\n")
+
+
+def test_the_likeliest_and_a_threshold_exclude_each_other(table: Path, model: Path) -> None:
+    assert "--top and --threshold" in run("predict", model, table, "--top", 1, "--threshold", 0, check=2).stderr

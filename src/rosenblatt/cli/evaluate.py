@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 HELP = "count a model's errors on labelled data"
 
@@ -35,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     model = load(args.model)
     encoder = encoder_of(model, args, args.label)
+    if model.measures:
+        return _measure(args, model, encoder)
     if args.cluster:
         result = evaluate_on_cluster(args, model, encoder)
     else:
@@ -49,4 +52,25 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.report, render_html(title, result, model).encode())
         print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
     print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else render_text(result))
+    return 0
+
+
+def _measure(args: argparse.Namespace, model: Any, encoder: Any) -> int:
+    """How far a regression is off."""
+    from rosenblatt.cli.reading import open_data, say_bad, say_strange
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.evaluation import measure_batches
+
+    if args.cluster:
+        raise ParameterError("--cluster counts classes, and this model predicts numbers: evaluate it without")
+    reader = open_data(args, encoder=encoder)
+    found = measure_batches(model, reader)
+    say_bad(reader)
+    say_strange(reader)
+    if args.report:
+        from rosenblatt.cli.page import write_page
+
+        write_page(args.report, f"{', '.join(args.data)} by {args.model}", found.render_text())
+        print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
+    print(json.dumps(found.to_json(), ensure_ascii=False) if args.json else found.render_text())
     return 0

@@ -58,6 +58,13 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.models.file import load
 
     model = load(args.model)
+    for name in ("top", "probabilities", "threshold"):
+        given = getattr(args, name)
+        if model.measures and given is not None and given is not False:
+            raise ParameterError(f"--{name} is for classes, and {args.model} predicts numbers")
+    if args.top is not None and args.threshold is not None:
+        raise ParameterError("--top and --threshold: each says what is answered; leave one of them out")
+    kind = kind_of(args.output, args.to)
     if args.probabilities:
         if model.calibrator is None:
             raise ModelError(
@@ -71,7 +78,6 @@ def run(args: argparse.Namespace) -> int:
     reader = open_data(args, encoder=encoder_of(model, args), require_label=False, in_order=True)
     reader.gaps, reader.passing = True, tuple(args.passing)
     names = iter(reader.documents or ())
-    kind = kind_of(args.output, args.to)
     with writing(args.output or "-") as out:
         writer = open_writer(kind, out)
         for batch in (part for whole in reader for part in whole.cut(len(model.classes))):
