@@ -99,3 +99,10 @@ def test_the_bars_of_the_demo_show_means_of_neighbouring_epochs() -> None:
     assert demo._bars([4, 2, 0]) == "█▄ "
     assert len(demo._bars(list(range(1000)))) == demo.BARS
     assert demo._bars([100] * demo.BARS + [1] * demo.BARS).endswith("▁")
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("--max", "--max-iter"), ("--lerner", "--learner"), ("--prob", "")])
+def test_an_unknown_option_names_one_that_comes_close(wrong: str, meant: str) -> None:
+    said = run("train", "x.csv", "-o", "m", wrong, "3", check=2).stderr
+    assert f"there is no option {wrong}" in said
+    assert (f"; {meant} comes close" in said) if meant else ("comes close" not in said)

@@ -65,7 +65,8 @@ class Parser(argparse.ArgumentParser):
 
         wrong = next((word.split("=", 1)[0] for word in words if word.startswith("-")), "")
         known = [name for action in self._actions for name in action.option_strings]
-        close = get_close_matches(wrong, known, 1, 0.7) if wrong else []
+        begun = [name for name in known if wrong.startswith("--") and name.startswith(wrong)]
+        close = begun[:1] or (get_close_matches(wrong, known, 1, 0.7) if wrong else [])
         return f"there is no option {wrong}; {close[0]} comes close" if close else ""
 
 

@@ -106,4 +106,5 @@ def say_strange(reader: Any) -> None:
     for name, words in reader.tally.strange.items():
         shown = ", ".join(repr(word[:40]) for word in list(words)[:3]) + (", …" if len(words) > 3 else "")
         count = sum(words.values())
-        print(f"rosenblatt: {name}: {count:,} cells were taken as missing: {shown}", file=sys.stderr)
+        cells = "1 cell was" if count == 1 else f"{count:,} cells were"
+        print(f"rosenblatt: {name}: {cells} taken as missing: {shown}", file=sys.stderr)

@@ -25,6 +25,7 @@ from rosenblatt.errors import DataError
 if TYPE_CHECKING:
     from rosenblatt.data.reader import Reader
 
+_MANY_LABELS = 20
 SAMPLE = 20_000  # rows that a guess is made from
 
 
@@ -95,6 +96,11 @@ def conclude(reader: Reader, number: Sequence[str], found: Look) -> Reader:
     _settle(reader, number, found.rows)
     reader.encoder = found.moments.put_into(reader.encoder)
     reader.labels = found.labels
+    if _MANY_LABELS < len(found.labels) > found.rows / 2 and number_of(next(iter(found.labels))) is None:
+        reader.notes.append(
+            f"{reader.encoder.label}: {len(found.labels):,} different labels in {found.rows:,} rows, so that most are "
+            "met once: is it the right column? --label names another"
+        )
     return reader
 
 
