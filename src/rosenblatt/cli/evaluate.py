@@ -1,7 +1,9 @@
 """Judge a model on labelled data: accuracy with its interval, F1, area under the curve, confusions, probabilities.
 
-rosenblatt evaluate spam.model held-out.tsv
-rosenblatt evaluate spam.model held-out.tsv --report spam.html
+A row counts with its weight. A regression is judged by how far off its numbers are.
+
+    rosenblatt evaluate spam.model held-out.tsv
+    rosenblatt evaluate spam.model held-out.tsv --report spam.html
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
+    parser.usage = "rosenblatt evaluate MODEL DATA [DATA ...] [options]"
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
     parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
     parser.add_argument("--label", metavar="COLUMN", help="the label column, for a model that was trained in Python")

@@ -14,8 +14,8 @@ HELP = "show what is in a model file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("--top", type=_count, default=10, metavar="N", help="features a class (default 10)")
-    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="features for each class (default 10)")
+    parser.add_argument("--json", action="store_true", help="all of it, as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -37,7 +37,10 @@ VERBS = (
 )
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
-EPILOG = "`rosenblatt VERB --help` explains a verb and its options."
+EPILOG = (
+    "To begin: `rosenblatt train DATA -o MODEL`, then `rosenblatt predict MODEL DATA`. "
+    "`rosenblatt VERB --help` explains a verb and its options."
+)
 
 # Arguments of the verbs that name files: what is written, and what is read.
 _OUTPUTS = {"output": "-o", "report": "--report", "checkpoint": "--checkpoint", "html": "--html", "plot": "--plot"}

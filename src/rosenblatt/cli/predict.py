@@ -24,8 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
+    parser.usage = "rosenblatt predict MODEL [DATA ...] [options]"
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{DATA} (default)")
+    parser.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{DATA}, and the default")
     parser.add_argument("-o", "--output", metavar="FILE", help="where the answers go (default: standard output)")
     parser.add_argument("--to", choices=KINDS, help="the form of the answers; found out by FILE's ending, else text")
     parser.add_argument("--json", action="store_const", const="json", dest="to", help="the same as --to json --scores")

@@ -19,6 +19,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of every verb that reads a table."""
     from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
 
+    parser.usage = f"{parser.prog} DATA [DATA ...] [options]"
     parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
     add_data_arguments(parser)
     add_column_arguments(parser, hashing=False)

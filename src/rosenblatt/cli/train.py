@@ -37,17 +37,19 @@ _MORE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.cluster import add_cluster_arguments
-    from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
+    from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
 
     parser.usage = "rosenblatt train DATA [DATA ...] -o MODEL [options]"
-    parser.add_argument("data", metavar="DATA", nargs="*", help="files, globs, folders; - is a pipe")
+    parser.add_argument("data", metavar="DATA", nargs="*", help=DATA)
     parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
     parser.add_argument(
         "--learner",
         choices=("auto", *FAMILY),
-        help="the algorithm (default auto, which tries several; averaged if one of a learner's own options is given)",
+        help="the algorithm (default: auto, which tries several; averaged if one of a learner's own options is given)",
     )
-    parser.add_argument("--max-iter", type=int, metavar="N", help="the most epochs (default 10; 100 for auto)")
+    parser.add_argument(
+        "--max-iter", type=int, metavar="N", help="at most so many passes over the rows (default 10; 100 for auto)"
+    )
     parser.add_argument(
         "--no-products",
         dest="products",
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep auto from trying products of columns: every column has a weight of its own",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
+        "--seed", type=int, default=0, dest="random_state", metavar="N", help="seed of the shuffles (default 0)"
     )
     parser.add_argument("--from", dest="start", metavar="MODEL", help="go on from this model, with new data")
     parser.add_argument(
@@ -63,24 +65,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="rows that are not learned from: their accuracy is said, and probabilities are fitted on them",
+        help="judge the model by these rows, and fit probabilities on them; none is learned from; may be repeated",
     )
     parser.add_argument(
         "--folds",
         type=count_of_folds,
         default=0,
         metavar="N",
-        help="learn also from all but each of N parts: the accuracy on these is said, and gives probabilities",
+        help="judge each of N parts by what is learned from the others, and fit probabilities",
     )
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
-    parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
+    parser.add_argument(
+        "--report",
+        metavar="FILE.html",
+        help="also write a page: how good it is, its mistakes by epoch, its top features",
+    )
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
     add_data_arguments(parser)
     add_column_arguments(parser)
     group = parser.add_argument_group("larger than memory, stop and resume")
     group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 8192)")
     group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
-    group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
+    group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then, for --resume")
     group.add_argument(
         "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
     )
