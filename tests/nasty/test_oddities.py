@@ -203,6 +203,22 @@ def test_money_with_decimal_commas(tmp_path: Path) -> None:
     assert kinds(scan(put(tmp_path, text))) == {"p": "number", "q": "number"}
 
 
+def test_dates_with_points_are_day_month_and_year(tmp_path: Path) -> None:
+    days = [(k % 28 + 1, k % 12 + 1) for k in range(40)]
+
+    def table(written: str) -> Any:
+        lines = [f"{written.format(d=d, m=m)};{(d * m) % 5};{'ab'[m % 2]}" for d, m in days]
+        return put(tmp_path, "\n".join(["day;x;y", *lines]) + "\n")
+
+    usual = read(table("2024-{m:02}-{d:02} 10:30"))
+    for written in ("{d:02}.{m:02}.2024 10:30", "{d}.{m}.2024 10:30:00", "{d:02}.{m}.2024, 10:30"):
+        reader = scan(table(written))
+        assert kinds(reader)["day"] == "date"
+        found = read(tmp_path / "x.csv")
+        assert found.indices.tolist() == usual.indices.tolist()
+        assert found.values.tolist() == usual.values.tolist()
+
+
 def test_dates_that_are_not_read_are_said(tmp_path: Path) -> None:
     text = "d,y\n" + "".join(f"{i % 3 + 1}/12/2024,{'pq'[i % 2]}\n" for i in range(12))
     assert "d (dates are read as 2024-12-31, not '1/12/2024')" in scan(put(tmp_path, text)).encoder.describe()
