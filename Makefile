@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: help demo check test lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills interrupts torture lost-workers bench bench-quick bench-guard clean
+.PHONY: help demo check test proofs lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills interrupts torture lost-workers bench bench-quick bench-guard clean
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
@@ -32,9 +32,12 @@ check: $(VENV)/.installed # lint and the quick half of the tests
 	$(BIN)/lint-imports
 	$(BIN)/python $(PYTEST) tests $(SLOW:%=--ignore=%) --ignore=tests/site
 
-test: $(VENV)/.installed # all tests; says what it fetches
+test: $(VENV)/.installed # all tests but the long proofs; says what it fetches
 	tests/playground/browser.sh
-	$(BIN)/python $(PYTEST) $(ALL)
+	$(BIN)/python $(PYTEST) -m "not slow" $(ALL)
+
+proofs: $(VENV)/.installed # the long proofs that `make test` leaves out: published figures, slow files cut while written
+	$(BIN)/python $(PYTEST) -m slow tests --ignore=tests/site --ignore=tests/fuzz --ignore=tests/typing
 
 # The oldest versions that pyproject.toml allows, on Python 3.11, and the newest that there are, pre-releases too.
 test-oldest: # all tests with the oldest versions that are allowed
@@ -130,12 +133,17 @@ INTERRUPTS ?= 200
 interrupts: $(VENV)/.installed
 	$(BIN)/python tests/kills/interrupts.py $(INTERRUPTS)
 
-# What a user installs, and nothing else. Bytecode is made of what is imported, when it is.
+# Bytecode of all that is installed, on all cores: pip would use one, and a Python that is told to write none would
+# compile NumPy at every start of the command.
+BYTECODE := -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib
+
+# What a user installs, and nothing else.
 define INSTALL
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Fetching the dependencies and compiling the engine: $(2)"
 	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
 	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=$(1) .
+	-$(BIN)/python $(BYTECODE)
 	touch $@
 endef
 
@@ -148,6 +156,7 @@ $(VENV)/.base: $(SOURCES)
 $(VENV)/.installed: $(VENV)/.base
 	@echo "Fetching what the tests and linters need, into $(VENV)"
 	$(BIN)/$(LOCKED) -r requirements/test.txt
+	-$(BIN)/python $(BYTECODE)
 	touch $@
 
 # New versions, for all platforms; it needs uv.

@@ -4,8 +4,8 @@
 //
 // A weight is brought up to date only when a row with its feature is read, for all the rows since at once, and so a
 // sparse row costs what its own values cost. Shrinking n rows is |w| -> a^n |w| - l (1 + a + … + a^(n-1)) until 0 is
-// reached, where it stays; a small n is looked up, a large one taken in blocks of powers of two. Products and sums of
-// positive numbers are all it takes.
+// reached, where it stays. An n below 2^20 is looked up, its thousands first and then the rest; a larger one, or one
+// that reaches 0, is taken in blocks of powers of two. Products and sums of positive numbers are all it takes.
 //
 // Invariant: weights and sums are those after `as_of[j]` examples, feature by feature. Nothing is brought up to date at
 // the end of a pass, so that any cut of the rows gives the same bits.
@@ -28,31 +28,33 @@ class Shrinking {
     const Block one{a, 1.0, a, 1.0};
     blocks_[0] = one;
     for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) blocks_[b + 1] = blocks_[b].then(blocks_[b]);
-    Block some = one;
-    few_[0] = {1.0, 0.0}, few_sums_[0] = {0.0, 0.0};
-    for (std::size_t n = 1; n < few_.size(); ++n, some = some.then(one)) {
-      few_[n] = {some.power, l_ * some.steps};
-      few_sums_[n] = {some.powers, l_ * some.totals};
-    }
+    few_.fill(one, l);
+    thousands_.fill(blocks_[few_bits], l);
   }
 
   using Four = Pack<double, 32>;
   typedef Four::type Lane;
-  static constexpr std::int64_t few_rows = 1024;
+  static constexpr int few_bits = 10;
+  static constexpr std::int64_t few_rows = std::int64_t{1} << few_bits, many_rows = few_rows << few_bits;
 
   bool cuts() const { return l_ > 0; }
 
-  // Four weights after fewer than `few_rows` rows each, which is what almost all values of a sparse row ask for: looked
-  // up, and without a branch that depends on a weight. A size less what is cut, or 0, with its sign:
-  // max(w - cut, 0) + min(w + cut, 0). One that has become 0 is to be taken by `after`.
-  template <bool cut>
-  ALWAYS_INLINE Lane after_few(Lane weights, const std::int64_t* rows) const {
-    return shrunk<cut>(few_.data(), weights, rows);
+  // Four weights after fewer than `many_rows` rows each, which is what almost all values of a sparse row ask for:
+  // looked up, and without a branch that depends on a weight. `grown`: what their sums grow by. A weight that has
+  // become 0 is to be taken by `after`.
+  template <bool cut, bool summed>
+  ALWAYS_INLINE Lane after_many(Lane weights, const std::int64_t* rows, Lane& grown) const {
+    const std::int64_t few[] = {rows[0] % few_rows, rows[1] % few_rows, rows[2] % few_rows, rows[3] % few_rows};
+    const std::int64_t thousands[] = {rows[0] / few_rows, rows[1] / few_rows, rows[2] / few_rows, rows[3] / few_rows};
+    const Lane between = shrunk<cut>(thousands_.weight, weights, thousands);
+    if constexpr (summed) grown = shrunk<cut>(thousands_.sum, weights, thousands) + shrunk<cut>(few_.sum, between, few);
+    return shrunk<cut>(few_.weight, between, few);
   }
-  // What their sums grow by.
-  template <bool cut>
-  ALWAYS_INLINE Lane sums_of_few(Lane weights, const std::int64_t* rows) const {
-    return shrunk<cut>(few_sums_.data(), weights, rows);
+  // The same bits, for fewer than `few_rows` rows each.
+  template <bool cut, bool summed>
+  ALWAYS_INLINE Lane after_few(Lane weights, const std::int64_t* rows, Lane& grown) const {
+    if constexpr (summed) grown = shrunk<cut>(few_.sum, weights, rows);
+    return shrunk<cut>(few_.weight, weights, rows);
   }
 
   // The weight after one row: the same bits as after(weight, 1).
@@ -62,16 +64,25 @@ class Shrinking {
   }
 
   // The weight after so many rows, however many; `sum` grows by what it is after each of them.
-  [[gnu::noinline]] double after(double weight, std::int64_t rows, double& sum) const {
+  ALWAYS_INLINE double after(double weight, std::int64_t rows, double& sum) const {
     if (weight == 0 || rows <= 0) return weight;
-    double size = std::fabs(weight), total = 0;
-    if (rows < static_cast<std::int64_t>(few_.size())) {
-      const double next = few_[rows].factor * size - few_[rows].less;
-      if (next > 0) {
-        sum += std::copysign(few_sums_[rows].factor * size - few_sums_[rows].less, weight);
+    if (rows < many_rows) [[likely]] {
+      const std::int64_t many = rows / few_rows, few = rows % few_rows;
+      const double size = std::fabs(weight), between = thousands_.weight[many].of(size);
+      const double next = few_.weight[few].of(between);
+      if (between > 0 && next > 0) [[likely]] {
+        sum += std::copysign(thousands_.sum[many].of(size) + few_.sum[few].of(between), weight);
         return std::copysign(next, weight);
       }
+      block_by_block(weight, rows, sum);
+      return 0.0;
     }
+    return block_by_block(weight, rows, sum);
+  }
+
+ private:
+  [[gnu::noinline]] double block_by_block(double weight, std::int64_t rows, double& sum) const {
+    double size = std::fabs(weight), total = 0;
     bool ends = false;  // is 0 reached within the rows that are left?
     for (int b = std::bit_width(static_cast<std::uint64_t>(rows)) - 1; b >= 0; --b) {
       if (!(rows >> b & 1)) continue;
@@ -89,7 +100,6 @@ class Shrinking {
     return ends ? 0.0 : std::copysign(size, weight);
   }
 
- private:
   // What some rows do while the weight stays above 0: |w| -> power |w| - l steps, and the sum of what it is after each
   // of them grows by powers |w| - l totals.
   struct Block {
@@ -102,8 +112,24 @@ class Shrinking {
   };
   struct Line {
     double factor, less;
+
+    double of(double size) const { return factor * size - less; }
+  };
+  // For 0, 1, 2, … times the rows of a block: the weight, and the sum of what it is after each of them.
+  struct Lookup {
+    Line weight[few_rows], sum[few_rows];
+
+    void fill(const Block& block, double l) {
+      weight[0] = {1.0, 0.0}, sum[0] = {0.0, 0.0};
+      Block some = block;
+      for (std::int64_t n = 1; n < few_rows; ++n, some = some.then(block)) {
+        weight[n] = {some.power, l * some.steps};
+        sum[n] = {some.powers, l * some.totals};
+      }
+    }
   };
 
+  // A size less what is cut, or 0, with its sign: max(w - cut, 0) + min(w + cut, 0).
   template <bool cut>
   ALWAYS_INLINE static Lane shrunk(const Line* lines, Lane weights, const std::int64_t* rows) {
     const Line &a = lines[rows[0]], &b = lines[rows[1]], &c = lines[rows[2]], &d = lines[rows[3]];
@@ -114,7 +140,7 @@ class Shrinking {
   }
 
   double l_;
-  std::array<Line, few_rows> few_, few_sums_;  // for so many rows: the weight, and the sum of what it is after each
+  Lookup few_, thousands_;
   std::array<Block, 63> blocks_;
 };
 
@@ -213,21 +239,21 @@ struct Shrunk : Last {
       const std::int64_t behind[] = {seen - as_of[a], seen - as_of[b], seen - as_of[c], seen - as_of[d]};
       const Lane before = {static_cast<double>(weights[a]), static_cast<double>(weights[b]),
                            static_cast<double>(weights[c]), static_cast<double>(weights[d])};
-      bool few = static_cast<std::uint64_t>(behind[0] | behind[1] | behind[2] | behind[3]) < Shrinking::few_rows;
-      if (few) [[likely]] {
-        const Lane now = shrink.after_few<cut>(before, behind);
-        if constexpr (cut) few = !Four::differ_in_zeros(now, before);
-        if (few) [[likely]] {
+      const std::uint64_t most = behind[0] | behind[1] | behind[2] | behind[3];
+      bool done = most < Shrinking::many_rows;
+      if (done) [[likely]] {
+        Lane grown;
+        const Lane now = most < Shrinking::few_rows ? shrink.after_few<cut, summed>(before, behind, grown)
+                                                    : shrink.after_many<cut, summed>(before, behind, grown);
+        if constexpr (cut && summed) done = !Four::differ_in_zeros(now, before);
+        if (done) [[likely]] {
           weights[a] = static_cast<T>(now[0]), weights[b] = static_cast<T>(now[1]);
           weights[c] = static_cast<T>(now[2]), weights[d] = static_cast<T>(now[3]);
           as_of[a] = as_of[b] = as_of[c] = as_of[d] = seen;
-          if constexpr (summed) {
-            const Lane grown = shrink.sums_of_few<cut>(before, behind);
-            sums[a] += grown[0], sums[b] += grown[1], sums[c] += grown[2], sums[d] += grown[3];
-          }
+          if constexpr (summed) sums[a] += grown[0], sums[b] += grown[1], sums[c] += grown[2], sums[d] += grown[3];
         }
       }
-      if (!few) [[unlikely]]
+      if (!done) [[unlikely]]
         for (int k = 0; k < 4; ++k) bring(weights, at[k], at[k], 1, 1, seen);
       s0 += x[0] * weights[a], s1 += x[1] * weights[b], s2 += x[2] * weights[c], s3 += x[3] * weights[d];
     }

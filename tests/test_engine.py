@@ -282,6 +282,13 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         ValueError,
         "terms: its size",
     ),
+    (
+        lambda: engine.multiply_columns(
+            ROWS, None, np.array([0, 1]), np.zeros(2), np.ones(2), -3.0, 1.0, np.zeros((3, 5), np.float32)
+        ),
+        ValueError,
+        "limit: must be at least 0",
+    ),
     # the generator
     (lambda: engine.shuffle(np.zeros(3, np.uint32), np.zeros(4, np.uint64)), ValueError, "must not be all zeros"),
     (lambda: engine.shuffle(np.zeros(3, np.uint32), np.ones(3, np.uint64)), ValueError, "generator: its size"),

@@ -178,6 +178,7 @@ void multiply_columns(const Rows& rows, const std::optional<Input<std::uint32_t>
   const std::int64_t n = static_cast<std::int64_t>(columns.size());
   check_size(center, n, "center");
   check_size(scale, n, "scale");
+  if (!(limit >= 0)) throw nb::value_error("limit: must be at least 0");
   for (std::int64_t j = 0; j < n; ++j)
     if (columns(j) < (j ? columns(j - 1) + 1 : 0) || columns(j) >= rows.features())
       throw nb::value_error("columns: must rise, and be columns of the rows");

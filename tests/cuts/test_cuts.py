@@ -38,7 +38,13 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.mark.parametrize("name", [path.name for path in PATHS])
+# The same writer as of all others, behind pictures and proofs that take their time.
+SLOW = {"trace", "certificate", "comparison", "animation as a page", "animation as pictures", "report of training"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(path.name, marks=[pytest.mark.slow] * (path.name in SLOW)) for path in PATHS]
+)
 def test_old_or_new_wherever_it_is_cut(name: str, shim: Path) -> None:
     environment = os.environ | {"LD_PRELOAD": str(shim), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     words = [sys.executable, str(HERE / "law.py"), str(shim), name]

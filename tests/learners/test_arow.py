@@ -157,6 +157,7 @@ def test_bad_parameters_are_named(options: dict[str, Any], sentence: str) -> Non
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.slow
 def test_a_published_count_on_a9a(real_data: Path) -> None:
     """The library cl-online-learning (example/classification/a9a.lisp) gives 13,833 of 16,281 test rows for AROW with
     r=10 after 1000 passes over a9a in the order of the file."""

@@ -21,6 +21,7 @@ def read(folder: Path, name: str) -> tuple[Any, Any]:
         return X, np.frombuffer(labels.read(), np.uint8, offset=8)
 
 
+@pytest.mark.slow
 def test_one_epoch_of_freund_and_schapire(real_data: Path) -> None:
     """Degree 2, T = 1: 10,201 mistakes over the ten classes, 8,190 support rows, a voted error of 2.8 %."""
     X, y = read(real_data, "train")
@@ -35,6 +36,7 @@ def test_one_epoch_of_freund_and_schapire(real_data: Path) -> None:
     assert 100 * np.mean(learner.predict(X_test) != y_test) == pytest.approx(2.8, abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_online_mistakes_of_crammer_et_al(real_data: Path) -> None:
     """Perceptron with (0.5 + x·z)^5, one pass: 2,782 mistakes."""
     X, y = read(real_data, "train")

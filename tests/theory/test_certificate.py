@@ -340,3 +340,25 @@ def test_values_that_are_no_certificate_are_refused():
         from_dict({"kind": "separable"})
     with pytest.raises(ValueError, match="not a certificate"):
         from_dict({})
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_two_of_many_wide_classes_that_no_plane_separates_decide_for_all(fit_intercept):
+    """A class of its own far off, and an XOR of two others: the proof names rows of these two alone."""
+    rng = np.random.default_rng(0)
+    X, y = np.zeros((60, 800)), np.array([2] * 56 + [0, 0, 1, 1])
+    X[:56] = rng.normal(size=(56, 800))
+    X[56:, :2] = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    X[56:, 2] = 50.0
+    certificate = certify(X, y, fit_intercept=fit_intercept)
+    assert isinstance(certificate, NotSeparable)
+    assert certificate.check(X, y)
+    assert set(certificate.rows) == {56, 57, 58, 59}
+
+
+def test_wide_classes_that_are_separable_are_still_decided_together():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 800)), np.arange(30) % 3
+    certificate = certify(X, y)
+    assert isinstance(certificate, Separable)
+    assert certificate.check(X, y)

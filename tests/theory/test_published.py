@@ -101,9 +101,17 @@ def test_iris_is_not_separable_but_setosa_from_the_others_is():
     assert certify(X, [name == "Iris-setosa" for name in y])
 
 
-@pytest.mark.parametrize(("pair", "separable"), [((0, 1), True), ((3, 5), False)])
+@pytest.mark.parametrize(("pair", "separable"), [((0, 1), True), pytest.param((3, 5), False, marks=pytest.mark.slow)])
 def test_one_digit_against_another(pair, separable):
     X, y = read_digits(*pair)
     certificate = certify(X, y)
     assert isinstance(certificate, Separable if separable else NotSeparable)
+    assert certificate.check(X, y)
+
+
+@pytest.mark.slow
+def test_all_ten_digits_are_not_separable():
+    X, y = read_digits(*range(10))
+    certificate = certify(X, y)
+    assert isinstance(certificate, NotSeparable)
     assert certificate.check(X, y)

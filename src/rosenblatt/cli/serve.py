@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=[name for name in FAMILY if name not in ("voted", "kernel")],
         help="begin a new log with a learner that knows nothing",
     )
-    parser.add_argument("--classes", metavar="A,B", help="classes that it knows beforehand")
+    parser.add_argument("--classes", metavar="A,B", help="classes that it knows beforehand, with commas between")
     parser.add_argument("--shadow", metavar="A,B", help="learners that learn beside, and are compared")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="the port; 0 takes a free one (8000)")
@@ -112,7 +112,8 @@ def _wanted(args: argparse.Namespace) -> Any:
     if args.model is not None:
         if args.learner or args.classes or given_parameters(args):
             raise ParameterError(
-                "MODEL has its own learner and classes: leave --learner, --classes and its options out"
+                f"the model {args.model} has its own learner and classes: leave --learner, --classes and its options "
+                "out (several classes are written --classes A,B)"
             )
         return wanted_from(args.model)
     if args.learner is None:

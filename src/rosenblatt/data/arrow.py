@@ -25,7 +25,7 @@ from rosenblatt.data.vectors import is_text
 from rosenblatt.errors import DataError
 
 _ROWS = 65_536
-_AT_ONCE = 1024  # rows that a Parquet file is asked for: a short file may hold long strings many times
+_AT_ONCE = 1024  # rows that a Parquet file with texts is asked for: a short file may hold long ones many times
 _BYTES = 32 << 20  # of a piece
 _FREE = 1 << 30  # bytes that any file may grow to
 
@@ -66,21 +66,33 @@ def iter_parquet(source: Source) -> Iterator[TablePiece]:
         texts = [field.name for field in schema if is_text(field.type)]
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
+        at_once = _rows_at_once(schema)
         waiting: list[Any] = []
         first = size = total = 0
-        for batch in file.iter_batches(batch_size=_AT_ONCE, use_threads=False):
+        for batch in file.iter_batches(batch_size=at_once, use_threads=False):
             _validate(batch)
             for part in _parts(batch):
                 waiting.append(part)
                 size += part.nbytes
                 total += part.nbytes
                 _check_growth(source, total)
-                if size >= _BYTES or len(waiting) * _AT_ONCE >= _ROWS:
+                if size >= _BYTES or len(waiting) * at_once >= _ROWS:
                     yield TablePiece(pa.Table.from_batches(waiting).combine_chunks(), first)
                     first += sum(each.num_rows for each in waiting)
                     waiting, size = [], 0
         if waiting:
             yield TablePiece(pa.Table.from_batches(waiting).combine_chunks(), first)
+
+
+def _rows_at_once(schema: Any) -> int:
+    """How many rows of a Parquet file can be asked for: more where the type says how long each of them is."""
+    try:
+        bits: int = sum(kind.bit_width for kind in schema.types)
+    except ValueError:  # texts, lists, objects
+        return _AT_ONCE
+    if any(map(pa.types.is_dictionary, schema.types)):
+        return _AT_ONCE
+    return max(1, min(_ROWS, 8 * _BYTES // max(1, bits)))
 
 
 def iter_feather(source: Source) -> Iterator[TablePiece]:

@@ -14,7 +14,10 @@ import numpy as np
 
 from rosenblatt.errors import DataError, ParameterError
 
-FALLBACK = "cp1252"
+# Windows-1252 is Latin-1 but for these. Five bytes mean nothing in it, and stay the control characters of Latin-1.
+_UNLIKE_LATIN_1 = {
+    byte: bytes((byte,)).decode("cp1252") for byte in range(0x80, 0xA0) if byte not in b"\x81\x8d\x8f\x90\x9d"
+}
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -102,20 +105,7 @@ def repaired(data: Any) -> bytes:
 
 
 def _from_fallback(line: bytes) -> bytes:
-    # Five bytes mean nothing in Windows-1252; they are control characters in Latin-1.
-    text = "".join(
-        part.decode(FALLBACK) if not unknown else part.decode("latin-1") for part, unknown in _by_meaning(line)
-    )
-    return text.encode()
-
-
-_MEANINGLESS = bytes((0x81, 0x8D, 0x8F, 0x90, 0x9D))
-
-
-def _by_meaning(line: bytes) -> list[tuple[bytes, bool]]:
-    if not any(byte in line for byte in _MEANINGLESS):
-        return [(line, False)]
-    return [(bytes((byte,)), byte in _MEANINGLESS) for byte in line]
+    return line.decode("latin-1").translate(_UNLIKE_LATIN_1).encode()
 
 
 def _read(stream: Any, size: int) -> bytes:

@@ -134,7 +134,8 @@ class App:
         kind = request.header(b"content-type")
         request.kind = kind = kind if kind == JSON else kind.split(";")[0].strip().lower()
         if kind != JSON and (kind not in TYPES or request.path not in ("/predict", "/learn")):
-            raise Refused(415, f"the Content-Type {kind[:100]!r} is not among {', '.join(TYPES)}")
+            hint = "" if "form" not in kind else " (with curl: -H 'Content-Type: application/json')"
+            raise Refused(415, f"the Content-Type {kind[:100]!r} is not among {', '.join(TYPES)}{hint}")
         limits = self.service.limits
         claimed = int(request.header(b"content-length") or limits.body)
         if claimed > limits.body:

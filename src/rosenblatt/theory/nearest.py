@@ -57,7 +57,7 @@ def approach(rows: SignedRows, deadline: float) -> Approach:
     if largest > 1e150:  # its square is no float: leave everything to exact arithmetic
         return Approach(np.zeros(1, dtype=np.int64), np.ones(1), np.inf, np.zeros(rows.dimension), -np.inf)
     scale = float(np.sqrt(rows.X.power(2).sum(axis=1).max() + rows.fit_intercept)) or 1.0
-    vector = _mean(rows) / scale
+    vector = mean_of(rows) / scale
     margins = rows.margins(vector)
     working = np.argsort(margins, kind="stable")[:_STEP]
     Z = rows.take(working) / scale
@@ -124,7 +124,7 @@ def _relative(margins: Floats, vector: Floats) -> float:
     return float(margins.min()) / length if length > 0 else -np.inf
 
 
-def _mean(rows: SignedRows) -> Floats:
+def mean_of(rows: SignedRows) -> Floats:
     """The mean of all signed rows, a fair first direction."""
     K = len(rows.classes)
     if rows.two:
