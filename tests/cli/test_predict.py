@@ -185,7 +185,7 @@ def test_cells_that_are_no_numbers_are_said(tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("p,q\n1,unknown\n0,$2.00\n")
     done = run("predict", tmp_path / "m", tmp_path / "new.csv")
     assert done.stdout == "b\na\n"
-    assert done.stderr == "rosenblatt: q: 1 cells were taken as missing: 'unknown'\n"
+    assert done.stderr == "rosenblatt: q: 1 cell was taken as missing: 'unknown'\n"
 
 
 @pytest.mark.parametrize("name", ["p.xlsx", "p.csv.gz", "p.json"])
