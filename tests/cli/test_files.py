@@ -232,7 +232,7 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
         ),
         (1, ["train", rows, "-o", "m", "--cache", at["empty"]], "the cache cannot be written to"),
         (2, ["train", rows, "-o", "m", "--label", "x"], "label names a column, and svmlight lines have none"),
-        (2, ["train", rows, "-o", "m", "--max-iter", 0], "max_iter=0: must be"),
+        (2, ["train", rows, "-o", "m", "--max-iter", 0], "--max-iter: '0': must be"),
         (2, ["train", rows, "-o", "m", "--bits", 99], "bits=99: must be a whole number from 1 to 30"),
         (2, ["train", rows, "-o", "m", "--every", "3x"], "argument --every: '3x' is no time: write 30s, 5m or 1h"),
         (2, ["train", rows], "name the model's file"),

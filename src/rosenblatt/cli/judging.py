@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from rosenblatt.training import Trained
 
 
-def count_of_folds(text: str) -> int:
-    """The number behind --folds."""
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 2 or more")
-    return int(text)
-
-
 def check_judges(args: argparse.Namespace, measures: bool) -> None:
     """Raise, before the data is read, unless there is something to judge by, and something to be judged."""
     from rosenblatt.data.finding import files_of, find_sources

@@ -22,6 +22,7 @@ HELP = "predict the label of every row of a file or a pipe"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.answers import KINDS
     from rosenblatt.cli.cluster import add_cluster_arguments
+    from rosenblatt.cli.counts import whole_number
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
     parser.usage = "rosenblatt predict MODEL [DATA ...] [options]"
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_const", const="json", dest="to", help="the same as --to json --scores")
     parser.add_argument("--scores", action="store_true", help="the scores too")
     parser.add_argument("--probabilities", action="store_true", help="the probability of each class too")
-    parser.add_argument("--top", type=_count, metavar="K", help="the K likeliest classes instead of one")
+    parser.add_argument("--top", type=whole_number(1), metavar="K", help="the K likeliest classes instead of one")
     parser.add_argument(
         "--threshold",
         type=float,
@@ -167,9 +168,3 @@ def _with_names(columns: Columns, names: Iterator[str]) -> Columns:
     """With the name of each document."""
     count = len(next(iter(columns.values())))
     return {"document": [next(names) for _ in range(count)], **columns}
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 1 or more")
-    return int(text)

@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.judging import check_judges, check_valid, count_of_folds, judge_by_valid
+from rosenblatt.cli.counts import seed, whole_number
+from rosenblatt.cli.judging import check_judges, check_valid, judge_by_valid
 from rosenblatt.cli.parameters import add_recipe_arguments, given_parameters, option, recipe_of
 from rosenblatt.cli.pasted import given_options
 from rosenblatt.recipe.family import FAMILY, parameters_of
@@ -47,9 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("auto", *FAMILY),
         help="the algorithm (default: auto, which tries several; averaged if one of a learner's own options is given)",
     )
-    parser.add_argument(
-        "--max-iter", type=int, metavar="N", help="at most so many passes over the rows (default 10; 100 for auto)"
-    )
+    epochs = "the most passes over the rows (default 10; 100 for auto)"
+    parser.add_argument("--max-iter", type=whole_number(1), metavar="N", help=epochs)
     parser.add_argument(
         "--no-products",
         dest="products",
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep auto from trying products of columns: every column has a weight of its own",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, dest="random_state", metavar="N", help="seed of the shuffles (default 0)"
+        "--seed", type=seed, default=0, dest="random_state", metavar="N", help="seed of the shuffles (default 0)"
     )
     parser.add_argument("--from", dest="start", metavar="MODEL", help="go on from this model, with new data")
     parser.add_argument(
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--folds",
-        type=count_of_folds,
+        type=whole_number(2),
         default=0,
         metavar="N",
         help="judge each of N parts by what is learned from the others, and fit probabilities",

@@ -21,7 +21,7 @@ from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_recipe
 from rosenblatt.learners.kept.learner import keep_states
-from rosenblatt.learners.spaces import LINEAR, space_of
+from rosenblatt.learners.spaces import LINEAR, seed_of, space_of
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of, plain_values
 from rosenblatt.recipe.family import make_recipe, name_of
@@ -138,6 +138,9 @@ def train_reader(
     With `folds`, each row is also judged by what was learned from the other folds.
     """
     check_fold_count(reader, folds)
+    seed = parameters.get("random_state") if isinstance(recipe, str) else getattr(recipe, "random_state", None)
+    if isinstance(seed, int):
+        seed_of(seed)  # which raises before anything is learned
     if isinstance(recipe, str) and recipe == "auto":
         run, chosen = _chosen(reader, products, block, on_choice, class_weight, **parameters)
         run.calibrator = chosen.calibrator
