@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p build/bits
 flags="-std=c++20 ${OPTIMISE:--O2} -ffp-contract=off -Wall -Wextra -Wno-psabi -Iengine"
-sources="tests/bits/bits.cpp engine/pass.cpp $(ls engine/loops/*.cpp 2> /dev/null || true)"
+sources="tests/bits/bits.cpp $(ls engine/*.cpp engine/loops/*.cpp)"
 
 need() {
   command -v "$1" > /dev/null && return
