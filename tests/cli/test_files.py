@@ -142,7 +142,7 @@ def test_predict_answers_on_an_endless_pipe(rows, tmp_path, kind):
 
 def test_what_it_guessed_is_said_and_the_verdict(rows, tmp_path):
     said = run("train", rows, "-o", tmp_path / "m").stderr
-    assert "svmlight; one column per feature" in said
+    assert "svmlight: a column a feature" in said
     assert "none in the last" in said
     assert "mistakes in the first pass, each row predicted before it was learned" in said
     assert "\r" not in said  # no bar in a pipe

@@ -136,7 +136,7 @@ class LineEncoder:
     def describe(self) -> str:
         """What a reader should know of how the rows are read."""
         if self.format == "svmlight":
-            return "one column per feature"
+            return "svmlight: a column a feature"
         if self.format == "vw":
             and_more = f", and the interactions {', '.join(self.interactions)}" if self.interactions else ""
             return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns{and_more}"
@@ -144,7 +144,7 @@ class LineEncoder:
         how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[
             self.grams
         ]
-        return f"{what}: {how} hashed to 2^{self.bits} columns, rows of length 1"
+        return f"{what}: {how} hashed to 2^{self.bits} columns, length 1"
 
     def to_json(self) -> dict[str, Any]:
         header = {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
