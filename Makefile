@@ -10,7 +10,7 @@ LOCKED := pip install --quiet --no-compile --require-hashes
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -name '*.pyc')
 
-.PHONY: help demo check test proofs lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills torture lost-workers bench bench-quick bench-guard clean
+.PHONY: help demo check test proofs lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills interrupts torture lost-workers bench bench-quick bench-guard clean
 
 # Two workers; what one file makes for its tests is made once.
 PYTEST := -m pytest -q -n 2 --dist loadscope
@@ -127,6 +127,11 @@ cuts: $(VENV)/.installed
 KILLS ?= 1000
 kills: $(VENV)/.installed
 	$(BIN)/python tests/kills/kills.py $(KILLS)
+
+# Ctrl-C to every verb, at random moments.
+INTERRUPTS ?= 200
+interrupts: $(VENV)/.installed
+	$(BIN)/python tests/kills/interrupts.py $(INTERRUPTS)
 
 # Bytecode of all that is installed, on all cores: pip would use one, and a Python that is told to write none would
 # compile NumPy at every start of the command.

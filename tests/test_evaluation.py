@@ -108,6 +108,8 @@ def test_labels_that_the_model_does_not_know_are_shown(noisy: tuple[Any, Any, An
     shown = render_text(found)
     assert "900 rows have a label that the model does not know ('nein', 'ja')" in shown
     assert "It knows 'no', 'yes'." in shown
+    assert shown.startswith("None of 900 rows has a label that the model knows, so none is right.\n")
+    assert len(shown.splitlines()) == 2  # and no table of zeros
     assert found.to_json()["strangers"]["ja"] == (y == "yes").sum()
 
 

@@ -24,11 +24,17 @@ def test_exported_names() -> None:
     for name in rosenblatt.__all__:
         assert getattr(rosenblatt, name) is not None
     assert set(rosenblatt._HOMES) < set(rosenblatt.__all__)
+    assert set(rosenblatt.learners.__all__) == {name for name, home in rosenblatt._HOMES.items() if home == "learners"}
     assert dir(rosenblatt) == sorted(rosenblatt.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     assert not hasattr(rosenblatt, "Perceptrom")
+
+
+def test_nothing_is_imported_before_the_command_can_deal_with_ctrl_c() -> None:
+    code = "import sys; before = {*sys.modules}; import rosenblatt.cli.start; print(*sorted({*sys.modules} - before))"
+    assert run(code).stdout.split() == ["__future__", "rosenblatt", "rosenblatt.cli", "rosenblatt.cli.start"]
 
 
 def test_importing_the_package_does_not_import_scikit_learn() -> None:

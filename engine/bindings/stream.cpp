@@ -27,7 +27,8 @@ struct Asked {
 
 struct Problem {
   std::int64_t K;
-  std::function<void(const OneRow&, const Asked&)> learn;
+  std::function<void(const OneRow&, const Asked&, std::int64_t positive)>
+      learn;                                              // the class that is +1, if there are two
   std::function<void(const OneRow&, double* out)> score;  // by the kept weights
 };
 
@@ -39,8 +40,8 @@ class Stream {
   Stream(nb::dict vocabulary, nb::dict codes, const std::vector<PyState*>& states, const PyRule& rule,
          std::int64_t capacity, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits)
       : vocabulary_(std::move(vocabulary)), codes_(std::move(codes)), labels_(codes_.keys()), capacity_(capacity),
-        epsilon_(epsilon), hash_bits_(hash_bits), names_(vocabulary_.ptr(), capacity) {
-    const AnyRule& chosen = rule.without_penalty("a stream");
+        epsilon_(epsilon), hash_bits_(hash_bits), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive),
+        rule_(rule.without_penalty("a stream")), names_(vocabulary_.ptr(), capacity) {
     if (epsilon_ && (!(*epsilon_ >= 0) || one_vs_rest || states.size() != 1))
       throw nb::value_error("epsilon: must be at least 0, for one state");
     if (hash_bits_ != 0) {
@@ -50,11 +51,8 @@ class Stream {
     }
     for (PyState* state : states) {
       if (!state) throw nb::type_error("states: None is not a state");
-      if (state->is_float32()) throw nb::type_error("weights: a stream's must be float64");
-      if (state->features() != capacity) throw nb::value_error("weights: their size does not fit the capacity");
-      if (state->K() > 1 && (!state->feature_major() || one_vs_rest))
-        throw nb::value_error("weights: must lie feature after feature, a single row of weights in one-vs-rest");
-      add(*state, chosen, one_vs_rest ? static_cast<std::int64_t>(problems_.size()) : 1, tie_positive);
+      problems_.push_back(problem_of(*state));
+      count_ += problems_.back().K;
       owners_.push_back(nb::find(*state));
     }
     std::int64_t next = 0;
@@ -74,10 +72,36 @@ class Stream {
     const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
     if (!read(*example, features, weight > 0)) return false;
-    if (weight > 0)
-      for (Problem& problem : problems_) problem.learn(example->row(capacity_), asked);
+    if (weight > 0) take(*example, asked);
     return true;
   }
+
+  // Learns one example of a new class in one-vs-rest, whose problem comes in at `place`; `codes` are those of all
+  // labels. False, and nothing done, if the new features do not fit into the capacity. A reader finds all of it or
+  // nothing.
+  bool learn_new(nb::dict codes, PyState& state, nb::handle features, std::int64_t place, double weight) {
+    if (!(weight > 0 && std::isfinite(weight))) throw nb::value_error("weight: must be finite and above 0");
+    if (!one_vs_rest_ || place < 0 || place > count_ || PyDict_GET_SIZE(codes.ptr()) != count_ + 1)
+      throw nb::value_error("place, codes: must be those of one more class in one-vs-rest");
+    Problem problem = problem_of(state);
+    nb::object owner = nb::find(state);
+    nb::list labels = codes.keys();
+    problems_.reserve(problems_.size() + 1);
+    owners_.reserve(owners_.size() + 1);
+    const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
+    const Borrowed example(spare_);
+    if (!read(*example, features, true)) return false;
+    problems_.insert(problems_.begin() + place, std::move(problem));
+    owners_.insert(owners_.begin() + place, std::move(owner));
+    std::swap(codes_, codes);
+    std::swap(labels_, labels);
+    ++count_;
+    take(*example, {.code = place, .weight = weight});
+    return true;
+  }
+
+  // How many scores there are.
+  std::int64_t count() const { return count_; }
 
   // Learns examples one after another, from the first of these; returns where it ended: at an example that `learn`
   // would not have taken, or behind the last.
@@ -134,11 +158,21 @@ class Stream {
     std::unique_ptr<Example> held_;
   };
 
-  void add(PyState& held, const AnyRule& chosen, std::int64_t positive, bool tie_positive) {
+  void take(Example& example, const Asked& asked) {
+    for (std::size_t at = 0; at < problems_.size(); ++at)
+      problems_[at].learn(example.row(capacity_), asked, one_vs_rest_ ? static_cast<std::int64_t>(at) : 1);
+  }
+
+  Problem problem_of(PyState& held) const {
+    if (held.is_float32()) throw nb::type_error("weights: a stream's must be float64");
+    if (held.features() != capacity_) throw nb::value_error("weights: their size does not fit the capacity");
+    if (held.K() > 1 && (!held.feature_major() || one_vs_rest_))
+      throw nb::value_error("weights: must lie feature after feature, a single row of weights in one-vs-rest");
     const State<double> state(held.view());
-    const RuleOf<double> rule = bind_rule(chosen, state, nullptr);
+    const RuleOf<double> rule = bind_rule(rule_, state, nullptr);
     const KeepOf<double> bound = bind_keep(state, nullptr);
-    const auto learn = [=, kept = bound, epsilon = epsilon_](const OneRow& row, const Asked& asked) mutable {
+    const auto learn = [=, kept = bound, epsilon = epsilon_, tie_positive = tie_positive_](
+                           const OneRow& row, const Asked& asked, std::int64_t positive) mutable {
       const std::int8_t sign = asked.code == positive ? 1 : -1;
       const auto label = static_cast<std::int32_t>(asked.code);
       const AnyTask task = epsilon        ? AnyTask(Number{{&asked.weight}, &asked.number, *epsilon})
@@ -147,11 +181,12 @@ class Stream {
       Poll poll;
       Loops<OneRow>::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
     };
+    Problem made{state.K, learn, nullptr};
     visit_keep<double>(state.keep, [&]<class Keep>(std::type_identity<Keep>) {
       if constexpr (!Keep::is_weights) {
         throw std::invalid_argument("keep='vote': a stream's answer must be a weight vector");
       } else {
-        const auto score = [=, keep = Keep::of(state)](const OneRow& row, double* out) {
+        made.score = [=, keep = Keep::of(state)](const OneRow& row, double* out) {
           for (std::int64_t k = 0; k < state.K; ++k) {
             double total = 0;
             for (std::int64_t p = 0; p < row.starts[1]; ++p)
@@ -159,10 +194,9 @@ class Stream {
             out[k] = total + keep.kept_intercept(state.intercept, k, *state.counters);
           }
         };
-        problems_.push_back({state.K, learn, score});
-        count_ += state.K;
       }
     });
+    return made;
   }
 
   // The place of a label among the classes, -1 for a new one.
@@ -243,6 +277,8 @@ class Stream {
   std::int64_t capacity_, count_ = 0;  // features at the most; scores
   std::optional<double> epsilon_;
   int hash_bits_;
+  bool one_vs_rest_, tie_positive_;
+  AnyRule rule_;
   Names names_;
   std::vector<Problem> problems_;
   std::vector<nb::object> owners_;
@@ -260,6 +296,11 @@ void bind_stream(nb::module_& m) {
            "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
       .def("learn", &Stream::learn, "features"_a, "label"_a, "weight"_a = 1.0,
            "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
+      .def("learn_new", &Stream::learn_new, "codes"_a, "state"_a, "features"_a, "place"_a, "weight"_a = 1.0,
+           "Learn one example of a new class in one-vs-rest, whose state comes in at this place; False, and nothing "
+           "done, "
+           "if the new features exceed the capacity.")
+      .def_prop_ro("count", &Stream::count, "How many scores there are.")
       .def("learn_many", &Stream::learn_many, "features"_a, "labels"_a, "first"_a, "weights"_a.none(),
            "Learn examples one after another, from the first of these; where it ended: at one that `learn` would not "
            "take, or behind the last.")

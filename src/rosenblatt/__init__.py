@@ -5,19 +5,33 @@
 ['b']
 
 Names load when they are first used, so that ``import rosenblatt`` is quick and does not import scikit-learn.
+
+Invariant: nothing is imported here. The command runs this file before it can deal with Ctrl-C (cli/start.py).
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from rosenblatt import errors, learners
+TYPE_CHECKING = False  # true for type checkers; that of `typing` takes ten milliseconds to import
 
 if TYPE_CHECKING:
-    from rosenblatt import textbook
+    from typing import Any
+
+    from rosenblatt import errors, textbook
     from rosenblatt.data import read
-    from rosenblatt.learners import *  # noqa: F403
+    from rosenblatt.learners import (
+        AROW,
+        AveragedPerceptron,
+        History,
+        KernelPerceptron,
+        NormalisedPerceptron,
+        PassiveAggressive,
+        PassiveAggressiveClassifier,
+        PassiveAggressiveRegression,
+        PassiveAggressiveRegressor,
+        Perceptron,
+        PocketPerceptron,
+        VotedPerceptron,
+    )
     from rosenblatt.models import save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, load, tune
     from rosenblatt.training.trained import train
@@ -25,10 +39,21 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    **dict.fromkeys(learners.__all__, "learners"),
+    "AROW": "learners",
     "AutoPerceptron": "select",
+    "AveragedPerceptron": "learners",
     "Calibrated": "select",
+    "History": "learners",
+    "KernelPerceptron": "learners",
+    "NormalisedPerceptron": "learners",
+    "PassiveAggressive": "learners",
+    "PassiveAggressiveClassifier": "learners",
+    "PassiveAggressiveRegression": "learners",
+    "PassiveAggressiveRegressor": "learners",
+    "Perceptron": "learners",
+    "PocketPerceptron": "learners",
     "Sweep": "select",
+    "VotedPerceptron": "learners",
     "compare": "select",
     "cross_validate": "select",
     "load": "select",
@@ -37,12 +62,27 @@ _HOMES = {
     "train": "training",
     "tune": "select",
 }
+_MODULES = (
+    "cluster", "data", "engine", "errors", "learners", "models", "plot", "recipe", "select", "textbook", "theory",
+    "training",
+)  # fmt: skip
 
 __all__ = [
-    *learners.__all__,
+    "AROW",
     "AutoPerceptron",
+    "AveragedPerceptron",
     "Calibrated",
+    "History",
+    "KernelPerceptron",
+    "NormalisedPerceptron",
+    "PassiveAggressive",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegression",
+    "PassiveAggressiveRegressor",
+    "Perceptron",
+    "PocketPerceptron",
     "Sweep",
+    "VotedPerceptron",
     "__version__",
     "compare",
     "cross_validate",
@@ -57,9 +97,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name in _HOMES:
         return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
-    if name in ("cluster", "data", "engine", "models", "plot", "recipe", "select", "textbook", "theory", "training"):
+    if name in _MODULES:
         return import_module(f"rosenblatt.{name}")
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 

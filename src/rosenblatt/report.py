@@ -71,6 +71,8 @@ def render_text(result: Evaluation) -> str:
             f"{result.unknown:,} rows have a label that the model does not know ({shown}{more}); they count as errors. "
             f"It knows {known}{rest}."
         )
+    if not result.there.any():
+        return "\n".join(lines)
     figures = {"macro F1": result.macro_f1, "AUC": result.auc, "log loss": result.log_loss, "Brier score": result.brier}
     if result.reliability is not None:
         figures["calibration error"] = result.reliability.ece

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from command import run, train
 
 import rosenblatt
 from rosenblatt import load
+from rosenblatt.cli import slow
 from rosenblatt.cli.main import main
 
 
@@ -124,3 +126,15 @@ def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
     # a row is 1 and 0.5: ‖x‖² + 1 = 2.25
     assert facts["choice"] == "AROW(r=1.1): 2 classes and 9 columns are too many to try several side by side"
     assert facts["parameters"]["r"] == 1.1
+
+
+def test_what_may_take_long_or_mean_nothing_is_said_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.csv").write_text("a,b,name\n" + "".join(f"{k},{k % 7},n{k}\n" for k in range(60)))
+    monkeypatch.setattr(slow, "MANY_KERNEL_ROWS", 50)
+    monkeypatch.setattr(slow, "SMALL", 100)
+    said = run("train", tmp_path / "x.csv", "-o", tmp_path / "m", "--learner", "kernel", "--max-iter", "1").stderr
+    assert "name: 60 different labels in 60 rows, so that most are met once: is it the right column?" in said
+    assert "a kernel compares every row with every mistake: 60 rows may take long; --budget N bounds it" in said
+    words = ["--learner", "kernel", "--max-iter", "1", "--budget", "5"]
+    said = run("train", tmp_path / "x.csv", "-o", tmp_path / "m", *words).stderr
+    assert "may take long" not in said

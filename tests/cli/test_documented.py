@@ -1,24 +1,32 @@
-"""The commands of README.md and docs/command.md, word for word, in a folder with the files that they name."""
+"""The commands of README.md and docs/command.md, word for word, in a shell.
+
+The folder has the files that they name; the environment has what `pip install` brings along, and nothing else.
+"""
 
 from __future__ import annotations
 
 import gzip
+import os
 import random
 import re
-import shlex
+import signal
 import subprocess
-import sys
+import venv
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from command import run
+from packaging.requirements import Requirement
+
+import rosenblatt
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/command.md")
 # What goes on until it is stopped; these three have tests of their own. The overview's words are placeholders.
 ELSEWHERE = ("rosenblatt play", "rosenblatt serve", "rosenblatt demo")
 ENDLESS = "tail -f"
-PLACEHOLDER = re.compile(r"\b(DATA|MODEL|TABLE)\b")
+PLACEHOLDER = re.compile(r"\b(DATA|MODEL|TABLE|SHELL)\b")
 
 
 def commands() -> list[tuple[str, str]]:
@@ -53,37 +61,111 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         flights.append(f"F{k},{draw.choice('ABC')},{delay:.1f},{'yes' if delay + draw.gauss(0, 3) > 8 else 'no'}")
     (place / "flights.csv").write_text("\n".join(flights) + "\n")
     (place / "table.csv").write_text("a,b,class\n" + "".join(f"{k},{k * k % 7},{int(k > 9)}\n" for k in range(20)))
+    houses = [f"{k % 7},{k % 5},{3 * (k % 7) - k % 5 + draw.gauss(0, 0.1):.3f}" for k in range(200)]
+    (place / "houses.csv").write_text("rooms,age,price\n" + "\n".join(houses) + "\n")
     for name in ("big.svm", "monday.svm", "tuesday.svm"):
         lines = [f"{k % 2} {1 + k % 2}:1 {3 + draw.randrange(9)}:0.5\n" for k in range(300)]
         (place / name).write_text("".join(lines))
     return place
 
 
+def requirements_of(name: str, known: set[str]) -> set[str]:
+    """The distributions that `pip install` brings along, no extras among them."""
+    known.add(name)
+    for line in metadata.requires(name) or []:
+        needed = Requirement(line)
+        wanted = needed.marker is None or needed.marker.evaluate({"extra": ""})
+        if wanted and needed.name not in known:
+            requirements_of(needed.name, known)
+    return known
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the programs of an environment with the package, what it requires, and nothing else."""
+    place = tmp_path_factory.mktemp("environment")
+    venv.create(place, symlinks=True)
+    library = next(place.glob("lib/python*/site-packages"))
+    for name in requirements_of("rosenblatt", set()):
+        found = metadata.distribution(name)
+        for top in {path.parts[0] for path in found.files or []} - {"..", "__pycache__", "bin"}:
+            source = found.locate_file(top)
+            if not (library / top).exists():
+                (library / top).symlink_to(str(source))
+    package = library / "rosenblatt"
+    package.unlink(missing_ok=True)
+    package.symlink_to(Path(rosenblatt.__file__).parent)
+    (entry,) = metadata.entry_points(group="console_scripts", name="rosenblatt")
+    script = place / "bin" / "rosenblatt"
+    script.write_text(
+        f"#!{place / 'bin' / 'python'}\nimport sys\nfrom {entry.module} import {entry.attr}\nsys.exit({entry.attr}())\n"
+    )
+    script.chmod(0o755)
+    return place / "bin"
+
+
+def type_in(installed: Path, folder: Path, command: str) -> subprocess.Popen[str]:
+    """A command as it is typed into a shell that knows nothing of this one."""
+    environment = {"PATH": f"{installed}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}
+    return subprocess.Popen(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_the_commands_of_a_page_run_in_its_order(
-    folder: Path, page: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(folder)
+def test_the_commands_of_a_page_run_in_its_order(installed: Path, folder: Path, page: str) -> None:
     told = [command for where, command in commands() if where == page]
     assert len(told) >= 3
     for command in told:
         if command.startswith(ELSEWHERE):
             continue
-        if command.startswith(ENDLESS):
-            assert len(_first_lines(command)) == 10, command
-            continue
-        wrong_use = "--passes" in command  # shown for its hint
-        run(*shlex.split(command)[1:], check=2 if wrong_use else 0)
+        with type_in(installed, folder, command) as process:
+            if command.startswith(ENDLESS):
+                assert process.stdout is not None
+                answers = [process.stdout.readline() for _ in range(10)]
+                os.killpg(process.pid, signal.SIGTERM)
+                assert all(answers), command
+                continue
+            _, said = process.communicate()
+        assert process.returncode == (2 if "--passes" in command else 0), f"{command}\n{said}"
+        assert "Traceback" not in said
+        assert "Warning" not in said
 
 
-def _first_lines(command: str) -> list[str]:
-    """What a command that never ends has answered after all lines that there are."""
-    words = f'rosenblatt() {{ {shlex.join([sys.executable, "-m", "rosenblatt.cli.start"])} "$@"; }}; {command}'
-    with subprocess.Popen(["bash", "-c", words], stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(10)]
-        subprocess.run(["kill", "--", f"-{process.pid}"], check=True)
-    return [line for line in lines if line]
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        ("serve spam.model", "serve"),
+        ("replay spam.log -o again.model", "serve"),
+        ("completion bash", "completion"),
+        ("export table.model --to onnx -o table.onnx", "export"),
+        ("certify nowhere.csv --plot table.png", "plot"),
+        ("trace nowhere.csv --plot table.gif", "plot"),
+        ("certify s3://bucket/table.csv", "remote"),
+        ("train table.csv -o table.model --cluster tcp://127.0.0.1:1", "cluster"),
+    ],
+)
+def test_what_needs_an_extra_says_which(installed: Path, folder: Path, words: str, extra: str) -> None:
+    if not (folder / "table.model").exists():
+        run("train", folder / "table.csv", "-o", folder / "table.model", "--learner", "averaged", "--quiet")
+    with type_in(installed, folder, f"rosenblatt {words}") as process:
+        _, said = process.communicate()
+    assert process.returncode == 1
+    assert said.splitlines()[-1].endswith(f"is not installed: pip install 'rosenblatt[{extra}]'")
+
+
+def test_the_environment_has_what_is_required_and_nothing_else(installed: Path, folder: Path) -> None:
+    """An import of what is not required would be seen by the tests above."""
+    for name, code in (("numpy", 0), ("sklearn", 0), ("pytest", 1), ("matplotlib", 1), ("fsspec", 1), ("polars", 1)):
+        with type_in(installed, folder, f"python -c 'import {name}'") as process:
+            process.communicate()
+        assert process.returncode == code, name
 
 
 def test_every_verb_has_its_place_in_the_page() -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from command import run
 
+import rosenblatt
 from rosenblatt import __version__
 from rosenblatt.cli import demo
 from rosenblatt.cli.main import VERBS, build_parser, main
 from rosenblatt.cli.manual import render_manual
+from rosenblatt.errors import ParameterError
 
 
 def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,3 +101,32 @@ def test_the_bars_of_the_demo_show_means_of_neighbouring_epochs() -> None:
     assert demo._bars([4, 2, 0]) == "█▄ "
     assert len(demo._bars(list(range(1000)))) == demo.BARS
     assert demo._bars([100] * demo.BARS + [1] * demo.BARS).endswith("▁")
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("--max", "--max-iter"), ("--lerner", "--learner"), ("--prob", "")])
+def test_an_unknown_option_names_one_that_comes_close(wrong: str, meant: str) -> None:
+    said = run("train", "x.csv", "-o", "m", wrong, "3", check=2).stderr
+    assert f"there is no option {wrong}" in said
+    assert (f"; {meant} comes close" in said) if meant else ("comes close" not in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["train", "none.csv", "-o", "m", "--seed", "-1"], "--seed: '-1': must be a whole number, from 0 to"),
+        (["train", "none.csv", "-o", "m", "--max-iter", "0"], "--max-iter: '0': must be a whole number, 1 or more"),
+        (["tune", "none.csv", "--seed", str(2**64)], "must be a whole number, from 0 to"),
+        (["compare", "none.csv", "--seed", "x"], "--seed: 'x': must be a whole number"),
+        (["trace", "none.csv", "--most", "-1"], "--most: '-1': must be a whole number, 0 or more"),
+        (["certify", "none.csv", "--budget", "-1"], "--budget: '-1': must be a number, 0 or more"),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused_before_reading(words: list[str], sentence: str) -> None:
+    assert sentence in run(*words, check=2).stderr
+
+
+def test_a_seed_that_is_none_is_refused_in_python(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b,y\n1,2,p\n2,1,q\n" * 5)
+    for learner in ("auto", "averaged"):
+        with pytest.raises(ParameterError, match="random_state=-1: must be an integer from 0"):
+            rosenblatt.train(tmp_path / "x.csv", learner, random_state=-1)

@@ -51,7 +51,7 @@ def test_blank_records_and_bad_ones_have_an_empty_answer(model: Path, tmp_path: 
     labels = said.stdout.split("\n")
     assert len(labels) == 6
     assert [bool(label) for label in labels] == [True, False, True, False, True, False]
-    assert "skipped 1 bad lines" in said.stderr
+    assert "skipped 1 bad line:" in said.stderr
     assert "new.csv, line 5: it has 1 cell instead of 3" in run("predict", model, path, check=1).stderr
     (tmp_path / "new.jsonl").write_text('{"p": 0, "q": 1}\n\n{"p": 6}\n{"q"\n{}\n')
     labels = run("predict", model, tmp_path / "new.jsonl", "--skip-bad").stdout.split("\n")
@@ -185,4 +185,17 @@ def test_cells_that_are_no_numbers_are_said(tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("p,q\n1,unknown\n0,$2.00\n")
     done = run("predict", tmp_path / "m", tmp_path / "new.csv")
     assert done.stdout == "b\na\n"
-    assert done.stderr == "rosenblatt: q: 1 cells were taken as missing: 'unknown'\n"
+    assert done.stderr == "rosenblatt: q: 1 cell was taken as missing: 'unknown'\n"
+
+
+@pytest.mark.parametrize("name", ["p.xlsx", "p.csv.gz", "p.json"])
+def test_an_ending_that_the_answers_do_not_have_is_refused(table: Path, model: Path, tmp_path: Path, name: str) -> None:
+    said = run("predict", model, table, "-o", tmp_path / name, check=2).stderr
+    assert "answers are written as text, .csv, .tsv, .jsonl or .parquet" in said
+    assert not (tmp_path / name).exists()
+    run("predict", model, table, "-o", tmp_path / name, "--to", "csv")
+    assert (tmp_path / name).read_text().startswith("label\n")
+
+
+def test_the_likeliest_and_a_threshold_exclude_each_other(table: Path, model: Path) -> None:
+    assert "--top and --threshold" in run("predict", model, table, "--top", 1, "--threshold", 0, check=2).stderr

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from command import run, train
+from sklearn import metrics
 
 import rosenblatt
 from rosenblatt.models.export import to_json, to_onnx
@@ -129,6 +130,50 @@ def test_c_says_the_same(csv: Path, tmp_path: Path) -> None:
     assert [float.fromhex(line) for line in said.split()] == model.batch_scores(rows)[:, 0].tolist()
 
 
-def test_evaluate_says_that_there_are_no_classes(svm: Path, tmp_path: Path) -> None:
-    train(svm, "-o", tmp_path / "m", "--learner", "pa1-regression")
-    assert "a regression has no classes to count" in run("evaluate", tmp_path / "m", svm, check=1).stderr
+def targets_of(rows: Any) -> Any:
+    return np.array([float(rows.labels[code]) for code in rows.codes])
+
+
+def test_evaluate_says_how_far_off_it_is(csv: Path, tmp_path: Path) -> None:
+    trained = run(
+        "train", csv, "-o", tmp_path / "m", "--learner", "pa1-regression", "--epsilon", 0.5, "--label", "price"
+    )
+    assert "hyperplane" not in trained.stderr
+    found = json.loads(run("evaluate", tmp_path / "m", csv, "--json").stdout)
+    model = load(tmp_path / "m")
+    rows = rosenblatt.read(csv, encoder=model.encoder)
+    y, answers = targets_of(rows), model.batch_scores(rows)[:, 0]
+    assert found["rows"] == len(y)
+    assert found["mean_absolute_error"] == pytest.approx(metrics.mean_absolute_error(y, answers))
+    assert found["root_mean_squared_error"] == pytest.approx(metrics.mean_squared_error(y, answers) ** 0.5)
+    assert found["r2"] == pytest.approx(metrics.r2_score(y, answers))
+    assert found["bias"] == pytest.approx(np.mean(answers - y))
+    assert f"over {len(y):,} rows, root mean square" in run("evaluate", tmp_path / "m", csv).stdout
+
+
+def test_evaluate_of_a_regression_counts_weights(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,w,y\n" + "".join(f"{k},{k % 3},{2 * k + k % 5}\n" for k in range(30)))
+    words = ["--learner", "pa1-regression", "--label", "y", "--weight", "w", "--quiet"]
+    run("train", tmp_path / "x.csv", "-o", tmp_path / "m", *words)
+    found = json.loads(run("evaluate", tmp_path / "m", tmp_path / "x.csv", "--json").stdout)
+    rows = rosenblatt.read(tmp_path / "x.csv", encoder=load(tmp_path / "m").encoder)
+    y, answers = targets_of(rows), load(tmp_path / "m").batch_scores(rows)[:, 0]
+    assert (found["rows"], found["weight"]) == (20, 30.0)
+    assert found["r2"] == pytest.approx(metrics.r2_score(y, answers, sample_weight=rows.weights))
+
+
+def test_a_report_of_a_regression(csv: Path, tmp_path: Path) -> None:
+    words = ["--learner", "pa1-regression", "--label", "price", "--report", tmp_path / "train.html"]
+    run("train", csv, "-o", tmp_path / "m", *words)
+    run("evaluate", tmp_path / "m", csv, "--report", tmp_path / "evaluate.html")
+    for name in ("train", "evaluate"):
+        page = (tmp_path / f"{name}.html").read_text()
+        assert "root mean squared error" in page
+        assert "Confusion" not in page
+
+
+@pytest.mark.parametrize("words", [["--top", "1"], ["--probabilities"], ["--threshold", "0"]])
+def test_predict_refuses_what_is_for_classes(csv: Path, tmp_path: Path, words: list[str]) -> None:
+    run("train", csv, "-o", tmp_path / "m", "--learner", "pa1-regression", "--label", "price", "--quiet")
+    said = run("predict", tmp_path / "m", csv, *words, check=2).stderr
+    assert said == f"rosenblatt: {words[0]} is for classes, and {tmp_path / 'm'} predicts numbers\n"

@@ -105,6 +105,33 @@ def test_standard_output_by_its_names(rows: Path, model: Path, tmp_path: Path) -
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("predict model - -o io < io", "-o io is one of the files to be read"),
+        ("train - -o io < soft", "-o io is one of the files to be read"),
+        ("predict model io >> hard", "the file behind /dev/stdout is one of the files to be read"),
+        ("predict model >> io < io", "the file behind /dev/stdout is one of the files to be read"),
+        ("predict model io -o - >> io", "-o - is one of the files to be read"),
+        ("train io -o new --cache ./new", "--cache ./new and -o are one file"),
+    ],
+)
+def test_a_redirection_that_would_overwrite_an_input_is_refused(
+    rows: Path, model: Path, tmp_path: Path, words: str, sentence: str
+) -> None:
+    content = rows.read_bytes()
+    (tmp_path / "io").write_bytes(content)
+    (tmp_path / "hard").hardlink_to(tmp_path / "io")
+    (tmp_path / "soft").symlink_to("io")
+    if not (tmp_path / "model").exists():
+        (tmp_path / "model").symlink_to(model)
+    command = f"{' '.join(COMMAND)} {words}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"rosenblatt: {sentence}")
+    assert (tmp_path / "io").read_bytes() == content
+
+
 @pytest.mark.parametrize(("where", "code"), [(">&-", 1), ("> /dev/full", 1), ("| true", 0), ("2>&-", 0)])
 @pytest.mark.parametrize("verb", ["predict", "evaluate", "inspect"])
 def test_a_standard_output_that_is_closed_or_full(rows: Path, model: Path, where: str, code: int, verb: str) -> None:

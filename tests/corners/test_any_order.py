@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from learners import LEARNERS, LINEAR, answers, assert_same, dicts, each, rows
-from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron
+from learners import KERNEL, LEARNERS, LINEAR, answers, assert_same, dicts, each, rows
+from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, load, save
 from rosenblatt.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -143,3 +144,24 @@ def test_a_parameter_that_learning_cannot_follow_is_refused_by_name(call: str, c
     with pytest.raises(ParameterError, match=next(iter(change))):
         learner.partial_fit(X, y) if call == "partial_fit" else learner.learn_one(dicts(X)[0], y[0])
     assert_same(answers(learner, X), before)
+
+
+@each(LINEAR | KERNEL)
+def test_fit_forgets_the_names_of_a_stream(make: Any) -> None:
+    X, y = rows(20, d=2)
+    learner = make().learn_one({"a": 1.0, "b": 2.0}, "class 0").learn_one({"a": -1.0, "b": 2.0}, "class 1")
+    learner.fit(X, y).learn_one({0: 1.0, 1: 2.0}, "class 0")
+    assert learner.n_features_in_ == 2
+
+
+@each(LINEAR | KERNEL)
+def test_a_feature_keeps_its_name_through_rows_a_pickle_and_a_file(make: Any, tmp_path: Path) -> None:
+    X, y = rows(20, d=3)
+    x = {0: 1.0, 1: 2.0, "new": 1.0}
+    learner = make().fit(X[:, :2], y).learn_one(x, "class 1").partial_fit(X, y)
+    if make is not KERNEL["kernel function"]:
+        save(learner, tmp_path / "m")
+        assert load(tmp_path / "m").learn_one(x, "class 0").n_features_in_ == 3
+    assert pickle.loads(pickle.dumps(learner)).learn_one(x, "class 0").n_features_in_ == 3
+    assert learner.learn_one(x, "class 0").n_features_in_ == 3
+    assert learner.predict_one(x) == learner.predict([[1.0, 2.0, 1.0]]).tolist()[0]

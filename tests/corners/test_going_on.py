@@ -266,3 +266,16 @@ def test_the_best_of_an_auto_perceptron_is_told(tmp_path: Path) -> None:
     assert (loaded.choice_, loaded.scores_) == (learner.choice_, learner.scores_)
     assert type(loaded.best_) is type(learner.best_)
     assert isinstance(loaded.best_, AROW | rosenblatt.PassiveAggressive)
+
+
+@each({name: make for name, make in KERNEL.items() if name != "kernel function"})
+def test_a_row_is_known_again_whether_it_comes_dense_or_sparse(make: Any, tmp_path: Path) -> None:
+    """Rows that are stored twice were refused when the file was to go on."""
+    X, y = rows(30, d=3)
+    X[::2, 1] = 0.0
+    dense, mixed = make().partial_fit(X, y).partial_fit(X, y), make().partial_fit(X, y).partial_fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(mixed.decision_function(X), dense.decision_function(X), atol=1e-9)
+    assert [each.support_rows for each in mixed.answers()] == [each.support_rows for each in dense.answers()]
+    save(mixed, tmp_path / "m")
+    loaded = load(tmp_path / "m").partial_fit(X, y)
+    assert_same(answers(loaded, X), answers(mixed.partial_fit(X, y), X))

@@ -12,7 +12,7 @@ import pytest
 
 from learners import LEARNERS, LINEAR, answers, assert_same, each, rows
 from rosenblatt import AutoPerceptron, AveragedPerceptron, Calibrated, KernelPerceptron, Perceptron, load, save
-from rosenblatt.errors import LabelError, ParameterError
+from rosenblatt.errors import LabelError, ModelError, ParameterError
 from rosenblatt.theory import certify, trace
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -153,3 +153,71 @@ def test_whole_numbers_on_both_sides_of_the_largest_signed_one_keep_their_digits
     assert learner.classes_.tolist() == sorted(set(y))
     save(learner, tmp_path / "m")
     assert load(tmp_path / "m").predict(X).tolist() == learner.predict(X).tolist() == y
+
+
+# -- labels that NumPy keeps as objects or texts of its own
+
+TEXTS = getattr(np.dtypes, "StringDType", None)  # from NumPy 2.0 on
+AS_OTHERS: dict[str, tuple[Any, Any]] = {
+    "whole numbers as objects": (np.array([3, 7], object), np.array([3, 7])),
+    "NumPy's numbers as objects": (np.array([np.int8(3), np.int64(7)], object), np.array([3, 7])),
+    "floats as objects": (np.array([3.0, 7.0], object), np.array([3.0, 7.0])),
+    "truth values as objects": (np.array([False, True], object), np.array([False, True])),
+    "numbers on both sides of 2^63 as objects": (np.array([1, BIG + 1], object), np.array([1, BIG + 1], np.uint64)),
+}
+APART: dict[str, Any] = {
+    "bytes": np.array([b"no", b"yes"]),
+    "bytes as objects": np.array([b"no", b"yes"], object),
+    "beyond 64 bits": np.array([2**70, 2**71], object),
+    "dates": DATES,
+}
+if TEXTS is not None:
+    AS_OTHERS["texts of any length"] = np.array(["no", "yes"], TEXTS()), np.array(["no", "yes"])
+
+
+@pytest.mark.parametrize(("labels", "plain"), AS_OTHERS.values(), ids=AS_OTHERS)
+def test_labels_of_this_kind_are_plain_ones(labels: Any, plain: Any, tmp_path: Path) -> None:
+    X, _ = rows()
+    code = np.arange(60) % 2
+    for make in (Perceptron, AutoPerceptron, lambda: Calibrated(AveragedPerceptron(max_iter=20), n_jobs=1)):
+        learner = make().fit(X, labels[code])
+        assert learner.classes_.dtype == plain.dtype
+        assert (
+            learner.score(X, labels[code])
+            == learner.score(X, plain[code])
+            == np.mean(learner.predict(X) == plain[code])
+        )
+        save(learner, tmp_path / "m")
+        assert load(tmp_path / "m").partial_fit(X, labels[code]).classes_.tolist() == plain.tolist()
+    stream = Perceptron().learn_one({"x": 1.0}, labels[0]).learn_one({"x": -1.0}, labels[1])
+    assert stream.classes_.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("labels", APART.values(), ids=APART)
+@each(LEARNERS)
+def test_other_labels_have_a_score_too(make: Any, labels: Any) -> None:
+    X, _ = rows(40)
+    y = labels[np.arange(40) % 2]
+    learner, weights = make().fit(X, y), np.resize([1.0, 2.0, 0.0], 40)
+    right = np.array([found == label for found, label in zip(learner.predict(X), y, strict=True)])
+    assert learner.score(X, y) == np.mean(right)
+    assert learner.score(X, y, weights) == pytest.approx(np.average(right, weights=weights))
+
+
+@pytest.mark.parametrize("labels", [APART["bytes"], APART["bytes as objects"], APART["beyond 64 bits"]])
+def test_labels_that_no_file_holds_are_refused_in_one_sentence(labels: Any, tmp_path: Path) -> None:
+    X, _ = rows(4)
+    learner = Perceptron(max_iter=5, tol=None).fit(X, labels[[0, 1, 0, 1]])
+    with pytest.raises(ModelError, match=r"classes .* cannot be saved: use "):
+        save(learner, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.skipif(TEXTS is None, reason="NumPy has such texts from 2.0 on")
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_texts_that_lack_some_are_refused_with_the_row(missing: Any) -> None:
+    X, _ = rows(3)
+    assert TEXTS is not None
+    y = np.array(["a", "b", missing], TEXTS(na_object=missing))
+    with pytest.raises(LabelError, match="in row 2: it is no label"):
+        Perceptron().fit(X, y)

@@ -18,13 +18,23 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from interleave import interleave
 from sklearn.base import clone
 
-from learners import KERNEL, LINEAR, PROBABLE, answers, assert_same, dicts, rows, same
-from rosenblatt import load, save
+from learners import KERNEL, LINEAR, PROBABLE, answers, assert_same, rows, same
+from rosenblatt import (
+    AveragedPerceptron,
+    PassiveAggressive,
+    PassiveAggressiveRegression,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    load,
+    save,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 BRIEF = settings(
-    max_examples=40,
+    max_examples=25,
     stateful_step_count=16,
     deadline=None,
     derandomize=True,
@@ -33,22 +43,39 @@ BRIEF = settings(
     report_multiple_bugs=False,
 )
 GROUPS = {
-    "perceptrons": ["last", "margin", "average", "vote", "pocket"],
+    "perceptrons": ["last", "margin", "average", "tail", "vote", "pocket"],
+    "normalised": ["normalised", "normalised vote"],
     "one-vs-rest": ["positive tie", "average ovr", "vote ovr", "pocket ovr", "AROW ovr"],
-    "penalties": ["l2", "average l1"],
+    "penalties": ["l2", "average l1", "PA-I average elasticnet"],
     "margins": ["PA", "PA-I", "PA-I average", "PA-II vote", "PA-II pocket", "PassiveAggressiveClassifier"],
     "AROW": ["AROW", "AROW average"],
     "kernels": [name for name in KERNEL if name != "kernel function"],
-    "probabilities": ["auto linear", "sigmoid", "votes"],
+    "probabilities": ["sigmoid", "votes"],
+    "choices": ["auto", "auto linear"],
+    "hashed": ["hashed", "hashed average ovr", "hashed vote"],
+    "numbers": ["PA of numbers", "PA-I of numbers", "PA-II of numbers average", "regressor"],
+    "several labels": ["several", "several average", "several PA", "several pocket"],
 }
-ALL = LINEAR | KERNEL | PROBABLE
+HASHED = {
+    "hashed": lambda: Perceptron(hash_bits=3, max_iter=20),
+    "hashed average ovr": lambda: AveragedPerceptron(hash_bits=3, multiclass="ovr", max_iter=20),
+    "hashed vote": lambda: VotedPerceptron(hash_bits=3, max_iter=20),
+}
+NUMBERS = {
+    "PA of numbers": lambda: PassiveAggressiveRegression(variant="PA", max_iter=20),
+    "PA-I of numbers": lambda: PassiveAggressiveRegression(C=0.1, max_iter=20),
+    "PA-II of numbers average": lambda: PassiveAggressiveRegression(variant="PA-II", keep="average", max_iter=20),
+    "regressor": lambda: PassiveAggressiveRegressor(random_state=0, max_iter=20),
+}
+SEVERAL = {
+    "several": lambda: Perceptron(multiclass="ovr", max_iter=20),
+    "several average": lambda: AveragedPerceptron(multiclass="ovr", max_iter=20),
+    "several PA": lambda: PassiveAggressive(C=0.1, multiclass="ovr", max_iter=20),
+    "several pocket": lambda: PocketPerceptron(multiclass="ovr", max_iter=20),
+}
+ALL = LINEAR | KERNEL | PROBABLE | HASHED | NUMBERS | SEVERAL
+weights = st.sampled_from([None, [1.0, 0.5, 3.0], [0.0, 1.0, 2.0]])
 batches = st.tuples(st.integers(2, 3), st.integers(0, 5), st.sampled_from([np.float64, np.float32]))
-
-
-def batch(width: int, drawn: tuple[int, int, Any]) -> tuple[Any, Any]:
-    classes, seed, dtype = drawn
-    X, y = rows(24, d=width, classes=classes, seed=seed)
-    return X.astype(dtype), y
 
 
 def interrupted(*_: Any, **__: Any) -> Any:
@@ -62,9 +89,40 @@ class Story(RuleBasedStateMachine):
 
     @initialize(data=st.data(), width=st.integers(2, 4))
     def begin(self, data: Any, width: int) -> None:
-        self.make = ALL[data.draw(st.sampled_from(self.names))]
-        self.learner, self.width = self.make(), width
+        self.name = data.draw(st.sampled_from(self.names))
+        self.make = ALL[self.name]
+        self.learner = self.make()
+        self.name_columns(width)
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def name_columns(self, width: int) -> None:
+        """As many columns, named by their numbers; with hashed names always as many as there are hashes."""
+        self.columns: list[Any] = list(range(8 if self.name in HASHED else width))
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def batch(self, drawn: tuple[int, int, Any]) -> tuple[Any, Any]:
+        classes, seed, dtype = drawn
+        X, y = rows(24, d=self.width, classes=classes, seed=seed)
+        if self.name in NUMBERS:
+            y = np.round(X @ np.arange(self.width) + seed, 1)
+        elif self.name in SEVERAL:
+            y = (np.column_stack([X[:, 0] + X[:, 1], X[:, 1], np.roll(X[:, 0], 1)]) > 0).astype(int)
+        return X.astype(dtype), y
+
+    def example(self, seed: int) -> dict[Any, float]:
+        return dict(zip(self.columns, rows(2, d=self.width, seed=seed)[0][0].tolist(), strict=True))
+
+    def label(self, number: int) -> Any:
+        return float(number) if self.name in NUMBERS else f"class {number}"
+
+    def said(self, learner: Any) -> list[Any]:
+        return [learner.predict(self.probe())] if self.name in NUMBERS else answers(learner, self.probe())
+
+    def scores(self) -> list[Any]:
+        return self.said(self.learner)[:1]
 
     def learned(self, name: str, *arguments: Any) -> None:
         self.calls.append((name, arguments))
@@ -81,38 +139,51 @@ class Story(RuleBasedStateMachine):
 
     @property
     def streams(self) -> bool:
-        return hasattr(self.learner, "learn_one")
+        return hasattr(self.learner, "learn_one") and self.name not in SEVERAL
 
     def probe(self) -> Any:
         return rows(6, d=self.width, seed=9)[0]
 
     def compare(self) -> None:
-        assert_same(answers(self.learner, self.probe()), answers(self.twin(), self.probe()))
+        assert_same(self.said(self.learner), self.said(self.twin()))
 
     # -- what learns
 
     @rule(drawn=batches, width=st.integers(2, 4))
     def fit(self, drawn: Any, width: int) -> None:
-        X, y = batch(width, drawn)
-        self.width = width
+        self.name_columns(width)
+        X, y = self.batch(drawn)
         self.calls = [call for call in self.calls if call[0] == "set_params"]  # fit forgets everything but parameters
         self.learned("fit", X, y)
         self.learner.fit(X, y)
         self.compare()
 
-    @rule(drawn=batches)
-    def partial_fit(self, drawn: Any) -> None:
-        X, y = batch(self.width, drawn)
-        self.learned("partial_fit", X, y)
-        self.learner.partial_fit(X, y)
+    @rule(drawn=batches, weights=weights)
+    def partial_fit(self, drawn: Any, weights: Any) -> None:
+        X, y = self.batch(drawn)
+        given = () if weights is None else (None, np.resize(weights, len(y)))
+        if given and self.name in NUMBERS:
+            given = given[1:]  # numbers have no classes
+        self.learned("partial_fit", X, y, *given)
+        self.learner.partial_fit(X, y, *given)
         self.compare()
 
     @precondition(lambda self: self.streams and self.fitted)
-    @rule(seed=st.integers(0, 5), label=st.integers(0, 3))
-    def learn_one(self, seed: int, label: int) -> None:
-        x = dicts(rows(2, d=self.width, seed=seed)[0])[0]
-        self.learned("learn_one", x, f"class {label}")
-        self.learner.learn_one(x, f"class {label}")
+    @rule(seed=st.integers(0, 5), label=st.integers(0, 3), weight=st.sampled_from([None, 0.0, 0.5, 3.0]))
+    def learn_one(self, seed: int, label: int, weight: float | None) -> None:
+        arguments = (self.example(seed), self.label(label), *(() if weight is None else (weight,)))
+        self.learned("learn_one", *arguments)
+        self.learner.learn_one(*arguments)
+        self.compare()
+
+    @precondition(lambda self: self.streams and self.fitted and self.width < 7 and "auto" not in self.name)
+    @rule(seed=st.integers(0, 5), label=st.integers(0, 3), weight=st.sampled_from([1.0, 0.5, 3.0]))
+    def learn_one_with_a_new_feature(self, seed: int, label: int, weight: float) -> None:
+        new = f"feature {self.width}"
+        x = self.example(seed) | {new: 2.0}
+        self.columns.append(new)
+        self.learned("learn_one", x, self.label(label), weight)
+        self.learner.learn_one(x, self.label(label), weight)
         self.compare()
 
     @precondition(lambda self: "max_iter" in self.learner.get_params())
@@ -126,12 +197,12 @@ class Story(RuleBasedStateMachine):
     @precondition(lambda self: self.fitted)
     @rule()
     def predict(self) -> None:
-        answers(self.learner, self.probe())
+        self.said(self.learner)
 
     @precondition(lambda self: self.fitted and self.streams)
     @rule(new=st.booleans())
     def predict_one(self, new: bool) -> None:
-        x = dicts(self.probe())[0]
+        x = self.example(9)
         self.learner.predict_one(x | {"never seen": 1.0} if new else x)
 
     @rule()
@@ -144,9 +215,7 @@ class Story(RuleBasedStateMachine):
         with tempfile.TemporaryDirectory() as folder:
             save(self.learner, Path(folder) / "model")
             loaded = load(Path(folder) / "model")
-        assert_same(
-            answers(loaded, self.probe())[:2], answers(self.learner, self.probe())[:2], "a loaded model's answers"
-        )
+        assert_same(self.said(loaded)[:2], self.said(self.learner)[:2], "a loaded model's answers")
 
     @precondition(lambda self: self.fitted)
     @rule()
@@ -157,19 +226,11 @@ class Story(RuleBasedStateMachine):
             self.learner = load(Path(folder) / "model").learner_
         self.compare()
 
-    @precondition(lambda self: self.streams and self.fitted)
-    @rule(seed=st.integers(0, 5), label=st.integers(0, 3), weight=st.sampled_from([0.0, 0.5, 3.0]))
-    def learn_one_with_a_weight_and_a_new_feature(self, seed: int, label: int, weight: float) -> None:
-        x = dicts(rows(2, d=self.width, seed=seed)[0])[0]
-        self.learned("learn_one", x, f"class {label}", weight)
-        self.learner.learn_one(x, f"class {label}", weight)
-        self.compare()
-
     @precondition(lambda self: self.fitted and hasattr(self.learner, "has_learned"))
     @rule(drawn=batches)
     def an_interrupted_call(self, drawn: Any) -> None:
         """An interruption before the first row: nothing was learned, and nothing has changed."""
-        X, y = batch(self.width, drawn)
+        X, y = self.batch(drawn)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("rosenblatt.learners.base.as_table", interrupted)
             with pytest.raises(KeyboardInterrupt):
@@ -185,7 +246,7 @@ class Story(RuleBasedStateMachine):
     def a_bad_call(self) -> None:
         bad = np.full((2, self.width), np.nan)
         with pytest.raises(ValueError, match="NaN"):
-            self.learner.partial_fit(bad, ["class 0", "another class"])
+            self.learner.partial_fit(bad, self.batch((2, 0, np.float64))[1][:2])
         self.compare()
 
 
@@ -195,15 +256,15 @@ class StoryWithReaders(Story):
     @precondition(lambda self: self.fitted)
     @rule(drawn=batches)
     def partial_fit_beside_a_reader(self, drawn: Any) -> None:
-        X, y = batch(self.width, drawn)
-        before = [self.learner.decision_function(self.probe())]
+        X, y = self.batch(drawn)
+        before = self.scores()
         self.learned("partial_fit", X, y)
         _, found, _ = interleave(
             lambda: self.learner.partial_fit(X, y),
-            lambda: [self.learner.decision_function(self.probe())],
+            self.scores,
             every=11,
         )
-        after = [self.learner.decision_function(self.probe())]
+        after = self.scores()
         for said in found:
             assert not isinstance(said, Exception), repr(said)
             assert same(said, before) or same(said, after), "an answer that is neither of before nor of after"
@@ -212,11 +273,10 @@ class StoryWithReaders(Story):
     @precondition(lambda self: self.fitted)
     @rule(at=st.integers(0, 80))
     def two_readers(self, at: int) -> None:
-        expected = [self.twin().decision_function(self.probe())]
+        expected = self.said(self.twin())[:1]
         self.learner = pickle.loads(pickle.dumps(self.learner))
-        read = lambda: [self.learner.decision_function(self.probe())]  # noqa: E731
-        first, second, _ = interleave(read, read, at)
-        for said in [first, *second, read()]:
+        first, second, _ = interleave(self.scores, self.scores, at)
+        for said in [first, *second, self.scores()]:
             assert_same(said, expected)
 
 

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 from learners import PROBABLE, each, rows
-from rosenblatt import AutoPerceptron, AveragedPerceptron, Calibrated, PassiveAggressive, VotedPerceptron
+from rosenblatt import (
+    AutoPerceptron,
+    AveragedPerceptron,
+    Calibrated,
+    KernelPerceptron,
+    PassiveAggressive,
+    VotedPerceptron,
+    cross_validate,
+    load,
+    save,
+)
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.select import reliability
+from rosenblatt.select.folds import assign_folds
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -147,3 +161,59 @@ def test_votes_take_the_classes_that_may_come_in_the_first_partial_fit() -> None
     p = learner.predict_proba(X)
     assert p.shape == (60, 3)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1.0, 1: 50.0}], ids=str)
+def test_votes_under_class_weights_are_those_of_the_data(class_weight: Any, tmp_path: Path) -> None:
+    """A base rate of 0.012: without the correction the mean is 0.2 to 0.3."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9_000, 5))
+    p = 1 / (1 + np.exp(5.5 - 1.5 * X[:, 0]))
+    y = (rng.random(len(p)) < p).astype(int)
+    voted = VotedPerceptron(max_iter=2, tol=None, class_weight=class_weight)
+    learner = Calibrated(voted, calibrate="vote").fit(X[:4_000], y[:4_000])
+    chances = learner.predict_proba(X[4_000:])[:, 1]
+    assert abs(chances.mean() - p[4_000:].mean()) < 0.01  # votes are not calibrated by themselves
+    ratio = 50.0 if class_weight != "balanced" else float(np.mean(y[:4_000] == 0) / np.mean(y[:4_000] == 1))
+    share = (1 + learner.decision_function(X[4_000:])) / 2
+    np.testing.assert_allclose(chances, share / (share + ratio * (1 - share)), atol=1e-5)
+    save(learner, tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict_proba(X), learner.predict_proba(X))
+    np.testing.assert_array_equal(loaded.learner_.predict_proba(X), learner.predict_proba(X))
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+def test_votes_of_more_classes_are_divided_by_the_weight_of_each(multiclass: str) -> None:
+    X, y = rows(90, classes=3)
+    told = {"class 0": 4.0, "class 2": 0.5}
+    voted = VotedPerceptron(multiclass=multiclass, class_weight=told, max_iter=5, tol=None)
+    learner = Calibrated(voted, calibrate="vote").fit(X, y)
+    share = learner.decision_function(X)
+    divided = (share if multiclass == "joint" else (1 + share) / 2) / [4.0, 1.0, 0.5]
+    np.testing.assert_allclose(learner.predict_proba(X), divided / divided.sum(axis=1, keepdims=True), atol=1e-12)
+    learner.partial_fit(X[:3], y[:3])
+    assert learner.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+
+
+# -- cross-validated
+
+
+@each(
+    {name: PROBABLE[name] for name in ("auto linear", "sigmoid", "votes")}
+    | {"kernel": lambda: Calibrated(KernelPerceptron(gamma=0.5))}
+)
+def test_a_learner_with_probabilities_is_cross_validated(make: Any) -> None:
+    """Each fold is judged by what `fit` gives where its rows have a weight of 0."""
+    X, y = rows(90, classes=3)
+    weights = np.resize([1.0, 2.0, 0.5], 90)
+    found = cross_validate(X, y, make(), folds=3, scoring="neg_log_loss", sample_weight=weights)
+    again = cross_validate(X, y, make(), folds=3, sample_weight=weights)
+    fold_of = assign_folds(encode_labels(y), np.arange(90, dtype=np.uint32), 3, 0)
+    for fold, learner in enumerate(found.learners):
+        mine = fold_of == fold
+        expected = make().fit(X, y, sample_weight=np.where(mine, 0.0, weights))
+        np.testing.assert_array_equal(learner.predict_proba(X), expected.predict_proba(X))
+        loss = log_loss(y[mine], expected.predict_proba(X)[mine], sample_weight=weights[mine])
+        assert found.scores[fold] == pytest.approx(-loss)
+        assert again.scores[fold] == pytest.approx(expected.score(X[mine], y[mine], weights[mine]))

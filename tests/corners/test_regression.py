@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import sklearn.linear_model
 from sklearn.base import is_regressor
 
 import rosenblatt
@@ -139,36 +137,6 @@ def test_the_losses_of_scikit_learn_are_variants_of_the_paper(loss: str, variant
     theirs = rosenblatt.PassiveAggressiveRegressor(C=0.1, loss=loss, random_state=0).partial_fit(X, y)
     ours = plain(C=0.1, variant=variant, epsilon=0.1).partial_fit(X, y)
     np.testing.assert_array_equal(theirs.coef_, ours.coef_)
-
-
-def scikit_learns_tests(**told: Any) -> dict[str, Any]:
-    """scikit-learn's own tests of its regressor, with the import changed."""
-    path = Path(inspect.getfile(sklearn.linear_model)).parent / "tests" / "test_passive_aggressive.py"
-    module: dict[str, Any] = {"__name__": "theirs"}
-    exec(compile(path.read_text(), str(path), "exec"), module)
-    module["PassiveAggressiveRegressor"] = partial(rosenblatt.PassiveAggressiveRegressor, **told)
-    module["MyPassiveAggressive"] = partial(module["MyPassiveAggressive"], **told)
-    return module
-
-
-containers = pytest.mark.parametrize("container", [None, sp.csr_matrix, sp.csr_array])
-
-
-@containers
-@pytest.mark.parametrize("average", [False, True])
-def test_scikit_learns_own_tests_of_the_regressor_hold(average: bool, container: Any) -> None:
-    theirs = scikit_learns_tests()
-    for fit_intercept in (True, False):
-        theirs["test_regressor_mse"](container, fit_intercept, average)
-    theirs["test_regressor_partial_fit"](container, average)
-    theirs["test_regressor_undefined_methods"]()
-
-
-@containers
-@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
-def test_scikit_learns_own_test_of_the_steps_holds(loss: str, container: Any) -> None:
-    """Without an intercept: ours counts in ``q`` and moves alike for sparse rows, theirs does neither (moving.md)."""
-    scikit_learns_tests(fit_intercept=False)["test_regressor_correctness"](loss, container)
 
 
 # -- beside the textbook

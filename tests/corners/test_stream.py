@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners import LINEAR, STREAMING, each, rows
+from learners import LEARNERS, LINEAR, STREAMING, each, rows
 from rosenblatt import AutoPerceptron, AveragedPerceptron, Perceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -27,6 +27,15 @@ def test_an_example_without_features_is_an_example(make: Any) -> None:
     assert learner.classes_.tolist() == ["a", "b"]
     learner.learn_one({"x": 1.0}, "b")
     assert learner.n_features_in_ == 1
+
+
+@each({name: LEARNERS[name] for name in ("sigmoid", "votes", "votes ovr")})
+def test_an_example_without_features_has_probabilities(make: Any) -> None:
+    learner = make().learn_one({}, "a").learn_one({}, "b")
+    assert set(learner.predict_proba_one({"never seen": 1.0})) == {"a", "b"}
+    learner.learn_one({}, "c").learn_one({"x": 1.0}, "c")
+    assert learner.predict_one({}) == "c"
+    assert sum(learner.predict_proba_one({"x": 1.0}).values()) == pytest.approx(1.0)
 
 
 # -- many classes
@@ -51,6 +60,54 @@ def test_early_stopping_takes_many_classes_of_few_rows() -> None:
     X = np.random.default_rng(0).normal(size=(len(y), 5))
     learner = Perceptron(early_stopping=True, max_iter=3).fit(X, y)
     assert len(learner.history_.validation_score) == learner.n_iter_
+
+
+@pytest.mark.parametrize("labels", ["words", "numbers"])
+@each({name: LINEAR[name] for name in ("positive tie", "average ovr", "pocket ovr", "AROW ovr")})
+def test_new_classes_of_a_stream_are_those_of_rows(make: Any, labels: str) -> None:
+    """Classes come in any order, with features that nobody has met and with weights."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 40, 120)
+    known = [f"{'x' * (code % 5)}{code}" if labels == "words" else int(code) for code in codes]
+    X = np.round(rng.normal(size=(120, 100)) * 8) / 8
+    X[:, 3:] *= np.arange(120)[:, None] >= np.arange(97)[None]  # column 3 + i is 0 before row i
+    weights = rng.choice([0.5, 1.0, 2.0], 120)
+    one, rows_ = make(), make()
+    for x, label, weight in zip(X, known, weights, strict=True):
+        one.learn_one({j: value for j, value in enumerate(x.tolist()) if value or j < 3}, label, weight)
+        rows_.partial_fit(x[None], [label], sample_weight=[weight])
+        assert one.predict_one(dict(enumerate(x))) == rows_.predict(x[None]).tolist()[0]
+    assert one.classes_.tolist() == rows_.classes_.tolist() == sorted(set(known))
+    assert (one.mistakes_, one.updates_) == (rows_.mistakes_, rows_.updates_)
+    columns = [one.columns_by_name()[j] for j in range(100)]
+    np.testing.assert_allclose(one.coef_[:, columns], rows_.coef_, atol=1e-12)  # the columns stand in another order
+    np.testing.assert_allclose(one.intercept_, rows_.intercept_, atol=1e-12)
+
+
+def test_a_new_class_in_one_vs_rest_copies_no_other() -> None:
+    learner = Perceptron(multiclass="ovr")
+    for k in range(300):
+        learner.learn_one({"x": float(k), "y": 1.0}, k)
+    tracemalloc.start()
+    needed = min(memory(lambda k=k: learner.learn_one({"x": 1.0}, k)) for k in range(300, 305))
+    tracemalloc.stop()
+    assert needed < 300 * 64 * 8, "the weights of 300 classes with room for 64 features"
+
+
+def test_an_example_of_a_new_class_that_cannot_be_read_leaves_no_class_behind() -> None:
+    learner = Perceptron(multiclass="ovr")
+    for k in range(4):
+        learner.learn_one({"x": float(k)}, k)
+    before = learner.coef_.copy()
+    for bad in ({"x": np.nan}, {"x": "word"}):
+        with pytest.raises((ValueError, TypeError)):
+            learner.learn_one(bad, 9)
+    with pytest.raises(ValueError, match="cannot be sorted among"):
+        learner.learn_one({"x": 1.0}, "a word")
+    assert learner.classes_.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(learner.coef_, before)
+    learner.learn_one({"x": 1.0}, 3)
+    assert learner.coef_.shape == (4, 1)
 
 
 def memory(call: Callable[[], Any]) -> int:

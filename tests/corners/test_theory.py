@@ -14,7 +14,8 @@ import pytest
 import scipy.sparse as sp
 
 import rosenblatt.theory as theory
-from rosenblatt import AROW, NormalisedPerceptron, PassiveAggressive
+from learners import rows
+from rosenblatt import AROW, NormalisedPerceptron, PassiveAggressive, PassiveAggressiveRegression
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.theory import certify, ledger, separate, trace
 
@@ -136,3 +137,9 @@ def test_the_lines_of_the_readme_run_without_any_extra() -> None:
         "sys.exit(found.failed > 0 or found.attempted == 0)\n"
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_regression_has_no_ledger_of_mistakes() -> None:
+    X, y = rows(20)
+    with pytest.raises(ParameterError, match="a regression has numbers to come close to"):
+        ledger(X, (y == "class 1").astype(float), PassiveAggressiveRegression())

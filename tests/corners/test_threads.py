@@ -97,9 +97,11 @@ def test_a_reader_beside_partial_fit_with_a_new_class_sees_the_state_before_or_a
 
 
 @each(LINEAR)
-def test_a_reader_beside_learn_one_with_a_new_class_sees_the_state_before_or_after_it(make: Any) -> None:
-    X, y = rows(12, classes=3)
-    early = np.where(y == "class 2", "class 1", y)
+@pytest.mark.parametrize("classes", [3, 4])
+def test_a_reader_beside_learn_one_with_a_new_class_sees_the_state_before_or_after_it(make: Any, classes: int) -> None:
+    X, y = rows(12, classes=classes)
+    new = f"class {classes - 1}"
+    early = np.where(y == new, "class 1", y)
 
     def begun() -> Any:
         learner = make()
@@ -108,8 +110,8 @@ def test_a_reader_beside_learn_one_with_a_new_class_sees_the_state_before_or_aft
         return learner
 
     learner, twin, x = begun(), begun(), dicts(X)[2]
-    states = [scores(twin, X), scores(twin.learn_one(x, "class 2"), X)]
-    _, found, _ = interleave(lambda: learner.learn_one(x, "class 2"), lambda: scores(learner, X))
+    states = [scores(twin, X), scores(twin.learn_one(x, new), X)]
+    _, found, _ = interleave(lambda: learner.learn_one(x, new), lambda: scores(learner, X))
     check_in_order([*found, scores(learner, X)], states)
 
 

@@ -190,7 +190,12 @@ def test_balanced_weights_need_all_labels() -> None:
 
 def test_too_few_rows_to_hold_out() -> None:
     with pytest.raises(DataError, match="leaves no row to validate on"):
-        Perceptron(early_stopping=True).fit(X, y)
+        Perceptron(early_stopping=True).fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_of_few_rows_one_is_held_out() -> None:
+    learner = Perceptron(early_stopping=True).fit([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+    assert set(learner.history_.validation_score) <= {0.0, 1.0}
 
 
 def test_a_warm_start_on_other_data() -> None:

@@ -30,7 +30,7 @@ EXPECTED_FAILURES = {
 
 @parametrize_with_checks(
     [
-        KernelPerceptron(max_iter=20),
+        KernelPerceptron(),
         KernelPerceptron(max_iter=20, multiclass="ovr", keep="average"),
         KernelPerceptron(max_iter=20, budget=30),
     ],

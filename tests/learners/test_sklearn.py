@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rosenblatt import (
     AROW,
     AveragedPerceptron,
+    NormalisedPerceptron,
     PassiveAggressive,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegression,
@@ -29,6 +30,7 @@ from rosenblatt import (
 FAMILY = [
     AROW(),
     Perceptron(),
+    NormalisedPerceptron(),
     AveragedPerceptron(),
     VotedPerceptron(),
     PocketPerceptron(),

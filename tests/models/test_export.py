@@ -324,6 +324,22 @@ def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
     assert model.classes[int(out[0])] == model.predict(rows.matrix(model.features))[0]
 
 
+@pytest.mark.parametrize("terms", [["ab"], ["aa"], ["::"], ["ab", "a:"], ["aab", "b:", "::"], [":::", "ba"]])
+def test_c_multiplies_namespaces_as_the_reader_does(tmp_path, terms):
+    (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3 |b s q\n-1 |b r s | y\n" * 4)
+    reader = scan(tmp_path / "x.vw", bits=6, interactions=terms)  # so few columns that products meet
+    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
+    run.run()
+    model = run.model()
+    (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")
+    rows = read(tmp_path / "new.vw", encoder=reader.encoder)
+    assert len(rows.values) > 5 or terms == ["aa"]
+    program = compiled_as(tmp_path, to_c(model), SAY_NAMES, DIALECTS[0 if len(terms) == 1 else -1])
+    out = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    assert float(out[1]) == model.batch_scores(rows)[0, 0]
+    assert model.classes[int(out[0])] == model.predict(rows.matrix(model.features))[0]
+
+
 def test_c_takes_rows_of_a_table_with_categories_and_texts(tmp_path):
     lines = [
         f"{k % 7},{['red', 'green, light', ''][k % 3]},some words here {k % 5} and more,{k % 4 / 2},{'ab'[k % 3 == 0]}"

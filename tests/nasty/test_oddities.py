@@ -41,11 +41,11 @@ def semicolons(text: str) -> str:
 
 
 ABOVE = {
-    "Excel's sep=": ("sep=,\n", "1 line before it passed over"),
-    "a comment": ("# made by me\n", "1 line before it passed over"),
-    "comments with as many cells": ("# made, by, me\n# on, some, day\n", "2 lines before it passed over"),
-    "a title": ("All kinds\n\n", "1 line before it passed over"),
-    "a title as a spreadsheet writes it": ("All kinds,,\n,,\nof spring,,\n", "2 lines before it passed over"),
+    "Excel's sep=": ("sep=,\n", "1 line above passed over"),
+    "a comment": ("# made by me\n", "1 line above passed over"),
+    "comments with as many cells": ("# made, by, me\n# on, some, day\n", "2 lines above passed over"),
+    "a title": ("All kinds\n\n", "1 line above passed over"),
+    "a title as a spreadsheet writes it": ("All kinds,,\n,,\nof spring,,\n", "2 lines above passed over"),
 }
 
 
@@ -60,6 +60,18 @@ def test_lines_above_the_header(tmp_path: Path, name: str, size: int) -> None:
     assert labels(reader) == [row[2] for row in ROWS]
     encoder = reader.encoder
     assert labels(scan(tmp_path / "x.csv", encoder=encoder)) == [row[2] for row in ROWS]
+
+
+def test_a_line_of_words_above_rows_without_a_header(tmp_path: Path) -> None:
+    """As the test half of a well known census table begins."""
+    encoder = scan(put(tmp_path, BODY)).encoder
+    path = put(tmp_path, f"|1x3 Cross validator\n{BODY}")
+    for options in ({}, {"header": False}, {"encoder": encoder}):
+        reader = scan(path, **options)
+        assert labels(reader) == [row[2] for row in ROWS]
+        assert reader.notes[0] == "1 line above passed over, no header: the columns are called 1 to 3"
+    with pytest.raises(DataError, match="line 2: it has 3 cells instead of 1"):  # a number may be a row cut short
+        labels(scan(put(tmp_path, f"17\n{BODY}")))
 
 
 def test_excels_hint_in_another_country(tmp_path: Path) -> None:
@@ -189,6 +201,22 @@ def test_several_words_for_a_missing_number(tmp_path: Path) -> None:
 def test_money_with_decimal_commas(tmp_path: Path) -> None:
     text = "p;q;y\n" + "".join(f"{i + 1}.{i:03}.000,50 €;{i},5 %;{'pq'[i % 2]}\n" for i in range(12))
     assert kinds(scan(put(tmp_path, text))) == {"p": "number", "q": "number"}
+
+
+def test_dates_with_points_are_day_month_and_year(tmp_path: Path) -> None:
+    days = [(k % 28 + 1, k % 12 + 1) for k in range(40)]
+
+    def table(written: str) -> Any:
+        lines = [f"{written.format(d=d, m=m)};{(d * m) % 5};{'ab'[m % 2]}" for d, m in days]
+        return put(tmp_path, "\n".join(["day;x;y", *lines]) + "\n")
+
+    usual = read(table("2024-{m:02}-{d:02} 10:30"))
+    for written in ("{d:02}.{m:02}.2024 10:30", "{d}.{m}.2024 10:30:00", "{d:02}.{m}.2024, 10:30"):
+        reader = scan(table(written))
+        assert kinds(reader)["day"] == "date"
+        found = read(tmp_path / "x.csv")
+        assert found.indices.tolist() == usual.indices.tolist()
+        assert found.values.tolist() == usual.values.tolist()
 
 
 def test_dates_that_are_not_read_are_said(tmp_path: Path) -> None:

@@ -117,3 +117,11 @@ def test_the_best_is_the_highest_and_can_be_written_down() -> None:
 def test_lengths_that_differ_are_named() -> None:
     with pytest.raises(DataError, match="X has 2 rows, y has 3 labels"):
         compare([[1.0], [2.0]], [0, 1, 0])
+
+
+def test_a_class_that_a_part_lacks() -> None:
+    X, y = np.arange(24.0).reshape(12, 2), np.array(["a"] * 5 + ["b"] * 6 + ["c"])
+    found = compare(X, y, classifiers={"averaged": AveragedPerceptron()}, folds=3)
+    assert found.measured[0].margin is not None
+    with pytest.raises(DataError, match="the label 'c' has too few rows: some of them must be learned from"):
+        compare(X[5:], y[5:], classifiers={"averaged": AveragedPerceptron()}, folds=3)

@@ -30,8 +30,9 @@ from rosenblatt import (
 )
 
 ESTIMATORS = [
+    Sweep([AveragedPerceptron(), AROW()]),
     Sweep([AveragedPerceptron(), AROW()], choose="progressive", n_jobs=1),
-    Calibrated(AveragedPerceptron(), folds=2, n_jobs=1),
+    Calibrated(AveragedPerceptron()),
     Calibrated(VotedPerceptron(), calibrate="vote"),
 ]
 TOGETHER = [

@@ -12,9 +12,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Protocol
 
+from rosenblatt.errors import ParameterError
+
 KINDS = ("text", "csv", "tsv", "json", "parquet")
 
 Columns = dict[str, list[Any]]
+# Endings by which others would take the file for what it is not.
+_OTHERS = ("xlsx", "xls", "ods", "feather", "arrow", "ipc", "json", "gz", "bz2", "xz", "zst", "zip")
 
 
 class Writer(Protocol):
@@ -30,6 +34,10 @@ def kind_of(path: str | None, told: str | None) -> str:
     if told is not None:
         return told
     ending = (path or "").lower().rsplit(".", 1)[-1]
+    if ending in _OTHERS:
+        raise ParameterError(
+            f"-o {path}: answers are written as text, .csv, .tsv, .jsonl or .parquet; --to NAME takes one of these"
+        )
     return {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "jsonl": "json", "ndjson": "json"}.get(ending, "text")
 
 

@@ -17,11 +17,14 @@ HELP = "decide whether data are linearly separable, and prove it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.counts import not_negative
     from rosenblatt.cli.table import add_table_arguments
 
     add_table_arguments(parser)
     parser.add_argument("--no-intercept", action="store_true", help="only hyperplanes through the origin")
-    parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="give up after this long (60)")
+    parser.add_argument(
+        "--budget", type=not_negative, default=60.0, metavar="SECONDS", help="give up after this long (60)"
+    )
     parser.add_argument("--check", metavar="FILE", help="check a saved certificate against the data instead")
     parser.add_argument("--json", action="store_true", help="the whole certificate as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write a page with the verdict")
@@ -39,9 +42,10 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.theory import NotSeparable, Separable, certify, from_dict
 
     check_picture(args.plot)
+    saved = from_dict(_read_json(Path(args.check))) if args.check else None
     X, y, names = read_table(args)
-    if args.check:
-        certificate = from_dict(_read_json(Path(args.check)))
+    if saved is not None:
+        certificate = saved
         if not isinstance(certificate, Separable | NotSeparable):
             raise DataError(f"{args.check} claims nothing that could be checked: its verdict is unknown")
         fault = certificate.fault(X, y)

@@ -17,7 +17,9 @@ BARS = 56
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the shuffles (default: 0)")
+    from rosenblatt.cli.counts import seed
+
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the shuffles (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,7 +1,9 @@
 """Judge a model on labelled data: accuracy with its interval, F1, area under the curve, confusions, probabilities.
 
-rosenblatt evaluate spam.model held-out.tsv
-rosenblatt evaluate spam.model held-out.tsv --report spam.html
+A row counts with its weight. A regression is judged by how far off its numbers are.
+
+    rosenblatt evaluate spam.model held-out.tsv
+    rosenblatt evaluate spam.model held-out.tsv --report spam.html
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 HELP = "count a model's errors on labelled data"
 
@@ -17,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.cluster import add_cluster_arguments
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
+    parser.usage = "rosenblatt evaluate MODEL DATA [DATA ...] [options]"
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
     parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
     parser.add_argument("--label", metavar="COLUMN", help="the label column, for a model that was trained in Python")
@@ -35,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
 
     model = load(args.model)
     encoder = encoder_of(model, args, args.label)
+    if model.measures:
+        return _measure(args, model, encoder)
     if args.cluster:
         result = evaluate_on_cluster(args, model, encoder)
     else:
@@ -49,4 +55,25 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.report, render_html(title, result, model).encode())
         print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
     print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else render_text(result))
+    return 0
+
+
+def _measure(args: argparse.Namespace, model: Any, encoder: Any) -> int:
+    """How far a regression is off."""
+    from rosenblatt.cli.reading import open_data, say_bad, say_strange
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.evaluation import measure_batches
+
+    if args.cluster:
+        raise ParameterError("--cluster counts classes, and this model predicts numbers: evaluate it without")
+    reader = open_data(args, encoder=encoder)
+    found = measure_batches(model, reader)
+    say_bad(reader)
+    say_strange(reader)
+    if args.report:
+        from rosenblatt.cli.page import write_page
+
+        write_page(args.report, f"{', '.join(args.data)} by {args.model}", found.render_text())
+        print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
+    print(json.dumps(found.to_json(), ensure_ascii=False) if args.json else found.render_text())
     return 0

@@ -1,4 +1,4 @@
-"""Write a model of weights for where rosenblatt is not.
+"""Write a model for programs without rosenblatt: as ONNX, as JSON, or as C code that needs no library.
 
 rosenblatt export spam.model --to json | less
 rosenblatt export sensor.model --to c -o model.h
@@ -13,7 +13,9 @@ HELP = "write a model as ONNX, JSON or a C header"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("--to", choices=("onnx", "json", "c"), required=True, help="the form")
+    parser.add_argument(
+        "--to", choices=("onnx", "json", "c"), required=True, help="onnx needs rosenblatt[export]; c is a header file"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where it goes (default: standard output)")
 
 

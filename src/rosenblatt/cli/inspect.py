@@ -13,9 +13,13 @@ HELP = "show what is in a model file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.counts import whole_number
+
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("--top", type=_count, default=10, metavar="N", help="features a class (default 10)")
-    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.add_argument(
+        "--top", type=whole_number(0), default=10, metavar="N", help="features for each class (default 10)"
+    )
+    parser.add_argument("--json", action="store_true", help="all of it, as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,12 +47,6 @@ def run(args: argparse.Namespace) -> int:
     }
     print(json.dumps(facts, ensure_ascii=False) if args.json else _text(facts))
     return 0
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 0 or more")
-    return int(text)
 
 
 def _text(facts: dict[str, Any]) -> str:

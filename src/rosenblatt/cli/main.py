@@ -10,11 +10,13 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from rosenblatt.cli.interrupt import Interrupts
 from rosenblatt.cli.shown import spelling
 
 VERBS = (
@@ -35,7 +37,10 @@ VERBS = (
 )
 
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
-EPILOG = "`rosenblatt VERB --help` explains a verb and its options."
+EPILOG = (
+    "To begin: `rosenblatt train DATA -o MODEL`, then `rosenblatt predict MODEL DATA`. "
+    "`rosenblatt VERB --help` explains a verb and its options."
+)
 
 # Arguments of the verbs that name files: what is written, and what is read.
 _OUTPUTS = {"output": "-o", "report": "--report", "checkpoint": "--checkpoint", "html": "--html", "plot": "--plot"}
@@ -63,7 +68,8 @@ class Parser(argparse.ArgumentParser):
 
         wrong = next((word.split("=", 1)[0] for word in words if word.startswith("-")), "")
         known = [name for action in self._actions for name in action.option_strings]
-        close = get_close_matches(wrong, known, 1, 0.7) if wrong else []
+        begun = [name for name in known if wrong.startswith("--") and name.startswith(wrong)]
+        close = begun[:1] or (get_close_matches(wrong, known, 1, 0.7) if wrong else [])
         return f"there is no option {wrong}; {close[0]} comes close" if close else ""
 
 
@@ -110,35 +116,26 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; what it returns is the exit code."""
-    interrupted: list[int] = []
-
-    def interrupt(number: int, _: Any) -> NoReturn:
-        interrupted.append(number)
-        sys.unraisablehook = _interrupt_again  # where it comes upon a callback, Python would print it and go on
-        raise KeyboardInterrupt
-
+    interrupts = Interrupts()
     try:
         if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # by cli/start.py
-            signal.signal(signal.SIGINT, interrupt)
+            interrupts.listen()
         _open_standard_files()
         with spelling():
-            return _run(sys.argv[1:] if argv is None else argv, interrupted)
+            code = _run(sys.argv[1:] if argv is None else argv, interrupts)
+        interrupts.stop_listening()
+        return code
     except BaseException as error:
         # What is interrupted while it is being loaded may end by an error of another kind.
-        if not interrupted and not isinstance(error, KeyboardInterrupt):
+        if not interrupts.heard and not isinstance(error, KeyboardInterrupt):
+            interrupts.stop_listening()
             raise
         _let_go_of_output()
-        print("rosenblatt: interrupted", file=sys.stderr)
+        interrupts.say()
         return 130
 
 
-def _interrupt_again(lost: Any) -> None:
-    """An interrupt that no caller could hear of comes again, behind the callback that it fell into."""
-    if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-
-
-def _run(words: Sequence[str], interrupted: list[int]) -> int:
+def _run(words: Sequence[str], interrupts: Interrupts) -> int:
     from rosenblatt.errors import ParameterError, RosenblattError
 
     args = parse(words)
@@ -148,7 +145,7 @@ def _run(words: Sequence[str], interrupted: list[int]) -> int:
         sys.stdout.flush()
         return code
     except (RosenblattError, OSError, MemoryError) as error:
-        if interrupted:
+        if interrupts.heard:
             raise
         _let_go_of_output()
         if isinstance(error, BrokenPipeError):  # the reader of our output has enough: not an error
@@ -160,7 +157,8 @@ def _run(words: Sequence[str], interrupted: list[int]) -> int:
 def _check_files(args: argparse.Namespace) -> None:
     """Refuse what would overwrite an input or another output, or could not be written."""
     outputs = {option: getattr(args, name, None) for name, option in _OUTPUTS.items()}
-    if not any(outputs.values()):
+    redirected = _is_regular(1)
+    if not redirected and not any(outputs.values()):
         return
     from rosenblatt.data.finding import files_of
     from rosenblatt.data.output import check_outputs, check_writable
@@ -169,10 +167,19 @@ def _check_files(args: argparse.Namespace) -> None:
     for name in _INPUTS:
         given = getattr(args, name, None)
         inputs += files_of(given) if given is not None and (name != "resume" or not args.checkpoint) else []
-    check_outputs(outputs, inputs)
+    check_outputs(outputs | {"--cache": getattr(args, "cache", None)}, inputs)
+    if redirected:
+        check_outputs({"the file behind": "/dev/stdout"}, inputs)
     for path in outputs.values():
         if path is not None:
             check_writable(path)
+
+
+def _is_regular(number: int) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(number).st_mode)
+    except OSError:
+        return False
 
 
 def _sentence(error: BaseException) -> str:
@@ -180,7 +187,8 @@ def _sentence(error: BaseException) -> str:
         return "there is not enough memory for this"
     if isinstance(error, OSError) and error.strerror and not isinstance(error, ImportError):
         return f"{error.filename or 'standard output'}: {error.strerror}"
-    text = " ".join(str(error).split())
+    notes = [note.replace("skip_bad=True", "--skip-bad") for note in getattr(error, "__notes__", [])]
+    text = " ".join("; ".join([str(error), *notes]).split())
     return text if len(text) <= 2000 else f"{text[:1000]} … {text[-900:]}"  # the reason stands at the end
 
 

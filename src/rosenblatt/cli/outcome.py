@@ -15,12 +15,18 @@ def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], 
     """Say how it went, and write the report."""
     from rosenblatt.cli.reading import say_bad
 
-    facts["verdict"] = verdict_of(facts, _separator(trained))
+    facts["verdict"] = verdict_of(facts, _meaning(trained))
     facts["command"] = command_of(args, trained)
     if not args.quiet:
         say_bad(reader)
         _say(facts, trained)
-    if args.report:
+    if args.report and trained.model.measures:
+        from rosenblatt.cli.page import write_page
+        from rosenblatt.evaluation import measure_batches
+
+        found = measure_batches(trained.model, reader).render_text()
+        write_page(args.report, facts["model"], f"{facts['verdict']}\n\nOn the training rows themselves: {found}")
+    elif args.report:
         from rosenblatt.data.output import write_whole
 
         write_whole(args.report, _page(facts["model"], trained.model, facts, trained.held, reader).encode())
@@ -28,25 +34,27 @@ def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], 
         print(json.dumps(facts, ensure_ascii=False))
 
 
-def verdict_of(facts: dict[str, Any], separator: str) -> str:
+def verdict_of(facts: dict[str, Any], meaning: str) -> str:
     """How learning went and why it stopped, in a sentence or two."""
     last = facts["mistakes"][-1] / facts["rows"]
     first = f"{facts['progressive_error']:.2%} mistakes in the first pass, each row predicted before it was learned"
     if facts["stop_reason"] == "converged":
-        return f"converged: an epoch without a mistake, so {separator} separates the training rows. {first}."
+        return f"converged: an epoch without a mistake, so {meaning}. {first}."
     why = "no better for several epochs" if facts["stop_reason"] == "no_change" else "all epochs are done"
     then = "" if facts["epochs"] == 1 else "; none in the last" if last == 0 else f"; {last:.2%} in the last"
     return f"{first}{then}. Stopped because: {why}."
 
 
-def _separator(trained: Trained) -> str:
+def _meaning(trained: Trained) -> str:
+    """What an epoch without a mistake shows."""
     recipe: Any = trained.recipe
-    if hasattr(recipe, "kernel"):
-        if recipe.kernel == "linear":
-            return "a hyperplane"
+    if recipe.measures:
+        return f"every training row is predicted within epsilon ({recipe.epsilon:g}) of its target"
+    separator = "a hyperplane over products of columns" if trained.products else "a hyperplane"
+    if hasattr(recipe, "kernel") and recipe.kernel != "linear":
         support = trained.model.support_rows
-        return f"a curve of the {recipe.kernel} kernel over {support:,} support rows (not a hyperplane)"
-    return "a hyperplane over products of columns" if trained.products else "a hyperplane"
+        separator = f"a curve of the {recipe.kernel} kernel over {support:,} support rows (not a hyperplane)"
+    return f"{separator} separates the training rows"
 
 
 def _say(facts: dict[str, Any], trained: Trained | None = None) -> None:

@@ -19,6 +19,8 @@ from rosenblatt.recipe.recipe import Recipe
 _ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size", "hash_bits")
 # Who keeps what is a parameter of `perceptron`; the others are named for what they keep.
 _KEPT = ("averaged", "voted", "pocket")
+# What a switch that is neither on nor off does.
+_SAID = {"shuffle_rows": "another order in each epoch, each row drawn by itself; all rows are held in memory"}
 
 
 class _None:
@@ -38,7 +40,7 @@ def add_recipe_arguments(group: Any) -> None:
         if known.kind == "switch":
             group.add_argument(option(name), action=argparse.BooleanOptionalAction, default=None, help=text)
             for word in known.options:
-                flag, text = option(f"{name}_{word}"), f"{known.sentence}: {word}"
+                flag, text = option(f"{name}_{word}"), _SAID.get(f"{name}_{word}", f"{known.sentence}: {word}")
                 group.add_argument(flag, action="store_const", const=word, dest=name, help=text)
         elif known.options:
             group.add_argument(option(name), choices=known.options, help=text)
@@ -61,10 +63,9 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
     for name in given:
         if name not in known:
             others = [other for other in FAMILY if name in parameters_of(other)]
-            owner = others[0] if len(others) == 1 else None
-            if owner:
-                raise ParameterError(f"{option(name)} is an option of --learner {owner}")
-            raise ParameterError(f"{option(name)} is not an option of --learner {args.learner}")
+            raise ParameterError(
+                f"{option(name)} is not an option of --learner {args.learner}, but of {', '.join(others)}"
+            )
     return make_recipe(learner, max_iter=args.max_iter, random_state=args.random_state, **given)
 
 
@@ -85,8 +86,8 @@ def _default(name: str, known: About) -> str:
     for learner in FAMILY:
         if name in parameters_of(learner):
             default = getattr(FAMILY[learner](), name)
-            words = {True: "on", False: "off", None: "none"}
-            return f" ({words.get(default, default) if known.kind in ('switch', 'value') else default})"
+            words = {True: "on", False: "off"} if known.kind == "switch" else {}
+            return f" ({'none' if default is None else words.get(default, default)})"
     return ""
 
 

@@ -9,12 +9,17 @@ KINDS = ("png", "svg", "pdf", "jpg", "jpeg", "webp", "tif", "tiff", "eps", "ps")
 
 
 def check_picture(path: str | None, *, also: tuple[str, ...] = ()) -> None:
-    """Raise unless a picture can have this ending; before anything is read."""
-    from rosenblatt.errors import ParameterError
+    """Raise unless a picture can have this ending, and can be drawn; before anything is read."""
+    from importlib.util import find_spec
 
-    if path is None or Path(path).suffix.lower().removeprefix(".") in (*KINDS, *also) or path == "-":
+    from rosenblatt.errors import MissingExtraError, ParameterError
+
+    if path is None:
         return
-    raise ParameterError(f"--plot {path}: its name must end in .{', .'.join((*also, *KINDS))}")
+    if path != "-" and Path(path).suffix.lower().removeprefix(".") not in (*KINDS, *also):
+        raise ParameterError(f"--plot {path}: its name must end in .{', .'.join((*also, *KINDS))}")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot")
 
 
 def save_picture(figure: Any, path: str) -> None:

@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     from rosenblatt.cli.reading import add_data_arguments
 
+    parser.usage = "rosenblatt play [DATA] [options]"
     parser.add_argument("data", nargs="?", metavar="DATA", help="a table of your own to show; - is a pipe")
     parser.add_argument(
         "--columns",

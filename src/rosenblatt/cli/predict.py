@@ -22,16 +22,18 @@ HELP = "predict the label of every row of a file or a pipe"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.answers import KINDS
     from rosenblatt.cli.cluster import add_cluster_arguments
+    from rosenblatt.cli.counts import whole_number
     from rosenblatt.cli.reading import DATA, add_data_arguments
 
+    parser.usage = "rosenblatt predict MODEL [DATA ...] [options]"
     parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{DATA} (default)")
+    parser.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{DATA}, and the default")
     parser.add_argument("-o", "--output", metavar="FILE", help="where the answers go (default: standard output)")
     parser.add_argument("--to", choices=KINDS, help="the form of the answers; found out by FILE's ending, else text")
     parser.add_argument("--json", action="store_const", const="json", dest="to", help="the same as --to json --scores")
     parser.add_argument("--scores", action="store_true", help="the scores too")
     parser.add_argument("--probabilities", action="store_true", help="the probability of each class too")
-    parser.add_argument("--top", type=_count, metavar="K", help="the K likeliest classes instead of one")
+    parser.add_argument("--top", type=whole_number(1), metavar="K", help="the K likeliest classes instead of one")
     parser.add_argument(
         "--threshold",
         type=float,
@@ -58,6 +60,13 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.models.file import load
 
     model = load(args.model)
+    for name in ("top", "probabilities", "threshold"):
+        given = getattr(args, name)
+        if model.measures and given is not None and given is not False:
+            raise ParameterError(f"--{name} is for classes, and {args.model} predicts numbers")
+    if args.top is not None and args.threshold is not None:
+        raise ParameterError("--top and --threshold: each says what is answered; leave one of them out")
+    kind = kind_of(args.output, args.to)
     if args.probabilities:
         if model.calibrator is None:
             raise ModelError(
@@ -71,7 +80,6 @@ def run(args: argparse.Namespace) -> int:
     reader = open_data(args, encoder=encoder_of(model, args), require_label=False, in_order=True)
     reader.gaps, reader.passing = True, tuple(args.passing)
     names = iter(reader.documents or ())
-    kind = kind_of(args.output, args.to)
     with writing(args.output or "-") as out:
         writer = open_writer(kind, out)
         for batch in (part for whole in reader for part in whole.cut(len(model.classes))):
@@ -160,9 +168,3 @@ def _with_names(columns: Columns, names: Iterator[str]) -> Columns:
     """With the name of each document."""
     count = len(next(iter(columns.values())))
     return {"document": [next(names) for _ in range(count)], **columns}
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 1 or more")
-    return int(text)

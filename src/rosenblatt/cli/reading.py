@@ -19,20 +19,31 @@ _COLUMNS = ("label", "weight", "drop", "text", "category", "number", "bits", "gr
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Format, how text is written, bad lines, limits and threads."""
     parser.add_argument("--format", choices=FORMATS, help="what the data is; found out by default")
-    parser.add_argument("--skip-bad", action="store_true", help="count bad lines and go on, instead of stopping")
+    parser.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="pass over lines that cannot be read, and count them, instead of stopping",
+    )
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="threads that parse (default 2)")
     parser.add_argument(
-        "--limit", action="append", default=[], metavar="NAME=SIZE", help="refuse only what is larger: line=1G, …"
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="raise a limit of what is read: line=1G; also columns, classes, documents, expansion, spool",
     )
     group = parser.add_argument_group("how text is written; found out by default")
     group.add_argument("--delimiter", metavar="CHARACTER", help="what stands between cells: , ; | or tab")
-    group.add_argument("--decimal", choices=(".", ","), help="what stands before decimals")
+    group.add_argument("--decimal", choices=(".", ","), help="what stands before decimals: 1.5 or 1,5")
     group.add_argument(
-        "--missing", action="append", metavar="WORD", help="a cell without a value says this; may be repeated"
+        "--missing", action="append", metavar="WORD", help="a word that stands for no value; may be repeated"
     )
     group.add_argument("--encoding", metavar="NAME", help="utf-8, latin-1, cp1252, utf-16, …")
     group.add_argument(
-        "--header", action=argparse.BooleanOptionalAction, default=None, help="the first line names the columns, or not"
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="the first line names the columns, or is a row",
     )
 
 
@@ -42,13 +53,20 @@ def add_column_arguments(parser: argparse.ArgumentParser, *, hashing: bool = Tru
     group.add_argument("--label", metavar="COLUMN", help="the column of the labels, by name or number (from 1)")
     if hashing:
         group.add_argument("--weight", metavar="COLUMN", help="the column that says how much each row counts")
-    kinds = [("drop", "leave out"), ("number", "take as a number")]
-    kinds += [("text", "take as text"), ("category", "take as a category")] if hashing else []
+    kinds = [("drop", "leave this column out"), ("number", "take this column as numbers")]
+    kinds += [("text", "take this column as text"), ("category", "take this column as categories")] if hashing else []
     for kind, what in kinds:
         group.add_argument(f"--{kind}", action="append", default=[], metavar="COLUMN", help=f"{what}; may be repeated")
     if hashing:
-        group.add_argument("--bits", type=int, default=BITS, metavar="N", help=f"hash to 2^N columns (default {BITS})")
-        group.add_argument("--grams", choices=GRAMS, default="pairs", help="what a text is made of (default pairs)")
+        group.add_argument(
+            "--bits", type=int, default=BITS, metavar="N", help=f"hash words and names to 2^N columns (default {BITS})"
+        )
+        group.add_argument(
+            "--grams",
+            choices=GRAMS,
+            default="pairs",
+            help="cut texts into words, words and pairs of words, or 3 to 5 characters (default pairs)",
+        )
         group.add_argument(
             "-q",
             "--interactions",
@@ -95,7 +113,8 @@ def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:
 def say_bad(reader: Any) -> None:
     """Report the bad lines that were skipped."""
     if reader.tally.bad:
-        print(f"rosenblatt: skipped {reader.tally.bad:,} bad lines, the first of them:", file=sys.stderr)
+        many = "1 bad line" if reader.tally.bad == 1 else f"{reader.tally.bad:,} bad lines, the first of them"
+        print(f"rosenblatt: skipped {many}:", file=sys.stderr)
         for sentence in reader.tally.first_bad[:3]:
             print(f"  {sentence}", file=sys.stderr)
 
@@ -105,4 +124,5 @@ def say_strange(reader: Any) -> None:
     for name, words in reader.tally.strange.items():
         shown = ", ".join(repr(word[:40]) for word in list(words)[:3]) + (", …" if len(words) > 3 else "")
         count = sum(words.values())
-        print(f"rosenblatt: {name}: {count:,} cells were taken as missing: {shown}", file=sys.stderr)
+        cells = "1 cell was" if count == 1 else f"{count:,} cells were"
+        print(f"rosenblatt: {name}: {cells} taken as missing: {shown}", file=sys.stderr)

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-SLOW_KERNEL = 20 << 20  # bytes of data
+MANY_KERNEL_ROWS = 20_000
+SMALL = 2 * MANY_KERNEL_ROWS  # bytes that cannot hold so many rows
 MANY_WEIGHTS = 1 << 26  # of all classes together: half a gigabyte
 
 
@@ -22,9 +23,12 @@ def warn_of_classes(args: argparse.Namespace, classes: int, features: int) -> No
 
 def warn_of_kernel(args: argparse.Namespace, reader: Any) -> None:
     """A kernel compares rows with rows."""
-    if args.learner == "kernel" and args.budget is None and reader.size > SLOW_KERNEL and not args.quiet:
+    if args.quiet or args.learner != "kernel" or args.budget is not None or 0 < reader.size < SMALL:
+        return
+    rows = sum(len(batch) for batch in reader)
+    if rows > MANY_KERNEL_ROWS:
         print(
-            f"rosenblatt: a kernel compares every row with every mistake: {reader.size / 1e6:,.0f} MB may take long; "
+            f"rosenblatt: a kernel compares every row with every mistake: {rows:,} rows may take long; "
             "--budget N bounds it",
             file=sys.stderr,
         )

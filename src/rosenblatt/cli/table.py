@@ -19,6 +19,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of every verb that reads a table."""
     from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
 
+    parser.usage = f"{parser.prog} DATA [DATA ...] [options]"
     parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
     add_data_arguments(parser)
     add_column_arguments(parser, hashing=False)
@@ -37,6 +38,8 @@ def read_table(args: argparse.Namespace) -> tuple[Any, NDArray[Any], list[str]]:
         reader.encoder = replace(reader.encoder.plain(), complete=True)
     rows = read_rows(reader)
     say_bad(reader)
+    if reader.tally.bad:
+        print("rosenblatt: rows are counted without them", file=sys.stderr)
     if rows.weights is not None:
         print("rosenblatt: the weights of the rows are left aside here", file=sys.stderr)
     if len(rows) > LARGE:

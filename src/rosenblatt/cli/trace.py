@@ -26,14 +26,17 @@ MOST_HELD = 20_000  # steps of a page or an animation, and those that the textbo
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from rosenblatt.cli.counts import seed, whole_number
     from rosenblatt.cli.table import add_table_arguments
 
     add_table_arguments(parser)
-    parser.add_argument("--max-iter", type=int, default=1000, metavar="N", help="epochs at most (1000)")
-    parser.add_argument("--no-intercept", action="store_true", help="through the origin")
+    parser.add_argument("--max-iter", type=whole_number(1), default=1000, metavar="N", help="epochs at most (1000)")
+    parser.add_argument(
+        "--no-intercept", action="store_true", help="keep the offset at 0: only hyperplanes through the origin"
+    )
     parser.add_argument("--shuffle", action="store_true", help="another order each epoch, instead of the file's")
-    parser.add_argument("--seed", type=int, default=0, help="of the shuffling (0)")
-    parser.add_argument("--most", type=int, default=100, metavar="N", help="lines of text at most (100)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the shuffling (0)")
+    parser.add_argument("--most", type=whole_number(0), default=100, metavar="N", help="lines of text at most (100)")
     parser.add_argument("--ledger", action="store_true", help="a line per mistake, with the proof of the mistake bound")
     parser.add_argument("--json", action="store_true", help="one JSON object per step; its row is an index, from 0")
     parser.add_argument("--csv", action="store_true", help="one line per step, a column for each number")

@@ -19,10 +19,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.counts import seed, whole_number
+from rosenblatt.cli.judging import check_judges, check_valid, judge_by_valid
 from rosenblatt.cli.parameters import add_recipe_arguments, given_parameters, option, recipe_of
 from rosenblatt.cli.pasted import given_options
-from rosenblatt.cli.reading import data_options
-from rosenblatt.recipe.family import FAMILY
+from rosenblatt.recipe.family import FAMILY, parameters_of
 
 if TYPE_CHECKING:
     from rosenblatt.training import Trained
@@ -37,17 +38,18 @@ _MORE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.cluster import add_cluster_arguments
-    from rosenblatt.cli.reading import add_column_arguments, add_data_arguments
+    from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
 
     parser.usage = "rosenblatt train DATA [DATA ...] -o MODEL [options]"
-    parser.add_argument("data", metavar="DATA", nargs="*", help="files, globs, folders; - is a pipe")
+    parser.add_argument("data", metavar="DATA", nargs="*", help=DATA)
     parser.add_argument("-o", "--output", metavar="MODEL", help="where the model goes")
     parser.add_argument(
         "--learner",
         choices=("auto", *FAMILY),
-        help="the algorithm (default auto, which tries several; averaged if one of a learner's own options is given)",
+        help="the algorithm (default: auto, which tries several; averaged if one of a learner's own options is given)",
     )
-    parser.add_argument("--max-iter", type=int, metavar="N", help="the most epochs (default 10; 100 for auto)")
+    epochs = "the most passes over the rows (default 10; 100 for auto)"
+    parser.add_argument("--max-iter", type=whole_number(1), metavar="N", help=epochs)
     parser.add_argument(
         "--no-products",
         dest="products",
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep auto from trying products of columns: every column has a weight of its own",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, dest="random_state", metavar="N", help="of the shuffles (default 0)"
+        "--seed", type=seed, default=0, dest="random_state", metavar="N", help="seed of the shuffles (default 0)"
     )
     parser.add_argument("--from", dest="start", metavar="MODEL", help="go on from this model, with new data")
     parser.add_argument(
@@ -63,24 +65,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="rows that are not learned from: their accuracy is said, and probabilities are fitted on them",
+        help="judge the model by these rows, and fit probabilities on them; none is learned from; may be repeated",
     )
     parser.add_argument(
         "--folds",
-        type=_folds,
+        type=whole_number(2),
         default=0,
         metavar="N",
-        help="learn also from all but each of N parts: the accuracy on these is said, and gives probabilities",
+        help="judge each of N parts by what is learned from the others, and fit probabilities",
     )
     parser.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
-    parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
+    parser.add_argument(
+        "--report",
+        metavar="FILE.html",
+        help="also write a page: how good it is, its mistakes by epoch, its top features",
+    )
     parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
     add_data_arguments(parser)
     add_column_arguments(parser)
     group = parser.add_argument_group("larger than memory, stop and resume")
     group.add_argument("--block", type=int, metavar="ROWS", help="rows that are shuffled together (default 8192)")
     group.add_argument("--cache", metavar="FOLDER", help="keep the parsed data here for later runs")
-    group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then")
+    group.add_argument("--checkpoint", metavar="FILE", help="save the run here now and then, for --resume")
     group.add_argument(
         "--every", type=_seconds, default=30.0, metavar="TIME", help="how often: 30s, 5m, 1h (default 30s)"
     )
@@ -119,9 +125,11 @@ def run(args: argparse.Namespace) -> int:
             trained, reader = _go_on(args)
         else:
             _settle_learner(args)
+            check_judges(args, args.learner != "auto" and recipe_of(args).measures)
             reader = open_labelled(args, quiet=args.quiet)
+            check_valid(args, reader.encoder)
             trained = _train(args, reader)
-    trained = _judge_by_valid(args, trained)
+    trained = judge_by_valid(args, trained)
     save(trained.model, args.output)
     facts = trained.facts()
     facts |= {
@@ -141,7 +149,13 @@ def _settle_learner(args: argparse.Namespace) -> None:
     given = given_parameters(args)
     given.pop("class_weight", None)  # auto has it as well
     if args.learner == "auto" and given:
-        raise ParameterError(f"{option(next(iter(given)))} is an option of a learner with a name: add --learner NAME")
+        raise ParameterError(
+            f"{option(next(iter(given)))}: auto finds that out by itself; {_of_whom(next(iter(given)))}"
+        )
+    if args.learner is None:
+        for name in given:
+            if name not in parameters_of("averaged"):
+                raise ParameterError(f"{option(name)} needs to know the learner: {_of_whom(name)}")
     args.learner = args.learner or ("averaged" if given else "auto")
     if args.learner != "auto" and not args.products:
         raise ParameterError(f"--no-products is an option of --learner auto: {args.learner} never multiplies columns")
@@ -149,6 +163,12 @@ def _settle_learner(args: argparse.Namespace) -> None:
         from rosenblatt.training.trained import EPOCHS
 
         args.max_iter = EPOCHS
+
+
+def _of_whom(name: str) -> str:
+    """Whose option it is."""
+    owners = [learner for learner in FAMILY if name in parameters_of(learner)]
+    return f"add --learner {owners[0]}" if len(owners) == 1 else f"add --learner, one of {', '.join(owners)}"
 
 
 def _train(args: argparse.Namespace, reader: Any) -> Trained:
@@ -195,30 +215,15 @@ def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
     known = [word for name, (word, *_) in given_options(args).items() if name not in _MORE]
     if known:
         raise ParameterError(f"{known[0]}: --from goes on as {args.start} was learned; that option has no meaning")
+    check_judges(args, model.measures)
     reader = open_data(args, encoder=model.encoder)
+    check_valid(args, model.encoder)
     if not args.quiet:
         print(f"rosenblatt: goes on from {args.start}, {model.learner}", file=sys.stderr)
     on_run = _runner(args, args.output, args.checkpoint, args.every)
     block = BLOCK if args.block is None else args.block
     told: dict[str, Any] = {"max_iter": args.max_iter or 1, "shuffle": bool(args.shuffle)}
     return go_on(model, reader, block=block, on_run=on_run, **told), reader
-
-
-def _judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
-    """With the accuracy and the probabilities of rows of their own, if they are given."""
-    if not args.valid:
-        return trained
-    from dataclasses import replace
-
-    from rosenblatt.data.readers import scan
-    from rosenblatt.errors import ParameterError
-    from rosenblatt.training.held import judge_by
-
-    if trained.recipe.measures:
-        raise ParameterError("--valid judges classes, and this learner predicts numbers: evaluate it with evaluate")
-    reader = scan(args.valid, **data_options(args), encoder=trained.model.encoder)
-    held, calibrator = judge_by(trained.model, reader, ", ".join(args.valid))
-    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
 
 def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
@@ -239,6 +244,8 @@ def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
         )
     outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
     check_outputs(outputs, files_of([source.name for source in run.reader.sources]))
+    check_judges(args, run.recipe.measures)
+    check_valid(args, run.reader.encoder)
     every = extra.get("every")
     if not isinstance(every, float | int) or not every >= 0:
         raise ModelError(f"{args.resume} is not a sound checkpoint: it does not say how often it is written")
@@ -283,12 +290,6 @@ def _runner(args: argparse.Namespace, output: str, checkpoint: str | None, every
             save_checkpoint(run, checkpoint, extra)
 
     return to_the_end
-
-
-def _folds(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number, 2 or more")
-    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -59,6 +59,8 @@ _LOOSE = {
 }
 _TRUTH = {"true": 1.0, "false": 0.0}
 _ZONE = r"^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(\.\d{1,6})?\d*\s*(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?$"
+# Day, month and year with points between them, as no country writes them in another order.
+_POINTED = r"^(\d\d)\.(\d\d)\.(\d{4})(?:,? +(\d\d:\d\d(?::\d\d)?))?$"
 _DATE = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
 
 
@@ -130,7 +132,8 @@ def numbers_of(array: Any, decimal: str = ".", missing: Sequence[str] = MISSING)
 def dates_of(array: Any, missing: Sequence[str] = MISSING) -> tuple[Any, Strange]:
     """Strings as time stamps, as the clock stood there (the zone is left out), null where there is none."""
     text = pc.replace_substring_regex(trimmed(one_array(array)), _ZONE, r"\1\2")
-    kept = null_where(~bits_of(pc.match_substring_regex(text, _DATE)), text)
+    kept = _with_year_first(text)
+    kept = null_where(~bits_of(pc.match_substring_regex(kept, _DATE)), kept)
     try:
         stamps = pc.cast(kept, pa.timestamp("us"))
     except pa.ArrowInvalid:  # such as the 31st of February
@@ -145,6 +148,15 @@ def dates_of(array: Any, missing: Sequence[str] = MISSING) -> tuple[Any, Strange
         found = zip(words.dictionary.to_pylist(), counts, strict=True)
         strange = {word: count for word, count in found if word not in missing}
     return stamps, strange
+
+
+def _with_year_first(text: Any) -> Any:
+    """Dates such as 31.12.2024 as 2024-12-31; a day or month may have one digit."""
+    if not pc.any(pc.match_substring_regex(text, r"^\d?\d\.\d?\d\.\d{4}")).as_py():
+        return text
+    text = pc.replace_substring_regex(text, r"^(\d\.\d?\d\.\d{4})", r"0\1")
+    text = pc.replace_substring_regex(text, r"^(\d\d\.)(\d\.\d{4})", r"\1" + r"0\2")  # a reference has one digit here
+    return pc.utf8_rtrim_whitespace(pc.replace_substring_regex(text, _POINTED, r"\3-\2-\1 \4"))
 
 
 def _is_date(word: str) -> bool:

@@ -133,8 +133,6 @@ def files_of(data: Any) -> list[str]:
     name = os.fspath(data)
     if os.path.isdir(name):
         return [os.path.join(folder, each) for folder, _, files in os.walk(name) for each in files]
-    if name == "-":
-        return []
     return [name] if os.path.exists(name) or not glob.has_magic(name) else glob.glob(name, recursive=True)
 
 

@@ -117,9 +117,13 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     if y is None:
         raise LabelError(f"requires {name} to be passed, but the target {name} is None")
     labels = np.asarray(y)
+    if labels.dtype.kind == "T":  # texts of any length, which may lack some
+        labels = labels.astype(object)
     if labels.dtype.kind == "f" and isinstance(y, list | tuple) and all(type(label) is int for label in y):
         # On both sides of 2**63 NumPy makes floats of whole numbers, and loses digits.
         labels = np.array(y, np.uint64) if min(y) >= 0 and max(y) < 2**64 else labels
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        labels = _plain(labels)
     if labels.ndim != 1:
         raise LabelError(f"{name} should be a 1d array, one label per row; got an array of shape {labels.shape}")
     if labels.dtype.kind == "f":
@@ -183,6 +187,11 @@ def merge_classes(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
         if merged[0] < 0 and dtype is np.uint64:
             raise LabelError(f"the labels {merged[0]} and {merged[-1]} are too far apart for one type of integers")
         return np.array(merged, dtype)
+    if len(new) == 1 and kinds[0] == kinds[1]:  # one more in a stream: nothing has to be sorted
+        place = int(np.searchsorted(old, new)[0])
+        if place < len(old) and old[place] == new[0]:
+            return old if old.dtype == np.result_type(old, new) else old.astype(np.result_type(old, new))
+        return np.concatenate([old[:place], new, old[place:]])
     return np.union1d(old, new)
 
 
@@ -230,6 +239,22 @@ def _check_whole(y: NDArray[Any], name: str) -> None:
     raise LabelError(
         f"Unknown label type: continuous. {name} has {y[row]:g} in row {row}; labels are classes, not measurements"
     )
+
+
+def _plain(y: NDArray[Any]) -> NDArray[Any]:
+    """Objects that are all Python's or NumPy's numbers or truth values, as such; any others as they are."""
+    kinds = set(map(type, y.tolist()))
+    if not kinds or not all(
+        issubclass(kind, bool | int | float | np.bool_ | np.integer | np.floating) for kind in kinds
+    ):
+        return y
+    values = [label.item() if isinstance(label, np.generic) else label for label in y.tolist()]
+    if len({isinstance(value, bool) for value in values}) == 2:  # True is not 1 among labels
+        return y
+    found = np.array(values)
+    if found.dtype.kind == "f" and all(type(value) is int for value in values):  # on both sides of 2**63
+        return np.array(values, np.uint64) if min(values) >= 0 else y
+    return found if found.dtype.kind in "biuf" else y
 
 
 def _check_objects(y: NDArray[Any], name: str) -> None:

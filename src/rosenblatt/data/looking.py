@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rosenblatt.data.bad_line import bad_line
 from rosenblatt.data.batches import number_of
 from rosenblatt.data.cells import MISSING, mostly
 from rosenblatt.data.columns import ColumnEncoder, labels_of
@@ -24,6 +25,7 @@ from rosenblatt.errors import DataError
 if TYPE_CHECKING:
     from rosenblatt.data.reader import Reader
 
+_MANY_LABELS = 20
 SAMPLE = 20_000  # rows that a guess is made from
 
 
@@ -69,7 +71,7 @@ def look(reader: Reader) -> Look:
             raise DataError(f"{name}: {error}") from None
         bad = sorted([*rows.bad, *((int(rows.places[row]), why) for row, why in faults.items())])
         if bad and not reader.skip_bad:
-            raise DataError(f"{name}, {piece.unit} {bad[0][0] + 1}: {bad[0][1]}")
+            raise bad_line(f"{name}, {piece.unit} {bad[0][0] + 1}: {bad[0][1]}")
         table = rows.table
         if faults:
             table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
@@ -94,6 +96,11 @@ def conclude(reader: Reader, number: Sequence[str], found: Look) -> Reader:
     _settle(reader, number, found.rows)
     reader.encoder = found.moments.put_into(reader.encoder)
     reader.labels = found.labels
+    if _MANY_LABELS < len(found.labels) > found.rows / 2 and number_of(next(iter(found.labels))) is None:
+        reader.notes.append(
+            f"{reader.encoder.label}: {len(found.labels):,} different labels in {found.rows:,} rows, so that most are "
+            "met once: is it the right column? --label names another"
+        )
     return reader
 
 
@@ -109,7 +116,7 @@ def guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> Non
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     if rows.bad and not reader.skip_bad:
-        raise DataError(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
+        raise bad_line(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
     dialect = getattr(piece, "dialect", None)
     if not rows.table.num_rows:
         raise DataError(f"{name} has a header and no rows" if dialect is not None and dialect.header else empty)

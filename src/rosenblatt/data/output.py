@@ -114,7 +114,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> N
     Parameters
     ----------
     outputs : mapping from what names the file (``--report``) to the file; None: not asked for
-    inputs : the files that are going to be read
+    inputs : the files that are going to be read; ``-`` is standard input, which may be a file too
 
     Examples
     --------
@@ -123,12 +123,12 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> N
         ...
     rosenblatt.errors.ParameterError: --output x.csv is one of the files to be read: it would be overwritten
     """
-    read = {identity for name in inputs for identity in _identities(name)}
+    read = {identity for name in inputs for identity in _identities(name, 0)}
     taken: dict[Any, str] = {}
     for option, name in outputs.items():
         if name is None:
             continue
-        identities = _identities(name)
+        identities = _identities(name, 1)
         if identities & read:
             raise ParameterError(f"{option} {name} is one of the files to be read: it would be overwritten")
         for identity in identities:
@@ -137,16 +137,17 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> N
             taken[identity] = option
 
 
-def _identities(name: str) -> set[Any]:
-    """What a file has in common with another name of itself; nothing for what is written through."""
-    if name == STDOUT or _descriptor_of(name) is not None:
-        return set()
+def _identities(name: str, standard: int) -> set[Any]:
+    """What a file has in common with another name of itself; nothing for what is no regular file."""
+    found = standard if name == STDOUT else _descriptor_of(name)
     target = os.path.realpath(name)
     try:
-        status = os.stat(target)
+        status = os.stat(target) if found is None else os.fstat(found)
     except OSError:
-        return {target}
-    return {target, (status.st_dev, status.st_ino)} if stat.S_ISREG(status.st_mode) else set()
+        return {target} if found is None else set()
+    if not stat.S_ISREG(status.st_mode):
+        return set()
+    return {(status.st_dev, status.st_ino)} | ({target} if found is None else set())
 
 
 def _is_special(name: str) -> bool:

@@ -16,7 +16,7 @@ from rosenblatt.data.header import is_header
 
 _SEPARATOR = re.compile(rb'"?sep=(?P<mark>[^"\r\n])"?[,;\t|]*\r?(\n|\r|\Z)', re.IGNORECASE)
 _MOST = 20  # lines that may stand before a header
-_ENOUGH = 3  # rows below a second header
+_ENOUGH = 3  # rows below a second header, or below lines that are no rows
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Preamble:
         """In words; nothing where nothing is passed over."""
         said = []
         if self.before:
-            said.append(f"{self.before} line{'s' if self.before > 1 else ''} before it passed over")
+            said.append(f"{self.before} line{'s' if self.before > 1 else ''} above passed over")
         if self.behind:
             said.append("the line below it passed over, as a second one")
         return " and ".join(said)
@@ -52,6 +52,7 @@ def find_preamble(records: Sequence[list[str]], decimal: str, *, told: bool, mar
     """
     before = int(marked)
     before += _comments(records[before:], decimal)
+    before += _lone_words(records[before:])
     if told:
         return Preamble(before)
     before += _titles(records[before:], decimal)
@@ -71,6 +72,13 @@ def _comments(records: Sequence[list[str]], decimal: str) -> int:
     if len(records[count - 1]) == width:  # such as "#id,name,…", or a row
         return next((k for k in range(count) if all(len(cells) == width for cells in records[k:count])), 0)
     return count
+
+
+def _lone_words(records: Sequence[list[str]]) -> int:
+    """Lines of one cell, which is no number, above a table that has three columns in every line."""
+    count = next((k for k, cells in enumerate(records) if len(cells) != 1 or read_number(cells[0]) is not None), 0)
+    widths = {len(cells) for cells in records[count:]}
+    return count if count <= _MOST and len(records) >= count + _ENOUGH and len(widths) == 1 and min(widths) > 2 else 0
 
 
 def _titles(records: Sequence[list[str]], decimal: str) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.bad_line import bad_line
 from rosenblatt.data.batches import Batch, Classes, Measures
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect, names_of
@@ -282,7 +283,7 @@ class Reader:
         for line, why in encoded.bad:
             sentence = f"{name}, {unit} {before + line + 1}: {why}"
             if not self.skip_bad:
-                raise DataError(sentence)
+                raise bad_line(sentence)
             self.tally.bad += 1
             if len(self.tally.first_bad) < 10:
                 self.tally.first_bad.append(sentence)

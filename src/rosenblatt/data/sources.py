@@ -181,8 +181,8 @@ class Spooled(Source):
                 return cls._of(stream, address, limits)
         except DataError:
             raise
-        except ImportError as error:
-            raise DataError(f"{address} cannot be read: {_first_line(error)}") from None
+        except FileNotFoundError:
+            raise DataError(f"{address}: there is no such file") from None
         except Exception as error:  # what a remote file system may raise is its own affair
             raise DataError(f"{address} cannot be read: {_first_line(error)}") from None
 

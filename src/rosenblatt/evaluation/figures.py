@@ -106,6 +106,8 @@ class Evaluation:
 
     def verdict(self) -> str:
         """One sentence."""
+        if not self.there.any():
+            return f"None of {self.count:,} rows has a label that the model knows, so none is right."
         low, high = self.interval()
         unsure = "below" if high < self.majority else "not told apart, on so few rows, from"
         gain = "well above" if low > self.majority else unsure

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import validate_data
 
@@ -18,6 +18,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError
+from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Learned, Reading
@@ -274,7 +275,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return self.history_
 
 
-class Classifying(ClassifierMixin):  # type: ignore[misc]
+class Classifying(Accurate):
     """A learner whose scores tell classes apart."""
 
     def predict(self: Any, X: Any) -> NDArray[Any]:

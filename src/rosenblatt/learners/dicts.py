@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import merge_classes, sorted_classes
+from rosenblatt.data.labels import merge_classes, places_in, sorted_classes
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.base import Learner
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
+from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.stream import Columns, Stream
@@ -188,7 +189,9 @@ class DictLearner(Learner):
             recipe.check_classes(len(classes))
             with learned.lock:
                 self._check_hashed(recipe)
-                names = self.columns_by_name()
+                if self._learn_new(learned, features, label, classes, weight):
+                    return
+                names = dict(self.columns_by_name())
                 self.close_stream()
                 history = self.history_
                 states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
@@ -200,6 +203,23 @@ class DictLearner(Learner):
         self.history_ = history
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
+
+    def _learn_new(
+        self, learned: Learned, features: dict[Any, float], label: Any, classes: NDArray[Any], weight: float
+    ) -> bool:
+        """Learn an example of a new class in the stream that is under way; False, and nothing done, if it cannot."""
+        stream = learned.stream
+        if stream is None or len(classes) == len(learned.classes):
+            return False
+        place, counts = int(places_in(classes, self._classes_of(label))[0]), stream.unrecorded()
+        try:
+            return learned.learn_new(features, classes, place, weight)
+        finally:
+            if learned.classes is classes:  # what came before the new class is an entry of the history
+                self.classes_ = classes
+                stream.recorded(*counts)
+                if any(counts):
+                    self.history_.append(*counts)
 
     def _check_hashed(self, recipe: Recipe) -> None:
         """Raise if hashed features cannot go on from the columns that were learned."""
@@ -227,8 +247,7 @@ class DictLearner(Learner):
         bits = getattr(self.recipe(), "hash_bits", None)
         if bits and self.n_features_in_ == 1 << bits:
             return {}
-        names = getattr(self, "feature_names_in_", None)
-        return {name: at for at, name in enumerate(range(self.n_features_in_) if names is None else names)}
+        return columns_of(self)
 
     def close_stream(self) -> None:
         """What the stream holds goes back into states and names."""
@@ -239,8 +258,11 @@ class DictLearner(Learner):
         learned.states[:] = stream.trimmed()
         self._n_features = stream.width
         self.__dict__.pop("_feature_names", None)
+        self.__dict__.pop("_stream_names", None)
         if names is not None:
             self._feature_names = names
+        elif stream.names:  # numbers of columns among names: no names for scikit-learn, and names for dicts
+            self._stream_names = stream.names
         learned.stream = None
         if any(mistakes_updates):
             self.history_.append(*mistakes_updates)

@@ -187,6 +187,8 @@ def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tu
 
 def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
     """Let the learner take over what was learned from the columns of X."""
+    if not fitting.going_on:
+        learner.__dict__.pop("_stream_names", None)  # `fit` forgets a stream
     remember_columns(learner, X)
     take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
     learner.learned.several = fitting.several

@@ -131,6 +131,18 @@ class Learned:
             self.lock.release()
         return True
 
+    def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
+        """Learn one example of a new class; False, and nothing was learned, if no stream is under way that can."""
+        stream = self.stream
+        if stream is None:
+            return False
+        try:
+            return stream.learn_new(features, classes, place, weight)
+        finally:
+            if stream.classes is classes:
+                self.set_classes(classes)
+                self._reading = None
+
     def changed(self) -> None:
         """More was learned: the answer has to be made again."""
         self._reading = None

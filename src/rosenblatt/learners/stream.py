@@ -15,7 +15,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.state.arrays import matrices
+from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.linear import Linear
@@ -61,6 +61,20 @@ class Stream:
         elif not self.engine.learn(features, label, weight):
             self._bind(2 * (len(self.names) + len(features)))
             self.engine.learn(features, label, weight)
+
+    def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
+        """Learn from one example of a new class, which stands at this place among the classes.
+
+        False, and nothing was learned, where that takes other states: beyond two classes, one-vs-rest only adds one.
+        """
+        if self.engine is None or not self.ovr or len(self.states) < 3:
+            return False
+        values = label_values(classes)
+        codes = {label: code for code, label in enumerate(values)}
+        if not self._add(features, classes, codes, place, weight):
+            self._bind(2 * (len(self.names) + len(features)))
+            self._add(features, classes, codes, place, weight)
+        return True
 
     def learn_many(self, examples: list[Any], labels: list[Any], weights: list[float] | None) -> None:
         """Learn from examples one after another; all labels are among the classes, or numbers."""
@@ -111,6 +125,10 @@ class Stream:
         mistakes, updates = self._counted()
         return mistakes - self._before[0], updates - self._before[1]
 
+    def recorded(self, mistakes: int, updates: int) -> None:
+        """So many more mistakes and updates count as those before the stream began."""
+        self._before = self._before[0] + mistakes, self._before[1] + updates
+
     def recorded_but(self, mistakes: int, updates: int) -> None:
         """Of what was counted so far, all but so many mistakes and updates was counted before the stream began."""
         counted = self._counted()
@@ -131,10 +149,7 @@ class Stream:
         if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
             return  # a vote stores the row, a single class has nothing to be mistaken for
         for at, state in enumerate(self.states):
-            wider = state.with_features(capacity)
-            for array in matrices(wider.declared):
-                wider.arrays[array.name] = np.asfortranarray(wider.arrays[array.name], np.float64)
-            self.states[at] = wider
+            self.states[at] = _roomy(state, capacity)
         self.engine = engine.Stream(
             self.names,
             self.codes,
@@ -146,6 +161,19 @@ class Stream:
             epsilon=self.epsilon,
             hash_bits=self.hash_bits,
         )
+
+    def _add(
+        self, features: dict[Any, float], classes: NDArray[Any], codes: dict[Any, int], place: int, weight: float
+    ) -> bool:
+        """Learn from one example of a new class; False, and nothing done, if its features do not fit."""
+        assert self.engine is not None
+        state = _roomy(self.states[0].fresh(), self.states[0].features)
+        try:
+            return bool(self.engine.learn_new(codes, state.view(True), features, place, weight))
+        finally:  # an interruption comes before or after the engine's call, and then the row counts
+            if self.engine.count > len(self.states):
+                self.states.insert(place, state)
+                self.classes, self.codes = classes, codes
 
     def _labels(self, label: Any) -> Labels:
         if self.epsilon is not None:
@@ -168,10 +196,16 @@ class Stream:
             state.learn(table, asked, self.rule)
 
     def _counted(self) -> tuple[int, int]:
-        return (
-            sum(state.counter("mistakes") for state in self.states),
-            sum(state.counter("updates") for state in self.states),
-        )
+        totals = np.sum([state.counters for state in self.states], axis=0)
+        return int(totals[COUNTERS.index("mistakes")]), int(totals[COUNTERS.index("updates")])
+
+
+def _roomy(state: State, features: int) -> State:
+    """A copy of a state with room for so many features, as a stream reads them."""
+    wider = state.with_features(features)
+    for array in matrices(wider.declared):
+        wider.arrays[array.name] = np.asfortranarray(wider.arrays[array.name], np.float64)
+    return wider
 
 
 def reading_stream(answer: Linear, classes: NDArray[Any], columns: Columns) -> engine.Stream:

@@ -181,13 +181,13 @@ def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("sample_weight must be numbers, one a row") from None
+        raise DataError("sample_weight must be numbers, one per row") from None
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.ndim != 1:
-        raise DataError(f"Sample weights must be 1D array or scalar, one weight a row; got shape {weights.shape}")
+        raise DataError(f"Sample weights must be 1D array or scalar, one weight per row; got shape {weights.shape}")
     if len(weights) != rows:
-        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight a row")
+        raise DataError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight per row")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
@@ -216,7 +216,7 @@ def hold_out(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Rows to learn from and rows to validate on, in order: the same share of every class, and never all of one.
 
-    Where a share of each class is less than half a row, single rows of as many classes are held out.
+    Where a share of each class is less than half a row, single rows of as many classes are held out, and one at least.
     """
     everything = np.arange(len(labels.codes), dtype=np.uint32) if rows is None else rows
     codes = labels.codes[everything]
@@ -231,11 +231,11 @@ def hold_out(
     if not held.any():
         single = np.array(firsts, np.uint32)
         engine.shuffle(single, generator)
-        held[single[: round(fraction * len(everything))]] = True
+        held[single[: max(1, round(fraction * len(everything)))]] = True
     validation, training = everything[held[everything]], everything[~held[everything]]
     if not len(validation):
         raise DataError(
             f"validation_fraction={fraction} of {len(everything)} rows leaves no row to validate on: "
-            "raise it, or pass X_val and y_val"
+            "no class has two of them; pass X_val and y_val"
         )
     return training, validation

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from rosenblatt.data.lines import LineEncoder
-from rosenblatt.errors import ParameterError
+from rosenblatt.models.export_interactions import c_interactions
 from rosenblatt.models.model import Model
 
 _DATE_PARTS = ("year", "month", "day_of_week", "hour")
@@ -31,9 +31,9 @@ def c_names(model: Model, name: str) -> str:
     upper = name.upper()
     parts = [f"#define {upper}_MASK {(1 << encoder.bits) - 1}u", _BAG]
     if isinstance(encoder, LineEncoder) and encoder.format == "vw":
-        if encoder.interactions:
-            raise ParameterError("the C header knows no interactions of namespaces: predict with rosenblatt")
-        parts.append(_VW)
+        parts += [_VW, c_interactions(encoder.interactions)] if encoder.interactions else [_VW]
+        multiply = "  NAME_multiply(&bag, spaces, names, values, count);\n" if encoder.interactions else ""
+        parts.append(_PREDICT_NAMES.replace("  MULTIPLY\n", multiply))
     else:
         parts += [_WORDS[encoder.grams], _TEXT]
         parts.append(_PREDICT_TEXT if isinstance(encoder, LineEncoder) else _cells(encoder, upper))
@@ -167,7 +167,9 @@ static uint32_t NAME_hash_name(const char *name, uint32_t seed) {
 }
 static uint32_t NAME_column(const char *space, const char *name) {
   return NAME_hash_name(name, *space ? NAME_hash_name(space, 0) : 0) & MASK_OF;
-}
+}"""
+
+_PREDICT_NAMES = """\
 /* The scores of named features; 0 if there is no memory. */
 static int NAME_scores_names(const char *const *spaces, const char *const *names, const double *values, size_t count,
                              double *scores) {
@@ -175,6 +177,7 @@ static int NAME_scores_names(const char *const *spaces, const char *const *names
   size_t p;
   for (p = 0; p < count; ++p)
     if (values[p] != 0) NAME_put(&bag, NAME_column(spaces[p], names[p]), values[p]);
+  MULTIPLY
   return NAME_scores_bag(&bag, scores);
 }
 /* The place of the class of named features; -1 if there is no memory. */

@@ -181,7 +181,10 @@ def _classes_to(classes: NDArray[Any]) -> dict[str, Any]:
         classes = classes.astype(str)
     elif classes.dtype.kind == "O" and all(type(value) is int for value in values):
         # NumPy's own guess for whole numbers on both sides of 2**63 is floats, which lose digits.
-        classes = classes.astype(np.uint64 if min(values) >= 0 else np.int64)
+        try:
+            classes = classes.astype(np.uint64 if min(values) >= 0 else np.int64)
+        except OverflowError:
+            raise ModelError("classes beyond 64 bits cannot be saved: use smaller numbers, or texts") from None
     kind = classes.dtype.kind
     if kind not in _KINDS:
         raise ModelError(f"classes of type {classes.dtype} cannot be saved: use numbers, texts, booleans or dates")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,3 +84,13 @@ def _digest(tensor: Any) -> bytes:
     digest = hashlib.blake2b(f"{tensor.dtype.str}{tensor.shape}".encode(), digest_size=16)
     digest.update(np.ascontiguousarray(tensor).reshape(-1).view(np.uint8).data)
     return digest.digest()
+
+
+def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a file can hold, in the order of their names."""
+    return {name: value for name, value in sorted(parameters.items()) if _is_told(name, value)}
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
+    return is_plain(value, finite=True) and not (name == "hash_bits" and value is None)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer
-from rosenblatt.models.kept import Kept, MakeKept, is_plain
+from rosenblatt.models.encoded import encoded_rows
+from rosenblatt.models.kept import Kept, MakeKept, plain_values
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear, predict_codes
 from rosenblatt.models.names import Name, check_names, example_table, names_of
@@ -21,7 +22,7 @@ from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """What `load` returns.
 
@@ -71,6 +72,10 @@ class Model:
     calibrator: Calibrator | None = None
     kept: Kept | MakeKept | None = None
     several: bool = False
+
+    def __repr__(self) -> str:
+        kind = "numbers" if self.measures else f"{len(self.classes)} classes"
+        return f"<model of {self.learner}: {kind}, {self.features} features>"
 
     @property
     def measures(self) -> bool:
@@ -244,8 +249,9 @@ class Model:
         return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))
 
     def _table(self, X: Any) -> Table:
-        check_names(column_names(X), self._ordered)
-        return as_table(X)
+        rows = encoded_rows(X, self.encoder, self.features)
+        check_names(column_names(rows), self._ordered)
+        return as_table(rows)
 
 
 def model_of(
@@ -285,13 +291,3 @@ def model_of(
         outer.kept() if state and hasattr(outer, "kept") else None,
         bool(getattr(getattr(learner, "learned", None), "several", False)),
     )
-
-
-def plain_values(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that a file can hold, in the order of their names."""
-    return {name: value for name, value in sorted(parameters.items()) if _is_told(name, value)}
-
-
-def _is_told(name: str, value: Any) -> bool:
-    """Does a file name the parameter? One that came later is named only where it is used: files stay as they were."""
-    return is_plain(value, finite=True) and not (name == "hash_bits" and value is None)

@@ -146,10 +146,15 @@ class Voted(Supported):
         """The share of the votes, of shape (rows, K): with two classes those for +1 less those for -1."""
         if index is not None:
             table = as_table(table.take(index))
-        support = as_table(self.support if self.support is not None else np.zeros((1, table.features)))
-        dtype = np.result_type(self.start.weights.dtype, support.dtype, table.dtype)
+        rows, weights = self.support, self.start.weights
+        if rows is None:
+            rows = np.zeros((1, table.features))
+        elif weights.shape[1] == 0:  # of a stream whose examples had no features yet
+            rows, weights = with_columns(rows, table.features), with_columns(weights, table.features)
+        support = as_table(rows)
+        dtype = np.result_type(weights.dtype, support.dtype, table.dtype)
         table, support = table.astype(dtype), support.astype(dtype)
-        weights = table.arranged(self.start.weights.astype(dtype, copy=False))
+        weights = table.arranged(weights.astype(dtype, copy=False))
         votes: NDArray[np.float64] = engine.votes(
             table.rows,
             support.rows,

@@ -17,8 +17,9 @@ from rosenblatt.learners.fitting import conclude, prepare, remember_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns
-from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.targets import class_weights, row_weights, weight_of_class
 from rosenblatt.models.kept import Kept
+from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
 from rosenblatt.select.folds import assign_folds, check_learner, fit_folds, out_of_fold_scores
 from rosenblatt.select.probable import Answering, Probable
@@ -43,7 +44,8 @@ class Calibrated(Probable):
         Any of the family. "vote" needs one with ``keep="vote"``.
     calibrate : {"sigmoid", "isotonic", "vote"}, default="sigmoid"
         "sigmoid" (Platt) has two numbers a class and needs few rows; "isotonic" takes any rising shape and needs
-        thousands; "vote" is the share of the votes, with nothing to fit, and not calibrated by itself.
+        thousands; "vote" is the share of the votes, over the weight of its class, with nothing to fit, and not
+        calibrated by itself.
     folds : int, default=5
         How many parts the out-of-sample scores come from.
     n_jobs : int, default=-1
@@ -165,7 +167,8 @@ class Calibrated(Probable):
         reading = learner.learned.reading()
         calibration: Calibration | VoteShares
         if self.calibrate == "vote":
-            calibration = self._vote_shares(reading)
+            by_class = None if told is None else class_weights(told, labels, counted, more_to_come=True)
+            calibration = self._vote_shares(reading, by_class)
         else:
             fold_of = assign_folds(labels, present, self.folds, seed_of(learner.random_state))
             fitted = fit_folds(learner, table, labels, counted, fold_of, self.n_jobs)
@@ -203,7 +206,16 @@ class Calibrated(Probable):
         present = rows if weights is None else rows[weights > 0]
         return present, row_weights(sample_weight, None, labels, more_to_come=True)
 
-    def _vote_shares(self, reading: Reading) -> VoteShares:
-        """With two classes, and for each class against the rest, a score is votes for less votes against."""
-        classes = len(reading.classes)
-        return VoteShares(1 if classes <= 2 else classes, signed=classes <= 2 or self.learner.recipe().is_ovr(classes))
+    def _vote_shares(self, reading: Reading, by_class: Floats | None = None) -> VoteShares:
+        """With two classes, and for each class against the rest, a score is votes for less votes against.
+
+        Class weights are those of the learner, or, where they took all rows to know, `by_class`.
+        """
+        classes, told = len(reading.classes), self.learner.class_weight
+        if by_class is None and told is not None:
+            by_class = np.array([weight_of_class(told, label) for label in label_values(reading.classes)])
+        if classes == 1:
+            by_class = None
+        signed = classes <= 2 or self.learner.recipe().is_ovr(classes)
+        width = 1 if classes <= 2 else classes
+        return VoteShares(Calibrator.for_votes(width, signed=signed, class_weights=by_class))

@@ -83,8 +83,8 @@ class Calibration:
         return Calibration(self.kind, self.judged.followed_by(judged.spread()), self.classes)
 
 
+@dataclass(frozen=True)
 class VoteShares:
     """Shares of votes, with nothing to fit."""
 
-    def __init__(self, width: int, *, signed: bool) -> None:
-        self.calibrator = Calibrator.for_votes(width, signed=signed)
+    calibrator: Calibrator

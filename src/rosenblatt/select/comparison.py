@@ -173,6 +173,7 @@ def compare(
     weights = row_weights(sample_weight, None, labels)
     rows = np.arange(table.count, dtype=np.uint32)
     fold_of = assign_folds(labels, rows if weights is None else rows[weights > 0], folds, seed_of(random_state))
+    _check_parts(labels, fold_of)
     chosen = {**family(table.count), **baselines()} if classifiers is None else classifiers
     measured = [_measure(name, classifier, scaled, labels, fold_of, weights) for name, classifier in chosen.items()]
     return Comparison(
@@ -183,6 +184,15 @@ def compare(
         "columns as they are" if scaling is None else f"columns scaled ({scaling.kind})",
         sorted(measured, key=lambda each: -each.accuracy),
     )
+
+
+def _check_parts(labels: Labels, fold_of: NDArray[np.int64]) -> None:
+    """Raise if all but one fold lack a second class, before anything is measured."""
+    for fold in range(int(fold_of.max()) + 1):
+        left = np.unique(labels.codes[(fold_of != fold) & (fold_of >= 0)])
+        if len(left) < 2:
+            rare = labels.classes[[code for code in range(len(labels.classes)) if code not in left]].tolist()
+            raise DataError(f"the label {rare[0]!r} has too few rows: some of them must be learned from, some held out")
 
 
 def _measure(
@@ -208,7 +218,9 @@ def _measure(
         answers = fitted.predict(X_held)
         predicting.append((time.perf_counter() - started) / len(held))
         scores.append(float(np.average(answers == y[held], weights=None if weights is None else weights[held])))
-        margins.append(_smallest_margin(fitted, X_train, labels.codes[training]))
+        # A class may have no row in this part.
+        codes = np.searchsorted(fitted.classes_, y[training]).astype(np.int32)
+        margins.append(_smallest_margin(fitted, X_train, codes))
     return Measured(
         name,
         float(np.mean(scores)),

@@ -42,11 +42,16 @@ class FoldScores:
         return f"{100 * self.mean:.2f} % ± {100 * self.standard_error:.2f} ({len(self.scores)} folds)"
 
 
+def too_few_rows(folds: int, rows: int) -> DataError:
+    """What is wrong with more folds than rows."""
+    return DataError(f"folds={folds} of {rows} rows: each fold needs at least one row")
+
+
 def assign_folds(labels: Labels, rows: NDArray[np.uint32], folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of every row, 0..folds-1; -1 for a row that is not among `rows`."""
     check_count("folds", folds, least=2)
     if len(rows) < folds:
-        raise DataError(f"folds={folds} of {len(rows)} rows: there must be at least one row a fold")
+        raise too_few_rows(folds, len(rows))
     generator = engine.seed_generator(seed, 2**63)
     fold_of = np.full(len(labels.codes), -1, np.int64)
     begin = 0

@@ -83,7 +83,9 @@ def _calibrated_from(kept: Kept, model: Model) -> Any:
     calibrated = Calibrated(like, **parameters_from(kept.header["parameters"]))
     calibrated._check()
     reading = inner.learned.reading()
-    calibration = _calibration_from(kept, model) or calibrated._vote_shares(reading)
+    calibration: Calibration | VoteShares | None = _calibration_from(kept, model)
+    if calibration is None:  # class weights that took all rows to know are in the curves of the file
+        calibration = calibrated._vote_shares(reading) if model.calibrator is None else VoteShares(model.calibrator)
     calibrated.learner_, calibrated.classes_ = inner, model.classes
     _remember(calibrated, model)
     calibrated._answering = Answering(reading, calibration)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rosenblatt.errors import ModelError
 from rosenblatt.models import file
+from rosenblatt.models.encoded import encoded_rows
 from rosenblatt.models.model import Model, model_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class LoadedModel:
         """Learn from these rows once, in their order, going on from what the file holds."""
         with self._learning() as learner:
             more = {} if classes is None else {"classes": classes}  # a regression has none
-            learner.partial_fit(X, y, sample_weight=sample_weight, **more)
+            learner.partial_fit(self._rows(X), y, sample_weight=sample_weight, **more)
         return self
 
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
@@ -75,12 +76,15 @@ class LoadedModel:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        labels: NDArray[Any] = self._reader().predict(X)
+        labels: NDArray[Any] = self._reader().predict(self._rows(X))
         return labels
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        scores: NDArray[np.float64] = self._reader().decision_function(X)
+        reader = self._reader()
+        if not hasattr(reader, "decision_function"):  # a regression, whose model has its numbers for scores
+            reader = self.as_model()
+        scores: NDArray[np.float64] = reader.decision_function(self._rows(X))
         return scores
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -88,7 +92,7 @@ class LoadedModel:
         reader = self._reader()
         if not hasattr(reader, "predict_proba"):
             reader = self.as_model()  # which says why it has none
-        chances: NDArray[np.float64] = reader.predict_proba(X)
+        chances: NDArray[np.float64] = reader.predict_proba(self._rows(X))
         return chances
 
     def predict_one(self, features: dict[Any, float]) -> Any:
@@ -129,8 +133,7 @@ class LoadedModel:
         return getattr(self.as_model(), name)
 
     def __repr__(self) -> str:
-        model = self.as_model()
-        return f"<model of {model.learner}: {len(model.classes)} classes, {model.features} features>"
+        return repr(self.as_model())
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_lock": None}
@@ -143,6 +146,10 @@ class LoadedModel:
         """Who answers: the model of the file until it has learned, then the learner."""
         model = self._model
         return self._learner if model is None else model
+
+    def _rows(self, X: Any) -> Any:
+        """Rows for the learner: a frame goes through the encoder of a model that was trained on files."""
+        return X if self._encoder is None else encoded_rows(X, self._encoder, self._reader().n_features_in_)
 
     def _learning(self) -> _Learning:
         return _Learning(self)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ModelError
+from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import columns_of, label_of
@@ -55,7 +56,7 @@ class Answering:
         return Answering(reading, calibration)
 
 
-class Probable(Around, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Probable(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     """A classifier with scores and probabilities."""
 
     classes_: NDArray[Any]
@@ -86,6 +87,10 @@ class Probable(Around, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         answering, scores = self._scored_one(features)
         found = self._known(answering).probabilities(scores)[0].tolist()
         return dict(zip(label_values(answering.reading.classes), found, strict=False))
+
+    def answers_for(self, table: Table, rows: NDArray[np.uint32]) -> Floats:
+        """Scores of shape (n_rows, K) of some rows of a table."""
+        return self._answering.reading.scores(table, rows)
 
     def answers(self) -> tuple[Answer, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""

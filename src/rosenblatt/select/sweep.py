@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
+from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.epochs.run import Orders, best_restart
 from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns
 from rosenblatt.learners.linear import WeightLearner
@@ -28,7 +29,7 @@ from rosenblatt.select.together import Course, run_together
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Sweep(Around, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     """Train many learners in one pass over the same rows, each row read once, and choose the best.
 
     Every learner becomes exactly what its own ``fit`` would have made of it. Choose it to compare rules and their
@@ -155,7 +156,7 @@ class Sweep(Around, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy of the best learner, or R² for regressions."""
-        found: float = (RegressorMixin if self.measures else ClassifierMixin).score(self, X, y, sample_weight)
+        found: float = (RegressorMixin if self.measures else Accurate).score(self, X, y, sample_weight)
         return found
 
     def _clones(self) -> list[Any]:

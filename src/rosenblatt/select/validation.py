@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from rosenblatt.data.labels import Labels, one_label_of
 from rosenblatt.data.numbers import Numbers
-from rosenblatt.data.table import as_table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.select.folds import FoldScores, assign_folds, check_learner, fit_folds, scores_of
+from rosenblatt.select.probable import Probable
 from rosenblatt.select.scoring import make_measure
 
 
@@ -59,8 +62,8 @@ def cross_validate(
     ----------
     X, y : rows and labels
         As for `fit`.
-    learner : linear or kernel learner
-        Cloned once per fold; a regression too.
+    learner : linear or kernel learner, Calibrated or AutoPerceptron
+        Cloned once per fold; a regression too. One with probabilities takes scores of probabilities.
     folds : int, default=5
         How many parts; every class is spread evenly over them.
     sample_weight : array-like, optional
@@ -83,20 +86,42 @@ def cross_validate(
     >>> result.scores.shape
     (4,)
     """
-    check_learner(learner)
-    table, labels = as_table(X), learner.labels_of(y)
+    around = isinstance(learner, Probable)
+    if not around:
+        check_learner(learner)
+    table = as_table(X)
+    labels = one_label_of(y, type(learner).__name__) if around else learner.labels_of(y)
     measure = make_measure(scoring, regression=isinstance(labels, Numbers))
     check_lengths(table, labels)
     samples = row_weights(sample_weight, None, labels)
-    weights = row_weights(sample_weight, learner.recipe().class_weight, labels)
+    weights = row_weights(sample_weight, _class_weight(learner), labels)
     rows = np.arange(len(labels.codes), dtype=np.uint32)
     fold_of = assign_folds(labels, rows if weights is None else rows[weights > 0], folds, seed_of(random_state))
-    fitted = fit_folds(learner, table, labels, samples, fold_of, n_jobs)
+    fitted = (_fit_around if around else fit_folds)(learner, table, labels, samples, fold_of, n_jobs)
     scores, shares = [], []
     for fold, each in enumerate(fitted):
         held = np.flatnonzero(fold_of == fold).astype(np.uint32)
         counted = None if weights is None else weights[held]
-        scores.append(measure.of(scores_of(each, table, held), labels.take(held), counted, None))
+        found = each.answers_for(table, held) if around else scores_of(each, table, held)
+        scores.append(measure.of(found, labels.take(held), counted, each.calibrator() if around else None))
         shares.append(len(held) if weights is None else weights[held].sum())
     shown = None if weights is None else np.array(shares)
     return CrossValidation(np.array(scores), list(fitted), shown, measure.name)
+
+
+def _class_weight(learner: Any) -> Any:
+    """The class weights of a learner, or of the one inside."""
+    inside = getattr(learner, "learner", learner)
+    return inside.class_weight if isinstance(learner, Probable) else learner.recipe().class_weight
+
+
+def _fit_around(
+    learner: Any, table: Table, labels: Labels, samples: Any, fold_of: NDArray[np.int64], n_jobs: int | None
+) -> list[Any]:
+    """One with probabilities fitted once per fold, whose rows have a weight of 0; it has threads of its own."""
+    y = labels.classes[labels.codes]
+    present = np.ones(len(y)) if samples is None else samples
+    folds = range(int(fold_of.max()) + 1)
+    return [
+        clone(learner).fit(table.values, y, sample_weight=np.where(fold_of == fold, 0.0, present)) for fold in folds
+    ]

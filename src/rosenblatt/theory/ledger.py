@@ -236,6 +236,8 @@ def _comparison(rows: SignedRows, X: Any, y: Any, w: ArrayLike | None, b: ArrayL
 
 
 def _check_theorem(run: Replay) -> None:
+    if run.recipe.measures:
+        raise ParameterError("a regression has numbers to come close to, and this proof is about classes to tell apart")
     if run.rule.name == "AROW":
         raise ParameterError(
             "AROW steps by a variance of each feature, and this proof is about steps along the row itself: "

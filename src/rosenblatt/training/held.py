@@ -31,7 +31,7 @@ from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.select.calibration import WINDOW, Calibration, Judged
-from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.folds import assign_folds, too_few_rows
 from rosenblatt.training.rows import DENSE, Compact, read_rows
 
 Floats = NDArray[np.float64]
@@ -78,6 +78,16 @@ def judge_by(model: Model, reader: Reader, name: str) -> tuple[Held, Calibrator]
         new = Judged(model.batch_scores(batch), codes, batch.weights).take(rows)
         judged = judged.followed_by(new)
     return held, Calibration("auto", judged, len(classes)).calibrator
+
+
+def check_fold_count(reader: Reader, folds: int) -> None:
+    """Raise, before anything is learned, if there are fewer rows than folds; only their beginning is read."""
+    count, batches = 0, iter(reader)
+    while count < folds:
+        batch = next(batches, None)
+        if batch is None:
+            raise too_few_rows(folds, count)
+        count += len(batch) if batch.weights is None else int(np.count_nonzero(batch.weights))
 
 
 def judge_by_folds(

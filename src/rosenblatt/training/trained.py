@@ -21,12 +21,13 @@ from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_recipe
 from rosenblatt.learners.kept.learner import keep_states
-from rosenblatt.learners.spaces import LINEAR, space_of
+from rosenblatt.learners.spaces import LINEAR, seed_of, space_of
+from rosenblatt.models.kept import plain_values
 from rosenblatt.models.linear import Linear
-from rosenblatt.models.model import Model, model_of, plain_values
+from rosenblatt.models.model import Model, model_of
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.training.held import Held, judge_by_folds
+from rosenblatt.training.held import Held, check_fold_count, judge_by_folds
 from rosenblatt.training.rows import DENSE, read_rows
 from rosenblatt.training.weights import count_class_weights
 
@@ -137,6 +138,10 @@ def train_reader(
 
     With `folds`, each row is also judged by what was learned from the other folds.
     """
+    check_fold_count(reader, folds)
+    seed = parameters.get("random_state") if isinstance(recipe, str) else getattr(recipe, "random_state", None)
+    if isinstance(seed, int):
+        seed_of(seed)  # which raises before anything is learned
     if isinstance(recipe, str) and recipe == "auto":
         run, chosen = _chosen(reader, products, block, on_choice, class_weight, **parameters)
         run.calibrator = chosen.calibrator
@@ -145,7 +150,10 @@ def train_reader(
     if isinstance(recipe, str):
         recipe = make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
     elif parameters:
-        raise ParameterError(f"{next(iter(parameters))}: a recipe has its parameters already")
+        raise ParameterError(
+            f"{next(iter(parameters))}: a recipe has its parameters already; "
+            "how to read the data is said by reading={...}"
+        )
     if not isinstance(recipe, Recipe):
         recipe = recipe.recipe()
     if class_weight is not None:

@@ -1,0 +1,69 @@
+"""What judges a model: rows of their own (--valid), or parts that are not learned from (--folds).
+
+Invariant: what cannot be done is said before anything is learned.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.training import Trained
+
+
+def check_judges(args: argparse.Namespace, measures: bool) -> None:
+    """Raise, before the data is read, unless there is something to judge by, and something to be judged."""
+    from rosenblatt.data.finding import files_of, find_sources
+    from rosenblatt.errors import ParameterError
+
+    for name, word in (("valid", "--valid"), ("folds", "--folds")):
+        if measures and getattr(args, name):
+            raise ParameterError(
+                f"{word} judges classes, and this learner predicts numbers: judge it by rosenblatt evaluate"
+            )
+    if not args.valid:
+        return
+    find_sources(args.valid)
+    learned = {os.path.realpath(path) for path in files_of(args.data)}
+    both = [path for path in files_of(args.valid) if os.path.realpath(path) in learned]
+    if both and not args.quiet:
+        print(
+            f"rosenblatt: {both[0]} is learned from and judges as well: its accuracy says little of new rows",
+            file=sys.stderr,
+        )
+
+
+def check_valid(args: argparse.Namespace, encoder: Any) -> None:
+    """Raise, before anything is learned, unless the rows of --valid can be read as the others were."""
+    if not args.valid:
+        return
+    from copy import deepcopy
+
+    from rosenblatt.errors import DataError
+
+    reader = _open_valid(args, deepcopy(encoder))  # an encoder takes note of what it meets
+    live = any(source.live for source in reader.sources)  # read once, when it is needed
+    if not live and next(iter(reader), None) is None:
+        raise DataError(f"--valid {', '.join(args.valid)}: there are no rows")
+
+
+def judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
+    """With the accuracy and the probabilities of rows of their own, if they are given."""
+    if not args.valid:
+        return trained
+    from dataclasses import replace
+
+    from rosenblatt.training.held import judge_by
+
+    held, calibrator = judge_by(trained.model, _open_valid(args, trained.model.encoder), ", ".join(args.valid))
+    return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
+
+
+def _open_valid(args: argparse.Namespace, encoder: Any) -> Any:
+    from rosenblatt.cli.reading import data_options
+    from rosenblatt.data.readers import scan
+
+    return scan(args.valid, **data_options(args), encoder=encoder)
