@@ -52,6 +52,7 @@ def nothing_is_copied(monkeypatch):
     """Small tables and short pieces too are read where they lie."""
     monkeypatch.setattr(tables, "COPIED", -1)
     monkeypatch.setattr(tables, "REORDERED", -1)
+    monkeypatch.setattr(tables, "SHARE", -1)
     monkeypatch.setattr(standing, "SHORTEST", 1)
 
 
@@ -274,6 +275,9 @@ import sys, warnings
 import numpy as np
 import pyarrow as pa
 from rosenblatt import Perceptron
+from rosenblatt.data import table
+
+table.free_memory = lambda: 1 << 30  # as if the copy of an array did not fit well
 
 def peak():  # megabytes; ru_maxrss would count those of the process that started this one
     with open("/proc/self/status") as status:
@@ -301,3 +305,14 @@ print(peak() - before)
 def test_200_megabytes_are_not_doubled(kind):
     done = subprocess.run([sys.executable, "-c", MEASURED, kind], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 100  # MB: labels, orders, scores, a window
+
+
+def test_arrays_and_many_columns_are_copied_where_memory_is_free(monkeypatch):
+    X = rows_of(features=65)
+    monkeypatch.setattr(tables, "SHARE", 1 / 8)
+    assert as_table(np.asfortranarray(X)).in_rows
+    assert as_table(pa.table(by_column(X))).in_rows
+    assert not as_table(pa.table(by_column(X[:, :64]))).in_rows
+    monkeypatch.setattr(tables, "free_memory", lambda: 8 * X.nbytes - 8)
+    assert not as_table(np.asfortranarray(X)).in_rows
+    assert not as_table(pa.table(by_column(X))).in_rows

@@ -80,7 +80,7 @@ class ColumnSet:
         return values if dtype is None else values.astype(dtype)
 
 
-def columns_of(X: Any, copied: int) -> ColumnSet | None:
+def columns_of(X: Any, copied: float) -> ColumnSet | None:
     """The columns of a frame where they lie.
 
     None if it is no frame, has columns that must be converted, or would be copied in so many bytes.

@@ -2,7 +2,7 @@
 
 Invariant: a `Table` holds only finite values, dense or as CSR with sorted columns, and is learned from in float32 or
 float64. Arrays and columns are looked into where they lie, whatever type of number they hold; only small ones are
-copied, where epochs over a copy are faster (`COPIED`, `REORDERED`).
+copied, where epochs over a copy are faster (`COPIED`, `REORDERED`, `SHARE`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
+from rosenblatt.data.memory import free_memory
 from rosenblatt.data.standing import LYING, ColumnSet, columns_of
 from rosenblatt.errors import DataError
 
 # How many values of another type are copied to floats, and how many bytes are copied into C order where they lie
-# otherwise: then epochs need not widen or gather them again. Whatever is larger is never copied.
+# otherwise: then epochs need not widen or gather them again. Of arrays, and of more columns than these, a copy pays so
+# much that a share of the free memory is given for it too. Whatever is larger is never copied.
 COPIED = 1 << 16
 REORDERED = 1 << 26
+FEW_COLUMNS = 64
+SHARE = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -227,13 +231,14 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
         except (ValueError, TypeError):
             raise _not_a_number(values, names, name) from None
     readable = values.flags.aligned and all(stride % values.itemsize == 0 for stride in values.strides)
-    if readable and (_lies_in_rows(values) or values.nbytes > REORDERED):
+    if readable and (_lies_in_rows(values) or values.nbytes > max(REORDERED, SHARE * free_memory())):
         return values
     return np.ascontiguousarray(values)
 
 
 def _from_frame(X: Any, name: str) -> Any:
-    columns = columns_of(X, REORDERED)
+    few = len(getattr(X, "columns", ())) <= FEW_COLUMNS
+    columns = columns_of(X, REORDERED if few else max(REORDERED, SHARE * free_memory()))
     if columns is not None:
         return columns
     if hasattr(X, "column_names") and hasattr(X, "column"):  # pyarrow has no two-dimensional conversion
