@@ -34,17 +34,20 @@ def iter_blocks(
     waiting: list[Batch] = []
     count = size = 0
     for batch in batches:
-        rest = _coded(batch, classes)
-        while len(rest):
-            fit = int(np.searchsorted(rest.starts, values - size, side="right")) - 1
-            fit = min(fit, rows - count, len(rest))
+        coded = _coded(batch, classes)
+        starts, at = coded.starts, 0
+        while at < len(coded):
+            # The bound in the type of the starts: NumPy would convert all of them for another.
+            bound = min(int(starts[at]) + values - size, int(starts[-1]))
+            fit = int(np.searchsorted(starts, starts.dtype.type(bound), side="right")) - 1 - at
+            fit = min(fit, rows - count, len(coded) - at)
             if fit <= 0 and count == 0:
                 fit = 1  # a row longer than a block is a block of its own
             if fit > 0:
-                waiting.append(rest.part(0, fit))
-                count, size = count + fit, size + int(rest.starts[fit])
-                rest = rest.part(fit, len(rest))
-            if len(rest):
+                waiting.append(coded.part(at, at + fit))
+                count, size = count + fit, size + int(starts[at + fit]) - int(starts[at])
+                at += fit
+            if at < len(coded):
                 yield join_batches(waiting)
                 waiting, count, size = [], 0, 0
     if waiting:
