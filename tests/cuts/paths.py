@@ -137,7 +137,7 @@ PATHS = [
             {f"p.{ending}": None},
             ("predict -o",),
         )
-        for ending in ("txt", "csv", "tsv", "json", "parquet")
+        for ending in ("txt", "csv", "tsv", "jsonl", "parquet")
     ),
     *(
         WritePath(
