@@ -76,6 +76,21 @@ def test_a_request_may_ask_for_its_own_writes(server: Server) -> None:
     assert "the last example has the number 20" in content["error"]["message"]
 
 
+@pytest.mark.parametrize("learner", ["averaged", "arow", "pa1", "pocket"])
+def test_new_classes_that_bring_new_features_are_answered(tmp_path: Path, learner: str) -> None:
+    """Each of them begins the learner's names anew; what is published must follow, and the limit on features too."""
+    words = ("--learner", learner, "--learn", tmp_path / "log.sqlite", "--limit", "features=9")
+    with running(tmp_path, *words) as server:
+        for at in range(6):
+            last = server.post("/learn", {"row": {f"f{at}": 1.0, "all": 1.0}, "label": f"c{at}"})["last"]
+            found = server.post("/predict", {"row": {f"f{at}": 1.0}, "after": last, "scores": True})["answer"]
+            assert set(found["scores"]) == {f"c{k}" for k in range(at + 1)}
+        assert server.get("/model")["features"] == 7
+        status, content = server.ask("POST", "/learn", {"row": dict.fromkeys("abc", 1.0), "label": "c0"})
+        assert status == 422
+        assert "features" in content["error"]["message"]
+
+
 def test_what_was_learned_answers_soon_without_asking(server: Server) -> None:
     last = server.post("/learn", {"rows": [{"a": 1.0}, {"b": 1.0}], "labels": ["x", "y"]})["last"]
     wait_for(lambda: server.post("/predict", {"row": {"a": 1.0}})["seq"] == last)

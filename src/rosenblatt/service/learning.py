@@ -71,8 +71,7 @@ class Learning:
         """Learn a stored entry."""
         found = self.fold.take(rows, labels, weights)
         self.fold.chain = entry.chain
-        if not self.form.names:  # a learner has names from its first example on
-            self.form.names = names_of(self.fold)
+        self.form.names = names_of(self.fold)  # a new class may have brought a learner other ones
         return found
 
     def rows_of(self, entry: Entry) -> list[Features]:
