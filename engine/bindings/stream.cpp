@@ -294,7 +294,7 @@ void bind_stream(nb::module_& m) {
                     std::optional<double>, int>(),
            "vocabulary"_a, "codes"_a, "states"_a, "rule"_a, nb::kw_only(), "capacity"_a, "one_vs_rest"_a,
            "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
-      .def("learn", &Stream::learn, "features"_a, "label"_a, "weight"_a = 1.0,
+      .def("learn", &Stream::learn, "features"_a.none(), "label"_a, "weight"_a = 1.0,
            "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
       .def("learn_new", &Stream::learn_new, "codes"_a, "state"_a, "features"_a, "place"_a, "weight"_a = 1.0,
            "Learn one example of a new class in one-vs-rest, whose state comes in at this place; False, and nothing "
@@ -305,11 +305,11 @@ void bind_stream(nb::module_& m) {
            "Learn examples one after another, from the first of these; where it ended: at one that `learn` would not "
            "take, or behind the last.")
       .def("predict_many", &Stream::predict_many, "features"_a, "The predicted label of each.")
-      .def("predict", &Stream::predict, "features"_a, "The predicted label.")
-      .def("scores", &Stream::scores, "features"_a, "The scores, one per weight row, by the kept weights.")
-      .def_static("hashed", &hashed, "features"_a, "hash_bits"_a,
+      .def("predict", &Stream::predict, "features"_a.none(), "The predicted label.")
+      .def("scores", &Stream::scores, "features"_a.none(), "The scores, one per weight row, by the kept weights.")
+      .def_static("hashed", &hashed, "features"_a.none(), "hash_bits"_a,
                   "The columns of an example by the hash of each name, rising, and their values; equal columns add up.")
-      .def_static("check", &check, "features"_a, "Raise if a value is not a finite number.");
+      .def_static("check", &check, "features"_a.none(), "Raise if a value is not a finite number.");
 }
 
 }  // namespace rosenblatt

@@ -144,7 +144,7 @@ def test_the_chosen_learner_has_probabilities(table: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("options", ["", "--folds 3", "--class-weight pos=2"])
 def test_the_command_to_paste_learns_the_same(table: Path, tmp_path: Path, options: str) -> None:
     done = run("train", table, "-o", tmp_path / "m", "--drop", "w", "--no-products", *options.split())
-    (said,) = re.findall("the same model again: (.*)", done.stderr)
+    (said,) = re.findall("the same weights again: (.*)", done.stderr)
     words = shlex.split(said)
     assert words[:2] == ["rosenblatt", "train"]
     assert "--learner" in words

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rosenblatt
 from rosenblatt.data import read, scan
 from rosenblatt.data.reader import Reader
 from rosenblatt.errors import DataError, ParameterError
@@ -434,3 +435,15 @@ def test_names_are_said_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="there is no such column; the 3 are unit price, long long") as error:
         scan(path, label="z")
     assert len(str(error.value)) < 200
+
+
+def test_a_quote_that_is_never_closed_is_named_in_the_first_row_too(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('a,b,y\n1,"2,p\n3,4,q\n5,6,p\n')
+    with pytest.raises(DataError, match="line 2: a quote is opened and never closed"):
+        rosenblatt.train(tmp_path / "a.csv")
+
+
+def test_half_a_letter_is_the_sign_for_none_and_no_missing_label(tmp_path: Path) -> None:
+    lines = ['{"a": 1, "y": "\\ud800"}', '{"a": 2, "y": "q"}'] * 20
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    assert rosenblatt.train(tmp_path / "a.jsonl").classes.tolist() == ["q", "\N{REPLACEMENT CHARACTER}"]

@@ -192,3 +192,12 @@ def test_kinds_are_not_mixed() -> None:
         Sweep([PassiveAggressiveRegression(), AROW()]).fit(X, y)
     with pytest.raises(ParameterError, match="a regression has no classes"):
         Calibrated(PassiveAggressiveRegression()).fit(X, y)
+
+
+def test_a_log_loss_is_told_as_it_was_asked_for() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + 3 * rng.normal(size=600) > 0).astype(int)
+    auto = AutoPerceptron(scoring="neg_log_loss").fit(X, y)
+    assert all(-0.75 < score < -0.6 for score in auto.scores_.values())
+    assert f"neg_log_loss {max(auto.scores_.values()):.2f}"[:-1] in auto.choice_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -365,3 +366,18 @@ def test_roles(guarded: Server) -> None:
     for path in ("/health", "/ready", "/", "/docs", "/openapi.json"):
         assert guarded.ask("GET", path)[0] == 200
     assert not any(token in guarded.text() for token in TOKENS.values())
+
+
+def test_shadows_know_the_classes_that_were_named(tmp_path: Path) -> None:
+    words = ("--learner", "averaged", "--classes", "a,b", "--shadow", "arow", "--learn", tmp_path / "log.sqlite")
+    with running(tmp_path, *words) as server:
+        server.post("/learn", {"row": {"u": 1.0}, "label": "a"})
+        assert server.post("/promote", {"learner": "arow"})["classes"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("hosts", [["localhost:80@evil.com"], ["localhost", "localhost"], ["evil.com", "localhost"]])
+def test_odd_hosts_are_refused(server: Server, hosts: list[str]) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        lines = ["GET /health HTTP/1.1", *(f"Host: {host}" for host in hosts), "Connection: close", "", ""]
+        connection.sendall("\r\n".join(lines).encode())
+        assert connection.recv(100).split()[1] in (b"400", b"403")

@@ -89,3 +89,12 @@ def test_tls_by_file(tmp_path: Path) -> None:
             assert client.predict([{"a": 1.0}]) in (["x"], [None])
         with pytest.raises(ServiceError, match="does not answer"):
             Client(f"https://localhost:{server.port}", patience=0).model()  # a certificate that nobody vouches for
+
+
+def test_a_body_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
+    words = ("--learner", "averaged", "--learn", tmp_path / "log.sqlite", "--limit", "body=1000000")
+    with running(tmp_path, *words) as server, Client(address(server), patience=20.0) as client:
+        rows = [{f"f{j}": float(j) for j in range(3000)}] * 400
+        with pytest.raises(ServiceError, match="body") as refused:
+            client.learn(rows, ["a"] * 400)
+        assert refused.value.status == 413

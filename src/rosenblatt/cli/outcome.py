@@ -69,7 +69,7 @@ def _say(facts: dict[str, Any], trained: Trained | None = None) -> None:
         lines.append(trained.held.sentence())
     lines.append(f"wrote {facts['model']}" + (f" (SHA-256 {facts['sha256']})" if facts.get("sha256") else ""))
     if facts.get("command") is not None:
-        lines.append(f"the same model again: {facts['command']}")
+        lines.append(f"the same weights again: {facts['command']}")
     print("\n".join(f"rosenblatt: {line}" for line in lines), file=sys.stderr)
 
 

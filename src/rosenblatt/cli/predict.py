@@ -64,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
         given = getattr(args, name)
         if model.measures and given is not None and given is not False:
             raise ParameterError(f"--{name} is for classes, and {args.model} predicts numbers")
+    if args.threshold is not None and args.threshold != args.threshold:
+        raise ParameterError("--threshold nan: must be a number")
     if args.top is not None and args.threshold is not None:
         raise ParameterError("--top and --threshold: each says what is answered; leave one of them out")
     kind = kind_of(args.output, args.to)

@@ -90,7 +90,8 @@ def look(reader: Reader) -> Look:
 def conclude(reader: Reader, number: Sequence[str], found: Look) -> Reader:
     """The reader with the means, scales and classes of what was found in all of its data."""
     if not found.rows:
-        raise DataError(f"{reader.sources[0].name if reader.sources else 'the data'} has no rows")
+        of_weight = " of a weight above 0" if getattr(reader.encoder, "weight", None) else ""
+        raise DataError(f"{reader.sources[0].name if reader.sources else 'the data'} has no rows{of_weight}")
     reader.total += found.bytes
     reader.tally.add_strange(found.strange)
     _settle(reader, number, found.rows)
@@ -106,20 +107,21 @@ def conclude(reader: Reader, number: Sequence[str], found: Look) -> Reader:
 
 def guess(reader: Reader, number: Sequence[str], columns: dict[str, Any]) -> None:
     """Put an encoder into the reader, by the look of its first piece."""
-    first = next(((name, piece) for name, _, piece in reader._pieces()), None)
-    empty = f"{reader.sources[0].name if reader.sources else 'the data'} is empty"
-    if first is None:
-        raise DataError(empty)
-    name, piece = first
-    try:
-        rows = piece.rows()
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
-    if rows.bad and not reader.skip_bad:
-        raise bad_line(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
+    piece = rows = None
+    name = reader.sources[0].name if reader.sources else "the data"
+    for name, _, piece in reader._pieces():  # the first that has rows; the header may stand in one alone
+        try:
+            rows = piece.rows()
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        if rows.bad and not reader.skip_bad:
+            raise bad_line(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
+        if rows.table.num_rows:
+            break
     dialect = getattr(piece, "dialect", None)
-    if not rows.table.num_rows:
-        raise DataError(f"{name} has a header and no rows" if dialect is not None and dialect.header else empty)
+    if rows is None or not rows.table.num_rows:
+        headed = dialect is not None and dialect.header
+        raise DataError(f"{name} has a header and no rows" if headed else f"{name} is empty")
     decimal = "." if dialect is None else dialect.decimal
     missing = MISSING if dialect is None or dialect.missing is None else dialect.missing
     names = rows.table.schema.names

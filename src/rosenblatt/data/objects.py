@@ -29,6 +29,7 @@ from rosenblatt.data.sources import Source
 from rosenblatt.data.vectors import doubles_from, strings_from, text_of_number
 from rosenblatt.errors import DataError
 
+_HALVES = re.compile("[\ud800-\udfff]")
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\[^\n])*"?')
 _FLAT_LINE = rb"[^\S\n]*\{[^{}\[\]\n]*\}[^\S\n]*"
 _FLAT = re.compile(rb"(?:%s\n)*%s" % (_FLAT_LINE, _FLAT_LINE))
@@ -139,6 +140,11 @@ def is_too_deep(line: bytes) -> bool:
     return bool(len(steps)) and int(np.cumsum(steps).max()) > DEEPEST
 
 
+def whole_letters(text: str) -> str:
+    """A text in which half of a surrogate pair, which JSON can write and UTF-8 cannot, is the sign for no letter."""
+    return text if text.isascii() else _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def _object_of(line: bytes) -> dict[str, Any]:
     found = json.loads(line, parse_int=float)
     if not isinstance(found, dict):
@@ -146,7 +152,7 @@ def _object_of(line: bytes) -> dict[str, Any]:
     if any(isinstance(value, dict) for value in found.values()):
         found = dict(_leaves(found, ""))
     if b"\\u" in line:  # half a surrogate pair is no name of a column
-        found = {name.encode("utf-8", "replace").decode(): value for name, value in found.items()}
+        found = {whole_letters(name): value for name, value in found.items()}
     return found
 
 
@@ -229,7 +235,7 @@ def _text(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return whole_letters(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

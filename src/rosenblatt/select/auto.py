@@ -79,7 +79,7 @@ class AutoPerceptron(Probable):
     choice_ : str
         What was chosen, and why, in one line.
     scores_ : dict
-        The held-out accuracy of every candidate.
+        The held-out score of every candidate: accuracy, or what `scoring` asks for.
     scaling_ : Scaling or None
         What was done to the columns.
     products_ : Products or None

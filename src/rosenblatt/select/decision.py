@@ -38,6 +38,7 @@ from rosenblatt.select.contest import (
 )
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, standardise, typical_squared_norm
+from rosenblatt.select.scoring import asked_score
 
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 SETTLED_EPOCHS = {"last": 5, "average": 12}  # where rows are few; an average has the first weights in it for long
@@ -76,12 +77,16 @@ class Decision:
 
     @property
     def scores(self) -> dict[str, float]:
-        """The held-out accuracy of every candidate."""
+        """The held-out score of every candidate: accuracy, or what was asked for."""
         if self.contest is None:
             return {}
         if self.without is None:
-            return {each.name: each.score for each in self.ranked}
-        return self.without.scores | {f"{each.name}, products": each.score for each in self.ranked}
+            return {each.name: self._asked(each) for each in self.ranked}
+        return self.without.scores | {f"{each.name}, products": self._asked(each) for each in self.ranked}
+
+    def _asked(self, candidate: Candidate) -> float:
+        """The score of a candidate as it was asked for."""
+        return asked_score(self.scoring, candidate.score)
 
     @property
     def sentence(self) -> str:
@@ -95,13 +100,14 @@ class Decision:
             return f"{chosen}: too few rows to compare learners"
         by_weight = "" if self.examples.weights is None else " by weight"
         shown = percent if self.scoring is None else "{:.4f}".format
-        judged = f"{shown(self.best.score)} of {self.best.held:,} held-out rows right{by_weight}"
+        best = shown(self._asked(self.best))
+        judged = f"{best} of {self.best.held:,} held-out rows right{by_weight}"
         if self.scoring is not None:
-            judged = f"{self.scoring} {shown(self.best.score)} on {self.best.held:,} held-out rows"
+            judged = f"{self.scoring} {best} on {self.best.held:,} held-out rows"
         if self.without is not None:
-            return f"{chosen}: {judged}, {shown(self.without.best.score)} without products"
+            return f"{chosen}: {judged}, {shown(self.without._asked(self.without.best))} without products"
         second, learners = self.ranked[1], len(self.ranked)
-        none = f"none of {learners} learners did clearly better (next: {second.name}, {shown(second.score)})"
+        none = f"none of {learners} learners did clearly better (next: {second.name}, {shown(self._asked(second))})"
         return f"{chosen}: {judged}; {none}"
 
     def held_right(self) -> NDArray[np.bool_]:

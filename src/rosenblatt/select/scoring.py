@@ -47,6 +47,11 @@ class Measure:
         return math.exp(score) if self.name == "neg_log_loss" else score
 
 
+def asked_score(name: str | None, share: float) -> float:
+    """The score of this name that `Measure.share` made a share of."""
+    return math.log(share) if name == "neg_log_loss" else share
+
+
 def make_measure(scoring: Any, *, regression: bool = False) -> Measure:
     """The measure that a user asks for: None, a name of scikit-learn's scorers, or a function.
 

@@ -186,8 +186,9 @@ class App:
         """A page elsewhere could point its own name here, or send a form: neither may reach the model."""
         host = request.header(b"host")
         if self.hosts:
-            name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-            if name.lower() not in self.hosts:
+            name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+            name, port = (name, port) if name else (port, "")
+            if name.lower() not in self.hosts or (port and not port.isdecimal()) or request.hosts != 1:
                 raise Refused(403, f"this server is not asked by the name {host[:100]!r}")
         origin = request.header(b"origin")
         if origin and origin.split("://", 1)[-1] != host:
@@ -254,13 +255,14 @@ class App:
 class _Request:
     """A request, with the headers that matter."""
 
-    __slots__ = ("_headers", "body", "held", "is_whole", "kind", "method", "path", "query", "receive")
+    __slots__ = ("_headers", "body", "held", "hosts", "is_whole", "kind", "method", "path", "query", "receive")
 
     def __init__(self, scope: Any, receive: Any) -> None:
         self.method, self.path, self.query = scope["method"], scope["path"], scope["query_string"]
         self.receive = receive
         self.body, self.kind, self.held, self.is_whole = b"", "", 0, False
         self._headers = {name: value for name, value in scope["headers"] if name in _WATCHED}
+        self.hosts = sum(name == b"host" for name, _ in scope["headers"])
 
     def header(self, name: bytes) -> str:
         """The text of a header; empty if it was not sent."""

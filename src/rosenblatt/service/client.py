@@ -169,8 +169,17 @@ class Client:
                 )
             else:
                 self._connection = http.client.HTTPConnection(self._host, self._port, timeout=self.timeout)
-        self._connection.request(method, self._base + path, body, dict(headers))
-        answer = self._connection.getresponse()
+        refused = None
+        try:
+            self._connection.request(method, self._base + path, body, dict(headers))
+        except (BrokenPipeError, ConnectionResetError) as error:  # a body that is too large is answered before its end
+            refused = error
+        try:
+            answer = self._connection.getresponse()
+        except (OSError, http.client.HTTPException):
+            if refused is not None:
+                raise refused from None
+            raise
         content = answer.read()
         after = answer.headers.get("Retry-After", "0")
         return answer.status, float(after) if after.isdecimal() else 0.0, content

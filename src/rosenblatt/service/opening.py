@@ -143,7 +143,7 @@ def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
         if wanted is None:
             raise ParameterError(f"{log.path} is a new log: name a MODEL or a --learner to begin with")
         encoder = None if wanted.encoder is None else json.dumps(wanted.encoder.to_json())
-        log.set_origins([wanted.origin(True), *_shadows(shadows, wanted.name)], encoder)
+        log.set_origins([wanted.origin(True), *_shadows(shadows, wanted.name, wanted.classes)], encoder)
         return
     first = next(origin for origin in origins if origin.served)
     if wanted is not None:
@@ -166,10 +166,10 @@ def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
         log.set_origins(kept)
 
 
-def _shadows(recipes: Sequence[Recipe], besides: str) -> list[Origin]:
+def _shadows(recipes: Sequence[Recipe], besides: str, classes: tuple[Any, ...] = ()) -> list[Origin]:
     found: list[Origin] = []
     for recipe in recipes:
-        origin = Wanted(recipe).origin(False)
+        origin = Wanted(recipe, classes=classes).origin(False)
         if origin.name == besides or any(origin.name == other.name for other in found):
             raise ParameterError(f"--shadow {origin.name}: it follows the log already")
         found.append(origin)

@@ -263,14 +263,14 @@ class Writer(threading.Thread):
         """What is due from time to time."""
         try:
             self.learning.keep_up()
-        except (sqlite3.Error, OSError) as error:
+        except STORING as error:
             self.learning.put_off(str(error))
 
     def _learn_nothing(self) -> None:
         """The end: everything accepted is learned; a snapshot makes the next start quick."""
         try:
             self.learning.finish()
-        except (sqlite3.Error, OSError) as error:
+        except STORING as error:
             self.learning.put_off(str(error))
         left: list[Job | Task] = []
         while not self.queue.empty():
