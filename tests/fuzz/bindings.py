@@ -319,6 +319,28 @@ def _learn_many(c: Chooser) -> Any:
     return stream.predict_many(many)
 
 
+def _learn_new(c: Chooser) -> Any:
+    keep, names = c.word("last", "average", "tail"), ("b", "d", "f")
+    flag = c.flag()
+    states = [engine.State(keep, c.arrays(1, 6, "f8"), fit_intercept=flag, feature_major=True) for _ in range(4)]
+    stream = engine.Stream(
+        {},
+        {name: k for k, name in enumerate(names)},
+        states[:3],
+        c.any(c.plain_rule),
+        capacity=6,
+        one_vs_rest=not c.strange(),
+        tie_positive=c.flag(),
+    )
+    codes = {name: c.whole(k) for k, name in enumerate("bcdf")}
+    found = stream.learn_new(codes, c.any(lambda: states[3]), _features(c, codes, stream), c.whole(1), c.number(1.0))
+    if c.strange():
+        codes.clear()
+    for label in ("b", "c", "new"):
+        stream.learn(_features(c, codes, stream), label, 1.0)
+    return found, stream.predict({"a": 1.0}), stream.count
+
+
 def _use_rows(c: Chooser, call: Callable[[Any], Any]) -> Any:
     rows = c.rows()
     if c.random.random() < 0.3:
@@ -461,6 +483,8 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Stream": _stream,
     "Stream.learn": _learn_one,
     "Stream.predict": _learn_one,
+    "Stream.learn_new": _learn_new,
+    "Stream.count": _learn_new,
     "Stream.learn_many": _learn_many,
     "Stream.predict_many": _learn_many,
     "Stream.scores": _learn_one,
