@@ -120,4 +120,21 @@ inline std::tuple<Vector<std::int64_t>, Vector<double>> hashed(nb::handle featur
   return {to_vector(std::move(example.columns)), to_vector(std::move(example.values))};
 }
 
+// The last example's place, or a new one if it is in use.
+class Borrowed {
+ public:
+  explicit Borrowed(std::unique_ptr<Example>& spare)
+      : spare_(spare), held_(spare ? std::move(spare) : std::make_unique<Example>()) {}
+  ~Borrowed() {
+    held_->items.release();
+    spare_ = std::move(held_);
+  }
+  Example& operator*() const { return *held_; }
+  Example* operator->() const { return held_.get(); }
+
+ private:
+  std::unique_ptr<Example>& spare_;
+  std::unique_ptr<Example> held_;
+};
+
 }  // namespace rosenblatt

@@ -141,23 +141,6 @@ class Stream {
   }
 
  private:
-  // The last example's place, or a new one if it is in use.
-  class Borrowed {
-   public:
-    explicit Borrowed(std::unique_ptr<Example>& spare)
-        : spare_(spare), held_(spare ? std::move(spare) : std::make_unique<Example>()) {}
-    ~Borrowed() {
-      held_->items.release();
-      spare_ = std::move(held_);
-    }
-    Example& operator*() const { return *held_; }
-    Example* operator->() const { return held_.get(); }
-
-   private:
-    std::unique_ptr<Example>& spare_;
-    std::unique_ptr<Example> held_;
-  };
-
   void take(Example& example, const Asked& asked) {
     for (std::size_t at = 0; at < problems_.size(); ++at)
       problems_[at].learn(example.row(capacity_), asked, one_vs_rest_ ? static_cast<std::int64_t>(at) : 1);
@@ -298,8 +281,7 @@ void bind_stream(nb::module_& m) {
            "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
       .def("learn_new", &Stream::learn_new, "codes"_a, "state"_a, "features"_a, "place"_a, "weight"_a = 1.0,
            "Learn one example of a new class in one-vs-rest, whose state comes in at this place; False, and nothing "
-           "done, "
-           "if the new features exceed the capacity.")
+           "done, if the new features exceed the capacity.")
       .def_prop_ro("count", &Stream::count, "How many scores there are.")
       .def("learn_many", &Stream::learn_many, "features"_a, "labels"_a, "first"_a, "weights"_a.none(),
            "Learn examples one after another, from the first of these; where it ended: at one that `learn` would not "

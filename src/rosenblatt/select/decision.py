@@ -38,7 +38,7 @@ from rosenblatt.select.contest import (
 )
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, standardise, typical_squared_norm
-from rosenblatt.select.scoring import asked_score
+from rosenblatt.select.scoring import asked_score, percent
 
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 SETTLED_EPOCHS = {"last": 5, "average": 12}  # where rows are few; an average has the first weights in it for long
@@ -50,11 +50,6 @@ HELD_VALUES = 0.25  # of these, for rows to judge by
 VALUES_BESIDE = 1_000_000  # terms; below it, a thread for the products costs more than it saves
 SURE = 1.0  # standard errors: products must right so many more held-out rows than they wrong
 TOO_FEW_WRONG = 1  # held-out rows: products that right all of them are not sure to be better
-
-
-def percent(share: float) -> str:
-    """A share as text."""
-    return f"{100 * share:.2f} %"
 
 
 @dataclass(frozen=True)
@@ -107,8 +102,8 @@ class Decision:
         if self.without is not None:
             return f"{chosen}: {judged}, {shown(self.without._asked(self.without.best))} without products"
         second, learners = self.ranked[1], len(self.ranked)
-        none = f"none of {learners} learners did clearly better (next: {second.name}, {shown(self._asked(second))})"
-        return f"{chosen}: {judged}; {none}"
+        next_best = f"(next: {second.name}, {shown(self._asked(second))})"
+        return f"{chosen}: {judged}; none of {learners} learners did clearly better {next_best}"
 
     def held_right(self) -> NDArray[np.bool_]:
         """Which held-out rows the best candidate answers right."""
@@ -214,12 +209,8 @@ def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
     step = math.ceil(len(examples.folds[0][0]) * terms / ((1 - HELD_VALUES) * MOST_VALUES))
     folds = [(training[::step], held[::by]) for training, held in examples.folds]
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
-    places = [(_places(rows, training), _places(rows, held)) for training, held in folds]
-    return replace(examples.take(rows, products.apply(table, rows)), folds=places)
-
-
-def _places(rows: NDArray[np.uint32], some: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    return np.searchsorted(rows, some).astype(np.uint32)
+    places = [[np.searchsorted(rows, part).astype(np.uint32) for part in fold] for fold in folds]
+    return replace(examples.take(rows, products.apply(table, rows)), folds=[(first, last) for first, last in places])
 
 
 def out_of_sample_scores(

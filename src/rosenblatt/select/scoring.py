@@ -52,6 +52,11 @@ def asked_score(name: str | None, share: float) -> float:
     return math.log(share) if name == "neg_log_loss" else share
 
 
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{100 * share:.2f} %"
+
+
 def make_measure(scoring: Any, *, regression: bool = False) -> Measure:
     """The measure that a user asks for: None, a name of scikit-learn's scorers, or a function.
 
