@@ -447,3 +447,12 @@ def test_half_a_letter_is_the_sign_for_none_and_no_missing_label(tmp_path: Path)
     lines = ['{"a": 1, "y": "\\ud800"}', '{"a": 2, "y": "q"}'] * 20
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     assert rosenblatt.train(tmp_path / "a.jsonl").classes.tolist() == ["q", "\N{REPLACEMENT CHARACTER}"]
+
+
+def test_a_label_that_is_not_a_number_among_numbers_is_missing(tmp_path: Path) -> None:
+    labels = [float("nan") if i == 7 else float(i % 2) for i in range(40)]
+    pd.DataFrame({"a": np.arange(40.0), "y": labels}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"a": np.arange(40.0), "y": labels}).to_feather(tmp_path / "a.feather")
+    for ending in ("parquet", "feather"):
+        with pytest.raises(DataError, match="row 8: the label 'y' is missing"):
+            rosenblatt.train(tmp_path / f"a.{ending}")

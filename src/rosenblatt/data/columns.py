@@ -25,6 +25,7 @@ from rosenblatt.data.vectors import (
     buffers_of,
     doubles_of,
     is_text,
+    label_array,
     one_array,
     present,
     values_of,
@@ -162,7 +163,7 @@ class ColumnEncoder:
         if require_label:
             if self.label is None or self.label not in places:
                 raise DataError(f"the label column {self.label!r} is missing")
-            labels = one_array(table.column(places[self.label]))
+            labels = label_array(table.column(places[self.label]))
             for row in np.flatnonzero(~present(labels)).tolist():
                 found.setdefault(row, f"the label {self.label!r} is missing")
             # Classes are held with the room of the longest for each.
@@ -275,7 +276,7 @@ class ColumnEncoder:
     def _labels(self, table: Any, places: dict[str, int]) -> tuple[NDArray[np.int32], list[bytes]]:
         if self.label is None or self.label not in places:
             return np.full(table.num_rows, -1, np.int32), []
-        encoded = as_strings(one_array(table.column(places[self.label]))).dictionary_encode()
+        encoded = as_strings(label_array(table.column(places[self.label]))).dictionary_encode()
         codes = np.where(present(encoded.indices), values_of(encoded.indices, np.int32), np.int32(-1))
         return codes, [label.encode() for label in encoded.dictionary.to_pylist()]
 
@@ -284,7 +285,7 @@ def labels_of(encoder: ColumnEncoder, table: Any) -> list[bytes]:
     """The distinct labels of an Arrow table."""
     if encoder.label not in table.schema.names:
         raise DataError(f"the label column {encoder.label!r} is missing")
-    distinct = pc.unique(as_strings(one_array(table.column(encoder.label)))).to_pylist()
+    distinct = pc.unique(as_strings(label_array(table.column(encoder.label)))).to_pylist()
     return [label.encode() for label in distinct if label is not None]
 
 

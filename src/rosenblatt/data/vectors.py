@@ -20,6 +20,15 @@ def one_array(column: Any) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
+def label_array(column: Any) -> Any:
+    """The labels of a column; what is not a number among numbers is missing."""
+    array = one_array(column)
+    if not pa.types.is_floating(array.type):
+        return array
+    array = pc.cast(array, pa.float64())
+    return pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
+
+
 def present(array: Any) -> NDArray[np.bool_]:
     """Where the array has a value."""
     if not array.null_count:
