@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pytest
 from numpy.testing import assert_array_equal
 
+from peaks import SCANNED
 from rosenblatt.data import arrow, ipc, read, scan
 from rosenblatt.errors import DataError
 
@@ -106,26 +107,12 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path, monkeypatch):
         list(batches)
 
 
-MEASURED = """
-import sys
-from rosenblatt.data import scan
-
-def peak():  # megabytes; ru_maxrss would count those of the process that started this one
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
-
-scan(sys.argv[2])
-before = peak()
-print(sum(len(batch) for batch in scan(sys.argv[1])), peak() - before)
-"""
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a process has held")
 def test_memory_holds_blocks_not_the_batch(tmp_path):
     column = np.arange(600_000.0) % 7
     table = pa.table({f"c{j}": column + j for j in range(50)} | {"label": np.arange(600_000) % 2})
     path, small = write(tmp_path / "x.arrow", table), write(tmp_path / "small.arrow", table.slice(0, 100))
-    words = [sys.executable, "-c", MEASURED, str(path), str(small)]
+    words = [sys.executable, "-c", SCANNED, str(path), str(small)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     rows, more = map(int, done.stdout.split())
     assert rows == 600_000

@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import rosenblatt
+from peaks import SCANNED
 from rosenblatt.data import npy, read, scan
 from rosenblatt.data.limits import Limits
 from rosenblatt.errors import DataError
@@ -167,27 +168,13 @@ def test_compressed_archived_and_without_an_ending(tmp_path):
         assert_array_equal(read(tmp_path / name).X.toarray(), expected.X.toarray())
 
 
-MEASURED = """
-import sys
-from rosenblatt.data import scan
-
-def peak():  # megabytes; ru_maxrss would count those of the process that started this one
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
-
-scan(sys.argv[2])
-before = peak()
-print(sum(len(batch) for batch in scan(sys.argv[1])), peak() - before)
-"""
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a process has held")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_memory_holds_blocks_not_the_file(tmp_path, order):
     array = np.empty((800_000, 20), order=order)
     array[:] = np.arange(20) + np.arange(800_000)[:, None] % 7
     path, small = saved(tmp_path / "x.npy", array), saved(tmp_path / "small.npy", rows_of())
-    words = [sys.executable, "-c", MEASURED, str(path), str(small)]
+    words = [sys.executable, "-c", SCANNED, str(path), str(small)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     rows, more = map(int, done.stdout.split())
     assert rows == 800_000

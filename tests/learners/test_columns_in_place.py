@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import rosenblatt
+from few_epochs import FEW_EPOCHS
+from peaks import PEAK
 from rosenblatt import (
-    AROW,
     AutoPerceptron,
-    AveragedPerceptron,
     KernelPerceptron,
-    PassiveAggressive,
     Perceptron,
-    PocketPerceptron,
     VotedPerceptron,
 )
 from rosenblatt.data import standing
@@ -34,17 +32,7 @@ from rosenblatt.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-LEARNERS = [
-    lambda: Perceptron(max_iter=3, tol=None),
-    lambda: AveragedPerceptron(max_iter=3, tol=None, shuffle=False),
-    lambda: Perceptron(max_iter=2, tol=None, shuffle="rows", early_stopping=True),
-    lambda: VotedPerceptron(max_iter=2, tol=None),
-    lambda: PocketPerceptron(max_iter=3, tol=None),
-    lambda: PassiveAggressive(max_iter=3, tol=None, C=0.1),
-    lambda: AROW(max_iter=2, tol=None),
-    lambda: Perceptron(max_iter=2, tol=None, penalty="elasticnet", alpha=1e-3),
-    lambda: Perceptron(max_iter=2, tol=None, multiclass="ovr", n_init=2, init="random"),
-]
+LEARNERS = [*FEW_EPOCHS, lambda: Perceptron(max_iter=2, tol=None, shuffle="rows", early_stopping=True)]
 
 
 @pytest.fixture(autouse=True)
@@ -270,7 +258,7 @@ def test_chunks_that_are_too_short_are_copied(monkeypatch):
     assert isinstance(as_table(chunked(X, 1024)).values, ColumnSet)
 
 
-MEASURED = """
+MEASURED = f"""
 import sys, warnings
 import numpy as np
 import pyarrow as pa
@@ -278,17 +266,13 @@ from rosenblatt import Perceptron
 from rosenblatt.data import table
 
 table.free_memory = lambda: 1 << 30  # as if the copy of an array did not fit well
-
-def peak():  # megabytes; ru_maxrss would count those of the process that started this one
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
-
+{PEAK}
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 Perceptron(max_iter=1, tol=None).fit(rng.random((50, 26)), np.arange(50) % 2)
 y = rng.integers(0, 2, 1_000_000)
 if sys.argv[1] == "arrow":
-    X = pa.table({f"c{j}": rng.random(1_000_000) for j in range(26)})
+    X = pa.table({{f"c{{j}}": rng.random(1_000_000) for j in range(26)}})
 else:
     X = np.empty((1_000_000, 26), order="F")
     for j in range(26):

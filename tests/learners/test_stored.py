@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import rosenblatt
+from few_epochs import FEW_EPOCHS
 from rosenblatt import (
-    AROW,
     AutoPerceptron,
     AveragedPerceptron,
     KernelPerceptron,
-    PassiveAggressive,
     Perceptron,
-    PocketPerceptron,
-    VotedPerceptron,
 )
 from rosenblatt.data import table as tables
 from rosenblatt.data.table import as_table, precision_of
@@ -27,16 +24,6 @@ from rosenblatt.data.table import as_table, precision_of
 ml_dtypes = pytest.importorskip("ml_dtypes")
 IN_FLOAT32 = ["bool", "int8", "uint8", "float16", ml_dtypes.bfloat16]
 IN_FLOAT64 = ["int16", "uint16", "int32", "uint32", "int64", "uint64"]
-LEARNERS = [
-    lambda: Perceptron(max_iter=3, tol=None),
-    lambda: AveragedPerceptron(max_iter=3, tol=None, shuffle=False),
-    lambda: VotedPerceptron(max_iter=2, tol=None),
-    lambda: PocketPerceptron(max_iter=3, tol=None),
-    lambda: PassiveAggressive(max_iter=3, tol=None, C=0.1),
-    lambda: AROW(max_iter=2, tol=None),
-    lambda: Perceptron(max_iter=2, tol=None, penalty="elasticnet", alpha=1e-3),
-    lambda: Perceptron(max_iter=2, tol=None, multiclass="ovr", n_init=2, init="random"),
-]
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +40,7 @@ def rows_of(dtype, *, rows=70, features=37, seed=0):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("classes", [2, 3, 5])
-@pytest.mark.parametrize("make", LEARNERS)
+@pytest.mark.parametrize("make", FEW_EPOCHS)
 def test_every_learner_has_the_bits_of_floats(make, classes):
     rng = np.random.default_rng(classes)
     y, weights = rng.integers(0, classes, 70), rng.random(70)

@@ -15,19 +15,12 @@ HELP = "compare the learners, and scikit-learn's, on your data"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.counts import seed, whole_number
+    from rosenblatt.cli.counts import add_fold_arguments
     from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
 
     parser.usage = "rosenblatt compare DATA [DATA ...] [options]"
     parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
-    parser.add_argument(
-        "--folds",
-        type=whole_number(2),
-        default=5,
-        metavar="N",
-        help="parts; each is judged by what was learned from the others (5)",
-    )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the folds (0)")
+    add_fold_arguments(parser, "the folds")
     parser.add_argument("--json", action="store_true", help="the measurements as JSON")
     parser.add_argument("--html", metavar="FILE", help="also write a page with the table")
     add_data_arguments(parser)

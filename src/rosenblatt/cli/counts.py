@@ -29,6 +29,13 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 seed = whole_number(0, 2**64 - 1)
 
 
+def add_fold_arguments(parser: argparse.ArgumentParser, seeded: str) -> None:
+    """How a verb that validates cuts the rows; `seeded` says what the seed is of."""
+    told = "parts; each is judged by what was learned from the others (5)"
+    parser.add_argument("--folds", type=whole_number(2), default=5, metavar="N", help=told)
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help=f"seed of {seeded} (0)")
+
+
 def not_negative(text: str) -> float:
     """A number from 0 on."""
     try:

@@ -18,20 +18,13 @@ HELP = "try rules and parameters by cross-validation"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.counts import seed, whole_number
+    from rosenblatt.cli.counts import add_fold_arguments
     from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
 
     parser.usage = "rosenblatt tune DATA [DATA ...] [-o MODEL] [options]"
     parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
     parser.add_argument("-o", "--output", metavar="MODEL", help="learn the best one from all rows, and write it here")
-    parser.add_argument(
-        "--folds",
-        type=whole_number(2),
-        default=5,
-        metavar="N",
-        help="parts; each is judged by what was learned from the others (5)",
-    )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the folds and the shuffles (0)")
+    add_fold_arguments(parser, "the folds and the shuffles")
     parser.add_argument("--json", action="store_true", help="the table as JSON")
     add_data_arguments(parser)
     add_column_arguments(parser)
