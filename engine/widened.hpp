@@ -32,7 +32,7 @@ class Block {
   std::int64_t load(Order order, Part part) {
     index_.clear();
     if (in_columns_ && order.index && part.begin >= jumping_until_) {
-      const std::int64_t end = std::min(part.end, (part.begin / window_rows + 1) * window_rows);
+      const std::int64_t end = std::min(part.end, Strips(order.count).next_window(part.begin));
       if (load_strips(order, {part.begin, end})) return end;
       jumping_until_ = end;
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -580,13 +581,26 @@ def test_an_order_of_strips_is_that_of_the_textbook(count: int, window: int) -> 
         assert sorted(expected) == list(range(count))
 
 
+@pytest.mark.parametrize("count", [8193, 20_001, 60_000, 100_003])
+def test_every_window_has_rows_from_all_over_the_table(count: int) -> None:
+    """So that rows sorted by label come in their shares, the last window among them."""
+    order, state = np.empty(count, np.uint32), engine.seed_generator(1)
+    engine.draw_order(order, state)
+    bounds = engine.window_bounds(count, engine.WINDOW)
+    assert np.ptp(np.diff(bounds)) <= 1
+    assert bounds[-1] == engine.strips_of(count, engine.WINDOW)[1]
+    for begin, end in itertools.pairwise(32 * bounds):
+        tenths = np.bincount(order[begin:end].astype(np.int64) * 10 // count, minlength=10) / (end - begin)
+        assert np.abs(tenths - 0.1).max() < 0.03
+
+
 def test_windows_drawn_one_by_one_are_the_order_drawn_at_once() -> None:
     rows, window = np.arange(500, 0, -1).astype(np.uint32), 100
     at_once, one_by_one = engine.seed_generator(3), engine.seed_generator(3)
     order = np.empty(500, np.uint32)
     engine.draw_order(order, at_once, rows, window)
     turns = engine.draw_strips(500, one_by_one, window)
-    windows = engine.strips_of(500, window)[3]
+    windows = engine.strips_of(500, window)[2]
     parts = [engine.draw_windows(turns, one_by_one, 500, window, k, k + 1) for k in range(windows)]
     assert rows[np.concatenate(parts)].tolist() == order.tolist()
     assert at_once.tolist() == one_by_one.tolist()

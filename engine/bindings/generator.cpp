@@ -18,9 +18,16 @@ Strips to_strips(std::int64_t count, std::int64_t window) {
   return Strips(count, window);
 }
 
-std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> strips_of(std::int64_t count, std::int64_t window) {
+std::tuple<std::int64_t, std::int64_t, std::int64_t> strips_of(std::int64_t count, std::int64_t window) {
   const Strips strips = to_strips(count, window);
-  return {strips.length, strips.together, strips.strips(), strips.windows()};
+  return {strips.length, strips.strips(), strips.windows()};
+}
+
+Vector<std::int64_t> window_bounds(std::int64_t count, std::int64_t window) {
+  const Strips strips = to_strips(count, window);
+  std::vector<std::int64_t> bounds(strips.windows() + 1);
+  for (std::size_t w = 0; w < bounds.size(); ++w) bounds[w] = strips.begin_of(w);
+  return to_vector(std::move(bounds));
 }
 
 }  // namespace
@@ -45,8 +52,9 @@ void bind_generator(nb::module_& m) {
       },
       "items"_a.noconvert(), "state"_a.noconvert(), "Shuffle the items in place.");
   m.attr("WINDOW") = window_rows;
-  m.def("strips_of", &strips_of, "count"_a, "window"_a,
-        "How so many rows are cut: rows of a strip, strips of a window, strips, windows.");
+  m.def("strips_of", &strips_of, "count"_a, "window"_a, "How so many rows are cut: rows of a strip, strips, windows.");
+  m.def("window_bounds", &window_bounds, "count"_a, "window"_a,
+        "Where each window of so many rows begins among the strips in their order, and where the last one ends.");
   m.def(
       "draw_strips",
       [](std::int64_t count, Array<std::uint64_t> state, std::int64_t window) {
@@ -67,7 +75,7 @@ void bind_generator(nb::module_& m) {
         for (std::size_t s = 0; s < turns.size(); ++s)
           if (turns.data()[s] >= turns.size()) throw nb::value_error("turns: names a strip that is not there");
         Generator g = to_generator(state);
-        std::vector<std::uint32_t> rows((end - first) * strips.together * strips.length);
+        std::vector<std::uint32_t> rows((end - first) * strips.most * strips.length);
         rows.resize(strips.draw_windows(turns.data(), first, end, nullptr, rows.data(), g) - rows.data());
         store(g, state);
         return to_vector(std::move(rows));

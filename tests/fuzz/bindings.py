@@ -426,6 +426,7 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "seed_generator": lambda c: engine.seed_generator(c.whole(0), c.whole(0)),
     "shuffle": lambda c: engine.shuffle(c.order(), c.generator()),
     "strips_of": lambda c: engine.strips_of(c.whole(3), c.whole(2)),
+    "window_bounds": lambda c: engine.window_bounds(c.random.choice((-1, 0, 3, 500)), c.whole(2)),
     "draw_strips": lambda c: engine.draw_strips(c.random.choice((-1, 0, 3, 500)), c.generator(), c.whole(2)),
     "draw_windows": lambda c: engine.draw_windows(
         c.order(), c.generator(), c.whole(3), c.whole(1), c.whole(0), c.whole(2)

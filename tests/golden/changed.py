@@ -14,7 +14,10 @@ _PROBABILITIES = (
 )
 _ROWS = "rows are counted from 1 in the tables of a trace, and its learner is written with what differs only"
 _READER = "one reader for all tables: an encoder says more of its columns, and the C export is safe for every string"
-_STRIPS = "rows of a file are shuffled by strips, as those of an array are, and stored before the first epoch"
+_STRIPS = (
+    "rows of a file are shuffled by strips, as those of an array are, and stored before the first epoch; "
+    "the strips are dealt out to the windows"
+)
 _HASHED = "there is a parameter more, `hash_bits`"
 _WARM = "a budget's warm start is one long fit"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"

@@ -210,7 +210,7 @@ def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
             store.add(block)
         assert 0 < len(store._held) < len(blocks)
         order = [3, 0, 5, 1, 2, 4]
-        (group,) = store.iter_groups(order)
+        (group,) = store.iter_groups([order])
         assert group.blocks == order
         expected = join_batches([blocks[k] for k in order])
         for name in ("starts", "indices", "values", "codes"):

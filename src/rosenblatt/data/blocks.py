@@ -212,10 +212,9 @@ class BlockStore:
                 self._held = [joined.part(ends[k], ends[k + 1]) for k in range(len(self._held))]
         return self._whole
 
-    def iter_groups(self, order: Sequence[int] | NDArray[Any], size: int = GROUP) -> Iterator[Group]:
-        """Blocks in an order, as groups; the next is read while one is being used."""
+    def iter_groups(self, cuts: Sequence[Sequence[int]]) -> Iterator[Group]:
+        """Groups of these blocks; the next is read while one is being used."""
         self.flush()
-        cuts = [[int(k) for k in order[at : at + size]] for at in range(0, len(order), size)]
         rooms = Room(), Room()
         with ThreadPoolExecutor(1) as pool:
             coming = pool.submit(self._group, cuts[0], rooms[0]) if cuts else None
@@ -226,7 +225,7 @@ class BlockStore:
                     coming = pool.submit(self._group, cuts[at + 1], rooms[(at + 1) % 2])
                 yield group
 
-    def _group(self, numbers: list[int], room: Room) -> Group:
+    def _group(self, numbers: Sequence[int], room: Room) -> Group:
         return Group.of([(k, self.read(k)) for k in numbers], room)
 
     def keep(self, fingerprint: str) -> None:

@@ -57,16 +57,18 @@ def _rotated(x: int, k: int) -> int:
 def strip_order(n: int, draws: Draws, window: int = 8192) -> list[int]:
     """Strips of consecutive rows in random order, and the rows of a window of strips shuffled again.
 
-    A window has 256 strips. Rows that fit into one window are one strip: they are simply shuffled.
+    A window has up to 256 strips. Of as many neighbours as there are windows each window gets one, so that it has rows
+    from all over. Rows that fit into one window are one strip: they are simply shuffled.
 
     >>> sorted(strip_order(10, Draws.seeded(0), window=4)) == list(range(10))
     True
     """
-    length = n if n <= window else max(1, window // 256)
-    strips = [list(range(at, min(at + length, n))) for at in range(0, n, max(length, 1))]
-    turns = draws.shuffle(list(range(len(strips))))
-    together = max(1, window // max(length, 1))
-    order = []
-    for at in range(0, len(turns), together):
-        order += draws.shuffle([row for strip in turns[at : at + together] for row in strips[strip]])
-    return order
+    length = max(1, n if n <= window else window // 256)
+    strips = [list(range(at, min(at + length, n))) for at in range(0, n, length)]
+    most = max(1, window // length)
+    windows: list[list[int]] = [[] for _ in range(0, max(1, len(strips)), most)]
+    for at in range(0, len(strips), len(windows)):
+        neighbours = list(range(at, min(at + len(windows), len(strips))))
+        for rows, strip in zip(windows, draws.shuffle(neighbours), strict=False):
+            rows += strips[strip]
+    return [row for rows in windows for row in draws.shuffle(rows)]

@@ -77,7 +77,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "skip_bad": run.reader.skip_bad,
         "wishes": asdict(run.reader.wishes),
         "limits": asdict(run.reader.limits),
-        "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "window": run.block},
+        "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "dealt": run.block},
         "classes": run.classes.values.tolist(),
         "features": run.features,
         "rows": run.rows,
@@ -181,7 +181,7 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
     """The recipe, and how many rows are shuffled together."""
     if "recipe" in header:
         told = dict(header["recipe"])
-        name, parameters, window = told["learner"], dict(told["parameters"]), told.get("window")
+        name, parameters, window = told["learner"], dict(told["parameters"]), told.get("dealt")
         before = told.get("block", BLOCK)
     else:  # as version 0.1 wrote it: one list of options for all learners
         parameters = dict(header["options"])

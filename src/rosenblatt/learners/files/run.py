@@ -162,7 +162,7 @@ class FileRun:
         if (count := store.rows) == 0:
             return
         window = count if self.recipe.shuffle == "rows" else self.block
-        _, together, strips, windows = engine.strips_of(count, window)
+        _, strips, windows = engine.strips_of(count, window)
         if self.order is None:
             self.order = engine.draw_strips(count, self.state.generator, window)
         if len(self.order) != strips:
@@ -176,15 +176,17 @@ class FileRun:
                 self._learn(self._held, order, end - first)
                 yield
             return
-        turns, size = (range(len(store)), len(store)) if windows == 1 else (self.order, together)
-        for ready in map(self._ready, store.iter_groups(turns[self.progress.place * size :], size)):
+        cuts: list[Any] = [range(len(store))]
+        if windows > 1:
+            cuts = [cut.tolist() for cut in np.split(self.order, engine.window_bounds(count, window)[1:-1])]
+        for ready in map(self._ready, store.iter_groups(cuts[self.progress.place :])):
             order = np.arange(ready.table.count, dtype=np.uint32)
             engine.shuffle(order, self.state.generator)
             self._learn(ready, order, 1)
             yield
 
     def _learn_in_order(self, store: BlockStore, filled: bool) -> Iterator[None]:
-        stored = iter([store.whole()]) if self._whole else store.iter_groups(range(len(store)), 1)
+        stored = iter([store.whole()]) if self._whole else store.iter_groups([[k] for k in range(len(store))])
         groups = stored if filled else self._read_groups(store, self._stores)
         skip = self.progress.place
         for at, ready in enumerate(map(self._ready, groups)):
@@ -271,7 +273,8 @@ class FileRun:
         self.order = None
 
     def _count_mistakes(self, store: BlockStore, filled: bool) -> float:
-        groups = store.iter_groups(range(len(store)), GROUP) if filled else self._read_groups(store, keep=False)
+        cuts = [range(at, min(at + GROUP, len(store))) for at in range(0, len(store), GROUP)]
+        groups = store.iter_groups(cuts) if filled else self._read_groups(store, keep=False)
         return sum(self._mistakes_of(self._scaled(group.rows)) for group in groups)
 
     def _mistakes_of(self, rows: Batch) -> float:
