@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import AveragedPerceptron, Perceptron, __version__, cluster, save
-from rosenblatt.cluster.hands import Workers
+from rosenblatt.cluster import hands as hands_module
+from rosenblatt.cluster.hands import Lost, Workers
 from rosenblatt.cluster.versions import check_versions
 from rosenblatt.errors import ClusterError, DataError, ModelError, ParameterError
 
@@ -38,47 +39,82 @@ def endless(epochs):
     return AveragedPerceptron(max_iter=epochs, tol=None)
 
 
+class Killer(threading.Thread):
+    """Kills workers that have work to do, at random moments while epochs are learned."""
+
+    def __init__(self, client, kills):
+        super().__init__(daemon=True)
+        self.client, self.kills, self.random = client, kills, random.Random(kills)
+        self.run_under_way, self.over, self.killed = None, threading.Event(), []
+
+    def run(self):
+        while not self.over.wait(self.random.uniform(0.1, 1.0)) and len(self.killed) < self.kills:
+            run = self.run_under_way
+            gone = {victim for victim, _ in self.killed}
+            busy = sorted(worker for worker, tasks in self.client.processing().items() if tasks and worker not in gone)
+            if run is None or not busy:
+                continue
+            victim = self.random.choice(busy)
+            pid = self.client.run(os.getpid, workers=[victim])[victim]
+            at = len(run.judge.history), run.place
+            os.kill(pid, signal.SIGKILL)
+            if run.judge.stop_reason is None:
+                self.killed.append((victim, at))
+
+
 @takes_minutes
 @pytest.mark.parametrize("every_mix", [False, True], ids=["from time to time", "after every mix"])
-def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix):
+def test_killed_workers_change_nothing(client, rows, tmp_path, every_mix):
     X, y = rows
     chunks = da.from_array(X, chunks=(500, 12)), da.from_array(y, chunks=500)
-    epochs, over, killed = 6 * max(KILLS, 4), threading.Event(), []
-    expected = cluster.train(None, rows, endless(epochs), shards=6)
-    seed = random.Random(KILLS)
-
-    def kill():
-        while not over.is_set() and len(killed) < KILLS:
-            over.wait(seed.uniform(0.1, 1.5))
-            workers = list(client.scheduler_info(n_workers=-1)["workers"])
-            if not workers or over.is_set():
-                continue
-            try:
-                victim = seed.choice(workers)
-                pid = client.run(os.getpid, workers=[victim])[victim]
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
-            except (KeyError, OSError, ValueError, RuntimeError):
-                continue  # it has just gone by itself
-
-    def once(checkpoint):
-        return cluster.train(client, chunks, endless(epochs), shards=6, checkpoint=checkpoint, patience=600)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
+    told = {"shards": 6, "mixes": 4, "patience": 600}
+    expected = cluster.train(None, rows, endless(30), **told)
+    told |= {"checkpoint": tmp_path / "checkpoint"} if every_mix else {}
+    killer, losses = Killer(client, KILLS), 0
+    killer.start()
     try:
-        while True:
-            found = once(tmp_path / "checkpoint" if every_mix else None)
+        while killer.is_alive():
+            found = cluster.train(
+                client, chunks, endless(30), on_run=lambda run: setattr(killer, "run_under_way", run), **told
+            )
+            killer.run_under_way = None
+            losses += found.losses
             assert np.array_equal(found.learner.coef_, expected.learner.coef_)
             assert found.history.mistakes == expected.history.mistakes
-            (tmp_path / "checkpoint").unlink(missing_ok=True)
-            if len(killed) >= KILLS:
-                break
     finally:
-        over.set()
-        thread.join()
-        client.wait_for_workers(2, timeout=120)  # a nanny may have given up: say so, and what came before
-    assert len(killed) == KILLS
+        killer.over.set()
+        killer.join()
+        client.wait_for_workers(2, timeout=120)
+    assert len(killer.killed) == KILLS
+    assert losses > 0  # of the state that is mixed, and not of rows alone
+
+
+@pytest.fixture
+def strict(client):
+    """A scheduler that gives a task up with the first worker that it loses, not with the fourth."""
+
+    def allow(failures):
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", failures))
+
+    allow(0)
+    yield client
+    allow(3)
+    client.wait_for_workers(2, timeout=120)
+
+
+def test_a_task_that_dask_gives_up_is_run_again(strict, tmp_path, monkeypatch):
+    def die_once(path):  # made here, so that it travels with its code: workers cannot import a test
+        if not path.exists():
+            path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 7
+
+    hands = Workers(strict, patience=60)
+    first = hands.submit(die_once, tmp_path / "first")
+    assert hands.results([hands.submit(lambda seven: seven + 1, first)]) == [8]
+    monkeypatch.setattr(hands_module, "MOST_RETRIES", 0)
+    with pytest.raises(Lost, match=r"Attempted to run task .*die_once"):
+        hands.results([hands.submit(die_once, tmp_path / "second")])
 
 
 class Patient:

@@ -29,6 +29,7 @@ def connect(address: str) -> Iterator[Any]:
         yield None
         return
     try:
+        import dask.config
         from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("dask", "cluster") from None
@@ -38,6 +39,8 @@ def connect(address: str) -> Iterator[Any]:
         if workers == 0:
             raise ParameterError(f"{address}: must be one worker or more")
         with (
+            # Dask ends a worker for good that is absent 15 s after it was lost, also if it was lost again meanwhile.
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
             LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=40
             ) as cluster,

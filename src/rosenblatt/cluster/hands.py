@@ -6,6 +6,7 @@ may name the results of earlier tasks among its arguments, also inside a list.
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from rosenblatt.errors import ClusterError, MissingExtraError, ParameterError, R
 from rosenblatt.learners.epochs.progress import count_threads
 
 STEP = 2.0  # seconds between two looks at whether there are workers
+MOST_RETRIES = 3  # of tasks that Dask has given up, in a row, without anything else being done
 
 
 class Lost(Exception):
@@ -109,15 +111,16 @@ class Workers:
         from distributed import wait
 
         handles = list(handles)
-        alone_since = time.monotonic()
+        alone_since, retries = time.monotonic(), 0
         waiting = [handle for handle in handles if hasattr(handle, "key")]
         while waiting:
             try:
                 done, undone = wait(waiting, timeout=STEP, return_when="FIRST_COMPLETED")
-                waiting = list(undone)
-                failed = next((each for each in done if each.status != "finished"), None)
-                if failed is not None:
-                    raise self._failure(failed)
+                failed = [each for each in done if each.status != "finished"]
+                retries = retries + 1 if failed else 0
+                if failed and (retries > MOST_RETRIES or not self._retry(failed)):
+                    raise self._failure(failed[0])
+                waiting = [*undone, *failed]
             except TimeoutError:
                 pass
             except (Lost, RosenblattError):
@@ -168,6 +171,21 @@ class Workers:
         if self.client.status != "running":
             raise self._gone()
         return bool(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _retry(self, failed: Sequence[Any]) -> bool:
+        """Have tasks run again that failed for want of workers; False if one of them has another reason.
+
+        Dask gives a task up after the fourth worker that left while it had the task, were there days between them.
+        """
+        from distributed import KilledWorker
+
+        if self.client.status != "running" or any(each.status != "error" for each in failed):
+            return False
+        if not all(isinstance(each.exception(), KilledWorker) for each in failed):
+            return False
+        with contextlib.suppress(KeyError):  # the client need not know all that a task is made from
+            self.client.retry(list(failed))
+        return True
 
     def _failure(self, future: Any) -> Exception:
         """Why a task has no result: its own error, or that of the cluster."""

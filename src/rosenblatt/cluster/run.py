@@ -81,13 +81,13 @@ class ClusterRun:
         """
         sent, failures, moved = hands.traffic(), 0, time.monotonic()
         handles: tuple[Any, Any] | None = None
-        age = 0  # mixes since the client's copy went out to the workers
+        age, held = 0, time.monotonic()  # mixes since the client's copy went out to the workers, and when it did
         while self.judge.stop_reason is None:
             known = self._snapshot()
             try:
-                if handles is None or age >= SAFE_EPOCHS * self.parts:
+                if handles is None or age >= SAFE_EPOCHS * self.parts or time.monotonic() - held > SAFE_SECONDS:
                     mixed = hands.hold(self.mixed)
-                    handles, age = (mixed, hands.submit(front_of, mixed, self.alone)), 0
+                    handles, age, held = (mixed, hands.submit(front_of, mixed, self.alone)), 0, time.monotonic()
                 before = self.traffic.mixes
                 if on_mix is None:
                     handles = self._advance(hands, rows, handles, on_epoch, on_shard)
@@ -103,7 +103,7 @@ class ClusterRun:
                         f"workers were lost {failures} times in a row at the same work, the last time with: "
                         f"{' '.join(str(error).split())[:300]}"
                     ) from None
-                time.sleep(min(0.1 * 2**failures, 5.0))
+                time.sleep(min(0.1 * 2**failures, 1.0))
                 continue
             if on_mix is not None:
                 on_mix(self)
