@@ -221,28 +221,27 @@ def test_a_worker_without_the_library_is_named():
 
 
 @pytest.fixture
-def commands(tmp_path):
-    """A scheduler and two workers, started as a user would start them."""
-    known = tmp_path / "scheduler.json"
-    told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-    begin = [sys.executable, "-m", "dask"]
-    quiet = ["--no-dashboard", "--scheduler-file", str(known)]
-    processes = [subprocess.Popen([*begin, "scheduler", "--host", "127.0.0.1", "--port", "0", *quiet], **told)]
-    while not known.exists() or not known.read_text().endswith("}"):
-        time.sleep(0.1)
-    worker = [
-        *begin,
-        "worker",
-        "--nthreads",
-        "1",
-        "--no-nanny",
-        "--memory-limit",
-        "1GB",
-        "--local-directory",
-        str(tmp_path),
-    ]
-    processes += [subprocess.Popen([*worker, *quiet], **told) for _ in range(2)]
-    yield known, processes
+def start(tmp_path):
+    """Starts a scheduler and two workers, as a user would start them: their address, and the scheduler."""
+    processes = []
+
+    def command(*words):
+        told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+        processes.append(subprocess.Popen([sys.executable, "-m", "dask", *words, "--no-dashboard"], **told))
+        return processes[-1]
+
+    def start(name):
+        known = tmp_path / name
+        scheduler = command("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(known))
+        while not known.exists() or not known.read_text().endswith("}"):
+            assert scheduler.poll() is None
+            time.sleep(0.1)
+        where = ["--scheduler-file", str(known), "--local-directory", str(tmp_path)]
+        for _ in range(2):
+            command("worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "1GB", *where)
+        return f"file:{known}", scheduler
+
+    yield start
     for process in processes:
         process.kill()
         process.wait()
@@ -262,8 +261,7 @@ def files(rows, tmp_path):
 
 
 @takes_minutes
-def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
-    known, processes = commands
+def test_a_lost_scheduler_and_a_resumed_command(start, files, tmp_path):
     told = ["--learner", "averaged", "--max-iter", "60", "--tol", "-1", "--shards", "4"]
     whole = [*COMMAND, "train", files, "-o", str(tmp_path / "whole"), *told, "--cluster", "threads:2", "--json"]
     done = subprocess.run([*whole, "--quiet"], capture_output=True, text=True)
@@ -271,29 +269,32 @@ def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
     facts = json.loads(done.stdout)
     assert facts["cluster"]["shards"] == 4
 
-    saved = tmp_path / "checkpoint"
-    on_cluster = [*COMMAND, "train", files, "-o", str(tmp_path / "model"), *told, "--cluster", f"file:{known}"]
+    saved, (address, scheduler) = tmp_path / "checkpoint", start("first.json")
+    on_cluster = [*COMMAND, "train", files, "-o", str(tmp_path / "model"), *told, "--cluster", address]
     run = subprocess.Popen([*on_cluster, "--checkpoint", str(saved), "--every", "0"], stderr=subprocess.PIPE, text=True)
     while not saved.exists():
         assert run.poll() is None, run.stderr.read()
         time.sleep(0.01)
-    processes[0].send_signal(signal.SIGKILL)
+    scheduler.send_signal(signal.SIGKILL)
     _, said = run.communicate(timeout=120)
     assert run.returncode == 1, said
     assert "the scheduler of the cluster is gone" in said
     assert len(said.strip().splitlines()) == 1, said
     assert not (tmp_path / "model").exists()
 
-    resume = [*COMMAND, "train", "--resume", str(saved), "-o", str(tmp_path / "model"), "--cluster", "threads:2"]
-    done = subprocess.run([*resume, "--quiet"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    saved_bytes, (another, _) = saved.read_bytes(), start("second.json")
+    for where in (another, "threads:2"):
+        saved.write_bytes(saved_bytes)
+        resume = [*COMMAND, "train", "--resume", str(saved), "-o", str(tmp_path / "model"), "--cluster", where]
+        done = subprocess.run([*resume, "--quiet"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+        (tmp_path / "model").unlink()
 
 
 @takes_minutes
-def test_the_command_on_a_cluster(commands, files, tmp_path):
-    known, _ = commands
-    address = ["--cluster", f"file:{known}"]
+def test_the_command_on_a_cluster(start, files, tmp_path):
+    address = ["--cluster", start("scheduler.json")[0]]
     told = ["--learner", "averaged", "--shards", "4", "--quiet"]
     for name, where in (("one", address), ("two", ["--cluster", "threads:1"])):
         subprocess.run([*COMMAND, "train", files, "-o", str(tmp_path / name), *told, *where], check=True)

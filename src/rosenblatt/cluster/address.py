@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ def connect(address: str) -> Iterator[Any]:
             # Dask ends a worker for good that is absent 15 s after it was lost, also if it was lost again meanwhile.
             dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=40
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
             ) as cluster,
             Client(cluster) as client,
         ):
@@ -64,8 +65,20 @@ def connect(address: str) -> Iterator[Any]:
     except (OSError, TimeoutError, ValueError) as error:
         why = (str(error).splitlines() or ["no answer"])[0]
         raise ClusterError(f"there is no cluster at {address}: {why}") from None
-    with client:
+    with _in_one_voice(), client:  # closing the client is what Dask logs
         yield client
+
+
+@contextlib.contextmanager
+def _in_one_voice() -> Iterator[None]:
+    """Without what Dask logs of a lost scheduler: what is raised says it in a sentence."""
+    logger = logging.getLogger("distributed.client")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def threads_of(address: str) -> int | None:

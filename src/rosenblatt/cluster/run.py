@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.cluster import shard
-from rosenblatt.cluster.change import Tally, add
+from rosenblatt.cluster.change import Tally, add, size_of
 from rosenblatt.cluster.hands import Hands, Lost
 from rosenblatt.cluster.mixing import Mixed, Mixer, front_of, mix, tally_of
 from rosenblatt.errors import ClusterError, DataError
@@ -26,6 +26,7 @@ from rosenblatt.recipe.recipe import LinearRecipe
 
 SAFE_SECONDS = 20.0  # of work that may have to be done again
 SAFE_EPOCHS = 16  # after which the scheduler may forget how a state was made
+SMALL, SMALL_WIDTH = 1 << 18, 8  # bytes of a state up to which steps cost more than bytes; added at once, then
 MOST_LOSSES = 10  # at least, in a row, without getting any further
 
 
@@ -165,7 +166,8 @@ class ClusterRun:
         if on_shard is not None:
             for change in changes:
                 change.add_done_callback(lambda _: on_shard())
-        mixed = hands.submit(mix, mixed, tree(hands, add, changes), self.mixer)
+        width = SMALL_WIDTH if size_of(self.mixed.state) <= SMALL else 2
+        mixed = hands.submit(mix, mixed, _climb(hands, changes, width), self.mixer)
         return mixed, hands.submit(front_of, mixed, self.alone)
 
     def _told(self, k: int, part: int) -> shard.Pass:
@@ -219,6 +221,15 @@ class ClusterRun:
         """Back to where the client had the state."""
         for name, value in known.items():
             setattr(self, name, value)
+
+
+def _climb(hands: Hands, changes: Sequence[Any], width: int) -> list[Any]:
+    """Changes added in groups, up to the last one; the groups, of 2, 4 or 8, say nothing about the sum."""
+    level = list(changes)
+    while len(level) > width:
+        groups = [level[at : at + width] for at in range(0, len(level), width)]
+        level = [hands.submit(add, group) if len(group) > 1 else group[0] for group in groups]
+    return level
 
 
 def tree(hands: Hands, join: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:
