@@ -19,6 +19,7 @@ from rosenblatt.learners.epochs.progress import count_threads
 
 STEP = 2.0  # seconds between two looks at whether there are workers
 MOST_RETRIES = 3  # of tasks that Dask has given up, in a row, without anything else being done
+GONE = ("cancelled", "lost")
 
 
 class Lost(Exception):
@@ -38,6 +39,9 @@ class Hands(Protocol):
 
     def results(self, handles: Sequence[Any]) -> list[Any]:
         """What the tasks returned, in their order; an error of a task is raised."""
+
+    def are_lost(self, handles: Sequence[Any]) -> bool:
+        """Is one of them gone for good, with what it was made from?"""
 
     def hold(self, value: Any) -> Any:
         """A handle on a value that exists already."""
@@ -63,6 +67,9 @@ class Threads:
 
     def results(self, handles: Sequence[Any]) -> list[Any]:
         return [handle.result() for handle in handles]
+
+    def are_lost(self, handles: Sequence[Any]) -> bool:
+        return False
 
     def hold(self, value: Any) -> Any:
         held: Future[Any] = Future()
@@ -103,7 +110,7 @@ class Workers:
         name = getattr(function, "func", function).__name__  # of what a partial calls
         key = f"{self._name}-{name}-{self._count}"  # never one that another run has used
         try:
-            return self.client.submit(function, *args, key=key, pure=False)
+            return self.client.submit(plainly, function, *args, key=key, pure=False)
         except Exception as error:
             raise self._explained(error) from error
 
@@ -140,6 +147,9 @@ class Workers:
             raise
         except Exception as error:
             raise self._explained(error) from error
+
+    def are_lost(self, handles: Sequence[Any]) -> bool:
+        return self.client.status == "running" and any(each.status in GONE for each in handles)
 
     def hold(self, value: Any) -> Any:
         from dask.distributed import TimeoutError as NoWorkers
@@ -191,7 +201,7 @@ class Workers:
         """Why a task has no result: its own error, or that of the cluster."""
         if self.client.status != "running":
             return self._gone()
-        if future.status in ("cancelled", "lost"):
+        if future.status in GONE:
             return Lost(future.key)
         return self._explained(future.exception())
 
@@ -211,6 +221,15 @@ class Workers:
 
     def _gone(self) -> ClusterError:
         return ClusterError("the scheduler of the cluster is gone: start another, and resume from a checkpoint")
+
+
+def plainly(function: Callable[..., Any], *args: Any) -> Any:
+    """What the function returns; an error of this library without those of others behind it, which may not travel."""
+    try:
+        return function(*args)
+    except RosenblattError as error:
+        error.__cause__ = error.__context__ = None
+        raise
 
 
 def _sent(dask_worker: Any) -> int:

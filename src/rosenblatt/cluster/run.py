@@ -98,6 +98,11 @@ class ClusterRun:
                 age, failures, moved = age + self.traffic.mixes - before, 0, time.monotonic()
             except Lost as error:
                 self._restore(known)
+                if hands.are_lost(rows):
+                    raise ClusterError(
+                        "a lost worker was the only one with some of the rows, and they cannot be made again: name "
+                        "files, or collections that Dask can compute, rather than scattered data"
+                    ) from None
                 self.losses, failures, handles = self.losses + 1, failures + 1, None
                 if failures >= MOST_LOSSES and time.monotonic() - moved > hands.patience:
                     raise ClusterError(

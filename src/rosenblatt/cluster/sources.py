@@ -119,6 +119,8 @@ def open_source(
 def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, measures: bool) -> Opened:
     if are_paths(source):
         return _open_files(hands, source, reading, shards, measures)
+    if isinstance(source, list) and len(source) in (2, 3) and all(is_collection(each) for each in source):
+        source = tuple(source)  # as `client.persist` gives them
     if isinstance(source, tuple) and len(source) in (2, 3):
         return _open_arrays(hands, source, measures)
     if is_frame(source):
