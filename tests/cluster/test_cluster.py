@@ -70,10 +70,11 @@ def test_any_number_of_workers_gives_the_same_bits(client, chunks, expected):
 
 
 def test_persisted_collections_stay_where_they_are(client, chunks, expected):
-    X, y = client.persist(list(chunks))
-    found = train(client, (X, y))
+    X, y = persisted = client.persist(list(chunks))
+    found = train(client, persisted)
     assert equal(found, expected)
     assert found.shards == X.numblocks[0]
+    assert cluster.evaluate(client, persisted, found.learner).accuracy == found.learner.score(*map(np.asarray, (X, y)))
 
 
 def test_a_shard_that_is_a_part_is_no_copy_of_it(rows):
