@@ -72,13 +72,15 @@ def connect(address: str) -> Iterator[Any]:
 @contextlib.contextmanager
 def _in_one_voice() -> Iterator[None]:
     """Without what Dask logs of a lost scheduler: what is raised says it in a sentence."""
-    logger = logging.getLogger("distributed.client")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado.application")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def threads_of(address: str) -> int | None:

@@ -19,7 +19,6 @@ from rosenblatt.learners.epochs.progress import count_threads
 
 STEP = 2.0  # seconds between two looks at whether there are workers
 MOST_RETRIES = 3  # of tasks that Dask has given up, in a row, without anything else being done
-GONE = ("cancelled", "lost")
 
 
 class Lost(Exception):
@@ -149,7 +148,8 @@ class Workers:
             raise self._explained(error) from error
 
     def are_lost(self, handles: Sequence[Any]) -> bool:
-        return self.client.status == "running" and any(each.status in GONE for each in handles)
+        # What is "lost" is being made again.
+        return self.client.status == "running" and any(each.status == "cancelled" for each in handles)
 
     def hold(self, value: Any) -> Any:
         from dask.distributed import TimeoutError as NoWorkers
@@ -201,7 +201,7 @@ class Workers:
         """Why a task has no result: its own error, or that of the cluster."""
         if self.client.status != "running":
             return self._gone()
-        if future.status in GONE:
+        if future.status in ("cancelled", "lost"):
             return Lost(future.key)
         return self._explained(future.exception())
 
