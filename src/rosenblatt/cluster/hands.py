@@ -149,7 +149,8 @@ class Workers:
 
     def are_lost(self, handles: Sequence[Any]) -> bool:
         # What is "lost" is being made again.
-        return self.client.status == "running" and any(each.status == "cancelled" for each in handles)
+        running: bool = self.client.status == "running"
+        return running and any(each.status == "cancelled" for each in handles)
 
     def hold(self, value: Any) -> Any:
         from dask.distributed import TimeoutError as NoWorkers
