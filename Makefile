@@ -109,7 +109,7 @@ fuzz: $(VENV)/.installed # changed files at every door
 
 # Thirty workers killed at random moments, with the state held now and then, and after every mix.
 lost-workers: $(VENV)/.installed
-	ROSENBLATT_KILLS=30 $(BIN)/python -m pytest -q tests/cluster/test_losses.py
+	ROSENBLATT_KILLS=30 $(BIN)/python -m pytest -q tests/cluster/test_losses.py tests/cluster/test_command.py
 
 # Half an hour for each.
 fuzz-long:

@@ -7,6 +7,7 @@ do not depend on who does the work, so threads do it here.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import warnings
 from typing import Any
 
@@ -85,11 +86,13 @@ def run_peer(name: str, seeds: range) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--sets", nargs="*", default=list(SETS))
-    parser.add_argument("--learners", nargs="*", default=list(LEARNERS))
+    parser.add_argument("--sets", nargs="*", choices=list(SETS), default=list(SETS))
+    parser.add_argument("--learners", nargs="*", choices=list(LEARNERS), default=list(LEARNERS))
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--no-peer", action="store_true")
     args = parser.parse_args()
+    if not args.no_peer and importlib.util.find_spec("dask_ml") is None:
+        parser.error("the peer is missing: install dask-ml, or say --no-peer")
     rows = [row for name in args.sets for row in run_set(name, range(args.seeds), args.learners)]
     peers = [] if args.no_peer else [run_peer(name, range(args.seeds)) for name in args.sets]
     show("test accuracy after 10 epochs, %", rows)

@@ -18,14 +18,20 @@ def rows():
 def local():
     """Two workers, each a process of its own."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        memory_limit="1GB",
-        silence_logs=50,
-    ) as cluster:
+    import dask
+
+    with (
+        # Dask would end a worker for good that is absent 15 s after it was killed: it may have been killed again.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            memory_limit="1GB",
+            silence_logs=50,
+        ) as cluster,
+    ):
         yield cluster
 
 

@@ -9,6 +9,9 @@ import scipy.sparse as sp
 
 import rosenblatt
 from rosenblatt import AveragedPerceptron, PassiveAggressive, cluster, save
+from rosenblatt.cluster.hands import Workers
+from rosenblatt.cluster.parts import Part
+from rosenblatt.cluster.rows import Shape, assemble
 from rosenblatt.errors import ClusterError, DataError, ParameterError
 
 dask = pytest.importorskip("dask")
@@ -67,10 +70,19 @@ def test_any_number_of_workers_gives_the_same_bits(client, chunks, expected):
 
 
 def test_persisted_collections_stay_where_they_are(client, chunks, expected):
-    X, y = client.persist(list(chunks))
-    found = train(client, (X, y))
+    X, y = persisted = client.persist(list(chunks))
+    found = train(client, persisted)
     assert equal(found, expected)
     assert found.shards == X.numblocks[0]
+    assert cluster.evaluate(client, persisted, found.learner).accuracy == found.learner.score(*map(np.asarray, (X, y)))
+
+
+def test_a_shard_that_is_a_part_is_no_copy_of_it(rows):
+    X, y = rows
+    part = Part.of_arrays(X, y)
+    shape = Shape(np.unique(y), X.shape[1], X.dtype)
+    assert np.shares_memory(assemble([part], [(0, len(X))], shape).X, X)
+    assert not np.shares_memory(assemble([part, part], [(0, len(X)), (0, 1)], shape).X, X)
 
 
 def test_chunks_may_be_sparse_or_cut_by_columns(client, chunks, expected):
@@ -198,6 +210,56 @@ def test_parts_without_rows_and_workers_without_data(client, rows):
     assert np.array_equal(found.learner.coef_, train(None, rows, shards=1).learner.coef_)
     with pytest.raises(DataError, match="no rows"):
         train(client, batches[:1])
+
+
+@pytest.mark.filterwarnings("ignore:Dask currently has limited support:UserWarning")
+def test_partitions_without_rows(client, rows, chunks, expected):
+    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y = chunks
+    nothing = X[:, 0] > np.inf
+    both = [da.concatenate([each[nothing], each]) for each in (X, y)]
+    assert equal(train(client, both), expected)
+    frame = pandas.DataFrame(rows[0], columns=[f"c{j}" for j in range(12)]).assign(label=rows[1])
+    parts = dd.from_pandas(frame, npartitions=3)
+    found = train(client, dd.concat([parts[parts["c0"] > np.inf], parts]), shards=1, recipe="averaged")
+    plain = rosenblatt.train(frame, "averaged", max_iter=2)
+    assert np.array_equal(found.model.linear().weights, plain.linear().weights)
+
+
+def test_workers_may_come_late(chunks, expected):
+    import distributed
+
+    told = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**told, silence_logs=50) as other,
+        distributed.Client(other, set_as_default=False) as late,
+    ):
+        timer = threading.Timer(0.5, other.scale, [1])  # while the files are looked for
+        timer.start()
+
+        def one_more(run):
+            if len(run.judge.history) == 1:
+                other.scale(2)
+                late.wait_for_workers(2)
+
+        assert equal(train(late, chunks, on_run=one_more), expected)
+        timer.join()
+
+
+def test_an_error_comes_as_it_was_raised(client):
+    def fail():  # made here, so that it travels with its code: workers cannot import a test
+        class Unsent(Exception):
+            def __reduce__(self):
+                raise TypeError
+
+        try:
+            raise Unsent
+        except Unsent as error:
+            raise DataError("there is no such file") from error
+
+    hands = Workers(client, patience=60)
+    with pytest.raises(DataError, match="there is no such file"):
+        hands.results([hands.submit(fail)])
 
 
 def test_two_fits_at_once(client, chunks, expected):

@@ -3,20 +3,17 @@
 Those that start and kill processes take minutes: ``make lost-workers`` runs them, with thirty kills.
 """
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
-import time
 
 import numpy as np
 import pytest
 
 from rosenblatt import AveragedPerceptron, Perceptron, __version__, cluster, save
-from rosenblatt.cluster.hands import Workers
+from rosenblatt.cluster import hands as hands_module
+from rosenblatt.cluster.hands import Lost, Workers
 from rosenblatt.cluster.versions import check_versions
 from rosenblatt.errors import ClusterError, DataError, ModelError, ParameterError
 
@@ -30,7 +27,6 @@ pytestmark = [
 ]
 KILLS = int(os.environ.get("ROSENBLATT_KILLS", 0))
 takes_minutes = pytest.mark.skipif(not KILLS, reason="takes minutes: make lost-workers")
-COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
 
 
 def endless(epochs):
@@ -38,47 +34,97 @@ def endless(epochs):
     return AveragedPerceptron(max_iter=epochs, tol=None)
 
 
+class Killer(threading.Thread):
+    """Kills workers that have work to do, at random moments while epochs are learned."""
+
+    def __init__(self, client, kills):
+        super().__init__(daemon=True)
+        self.client, self.kills, self.random = client, kills, random.Random(kills)
+        self.run_under_way, self.over, self.killed = None, threading.Event(), []
+
+    def run(self):
+        while not self.over.wait(self.random.uniform(0.1, 1.0)) and len(self.killed) < self.kills:
+            run = self.run_under_way
+            gone = {victim for victim, _ in self.killed}
+            busy = sorted(worker for worker, tasks in self.client.processing().items() if tasks and worker not in gone)
+            if run is None or not busy:
+                continue
+            victim = self.random.choice(busy)
+            pid = self.client.run(os.getpid, workers=[victim])[victim]
+            at = len(run.judge.history), run.place
+            os.kill(pid, signal.SIGKILL)
+            if run.judge.stop_reason is None:
+                self.killed.append((victim, at))
+
+
 @takes_minutes
 @pytest.mark.parametrize("every_mix", [False, True], ids=["from time to time", "after every mix"])
-def test_killed_workers_change_nothing(local, client, rows, tmp_path, every_mix):
+def test_killed_workers_change_nothing(client, rows, tmp_path, every_mix):
     X, y = rows
     chunks = da.from_array(X, chunks=(500, 12)), da.from_array(y, chunks=500)
-    epochs, over, killed = 6 * max(KILLS, 4), threading.Event(), []
-    expected = cluster.train(None, rows, endless(epochs), shards=6)
-    seed = random.Random(KILLS)
-
-    def kill():
-        while not over.is_set() and len(killed) < KILLS:
-            over.wait(seed.uniform(0.1, 1.5))
-            workers = list(client.scheduler_info(n_workers=-1)["workers"])
-            if not workers or over.is_set():
-                continue
-            try:
-                victim = seed.choice(workers)
-                pid = client.run(os.getpid, workers=[victim])[victim]
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
-            except (KeyError, OSError, ValueError, RuntimeError):
-                continue  # it has just gone by itself
-
-    def once(checkpoint):
-        return cluster.train(client, chunks, endless(epochs), shards=6, checkpoint=checkpoint, patience=600)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
+    told = {"shards": 6, "mixes": 4, "patience": 600}
+    expected = cluster.train(None, rows, endless(30), **told)
+    told |= {"checkpoint": tmp_path / "checkpoint"} if every_mix else {}
+    killer, losses = Killer(client, KILLS), 0
+    killer.start()
     try:
-        while True:
-            found = once(tmp_path / "checkpoint" if every_mix else None)
+        while killer.is_alive():
+            found = cluster.train(
+                client, chunks, endless(30), on_run=lambda run: setattr(killer, "run_under_way", run), **told
+            )
+            killer.run_under_way = None
+            losses += found.losses
             assert np.array_equal(found.learner.coef_, expected.learner.coef_)
             assert found.history.mistakes == expected.history.mistakes
-            (tmp_path / "checkpoint").unlink(missing_ok=True)
-            if len(killed) >= KILLS:
-                break
     finally:
-        over.set()
-        thread.join()
-        client.wait_for_workers(2, timeout=120)  # a nanny may have given up: say so, and what came before
-    assert len(killed) == KILLS
+        killer.over.set()
+        killer.join()
+        client.wait_for_workers(2, timeout=120)
+    assert len(killer.killed) == KILLS
+    assert losses > 0  # of the state that is mixed, and not of rows alone
+
+
+@pytest.fixture
+def strict(client):
+    """A scheduler that gives a task up with the first worker that it loses, not with the fourth."""
+
+    def allow(failures):
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", failures))
+
+    allow(0)
+    yield client
+    allow(3)
+    client.wait_for_workers(2, timeout=120)
+
+
+def test_a_task_that_dask_gives_up_is_run_again(strict, tmp_path, monkeypatch):
+    def die_once(path):  # made here, so that it travels with its code: workers cannot import a test
+        if not path.exists():
+            path.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 7
+
+    hands = Workers(strict, patience=60)
+    first = hands.submit(die_once, tmp_path / "first")
+    assert hands.results([hands.submit(lambda seven: seven + 1, first)]) == [8]
+    monkeypatch.setattr(hands_module, "MOST_RETRIES", 0)
+    with pytest.raises(Lost, match=r"Attempted to run task .*die_once"):
+        hands.results([hands.submit(die_once, tmp_path / "second")])
+
+
+def test_rows_that_nobody_can_make_again_are_an_error_at_once(client, rows):
+    X, y = rows
+    batches = client.scatter([(X[k::4], y[k::4]) for k in range(4)])
+    pids, epochs = client.run(os.getpid), []
+
+    def kill(run):
+        epochs.append(run)
+        if len(epochs) == 2:
+            os.kill(pids[next(iter(client.who_has(batches[:1]).values()))[0]], signal.SIGKILL)
+
+    with pytest.raises(ClusterError, match="they cannot be made again: name files"):
+        cluster.train(client, batches, endless(500), shards=4, mixes=2, patience=600, on_run=kill)
+    client.wait_for_workers(2, timeout=120)
 
 
 class Patient:
@@ -182,123 +228,3 @@ class Without:
 def test_a_worker_without_the_library_is_named():
     with pytest.raises(ClusterError, match="the worker tcp://host:2 has no rosenblatt: install version"):
         check_versions(Without())
-
-
-@pytest.fixture
-def commands(tmp_path):
-    """A scheduler and two workers, started as a user would start them."""
-    known = tmp_path / "scheduler.json"
-    told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-    begin = [sys.executable, "-m", "dask"]
-    quiet = ["--no-dashboard", "--scheduler-file", str(known)]
-    processes = [subprocess.Popen([*begin, "scheduler", "--host", "127.0.0.1", "--port", "0", *quiet], **told)]
-    while not known.exists() or not known.read_text().endswith("}"):
-        time.sleep(0.1)
-    worker = [
-        *begin,
-        "worker",
-        "--nthreads",
-        "1",
-        "--no-nanny",
-        "--memory-limit",
-        "1GB",
-        "--local-directory",
-        str(tmp_path),
-    ]
-    processes += [subprocess.Popen([*worker, *quiet], **told) for _ in range(2)]
-    yield known, processes
-    for process in processes:
-        process.kill()
-        process.wait()
-
-
-@pytest.fixture
-def files(rows, tmp_path):
-    X, y = rows
-    for k in range(4):
-        part = slice(750 * k, 750 * k + 750)
-        lines = [
-            f"{label} " + " ".join(f"{j + 1}:{v:.5g}" for j, v in enumerate(x))
-            for x, label in zip(X[part], y[part], strict=True)
-        ]
-        (tmp_path / f"{k}.svm").write_text("\n".join(lines) + "\n")
-    return str(tmp_path / "*.svm")
-
-
-@takes_minutes
-def test_a_lost_scheduler_and_a_resumed_command(commands, files, tmp_path):
-    known, processes = commands
-    told = ["--learner", "averaged", "--max-iter", "60", "--tol", "-1", "--shards", "4"]
-    whole = [*COMMAND, "train", files, "-o", str(tmp_path / "whole"), *told, "--cluster", "threads:2", "--json"]
-    done = subprocess.run([*whole, "--quiet"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
-    assert facts["cluster"]["shards"] == 4
-
-    saved = tmp_path / "checkpoint"
-    on_cluster = [*COMMAND, "train", files, "-o", str(tmp_path / "model"), *told, "--cluster", f"file:{known}"]
-    run = subprocess.Popen([*on_cluster, "--checkpoint", str(saved), "--every", "0"], stderr=subprocess.PIPE, text=True)
-    while not saved.exists():
-        assert run.poll() is None, run.stderr.read()
-        time.sleep(0.01)
-    processes[0].send_signal(signal.SIGKILL)
-    _, said = run.communicate(timeout=120)
-    assert run.returncode == 1, said
-    assert "the scheduler of the cluster is gone" in said
-    assert len(said.strip().splitlines()) == 1, said
-    assert not (tmp_path / "model").exists()
-
-    resume = [*COMMAND, "train", "--resume", str(saved), "-o", str(tmp_path / "model"), "--cluster", "threads:2"]
-    done = subprocess.run([*resume, "--quiet"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-@takes_minutes
-def test_the_command_on_a_cluster(commands, files, tmp_path):
-    known, _ = commands
-    address = ["--cluster", f"file:{known}"]
-    told = ["--learner", "averaged", "--shards", "4", "--quiet"]
-    for name, where in (("one", address), ("two", ["--cluster", "threads:1"])):
-        subprocess.run([*COMMAND, "train", files, "-o", str(tmp_path / name), *told, *where], check=True)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    answers = []
-    for where in (address, []):
-        done = subprocess.run(
-            [*COMMAND, "evaluate", str(tmp_path / "one"), files, "--json", *where], capture_output=True
-        )
-        answers.append(json.loads(done.stdout))
-        done = subprocess.run(
-            [*COMMAND, "predict", str(tmp_path / "one"), files, "--scores", *where], capture_output=True
-        )
-        answers.append(done.stdout)
-    assert answers[:2] == answers[2:]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--cluster", "nonsense"], "'nonsense' is no cluster: write tcp://HOST:PORT"),
-        (["--cluster", "local:0"], "must be one worker or more"),
-        (["--shards", "3"], "--shards is an option of --cluster"),
-        (["--cluster", "threads", "--cache", "x"], "--cache and --block have no meaning"),
-        (["--cluster", "threads", "--learner", "voted", "--shards", "2"], "keep='vote' cannot be mixed"),
-        (["--cluster", "file:nowhere.json"], "there is no cluster at file:nowhere.json"),
-        (["--cluster", "threads", "--valid", "x"], "--valid and --cluster: learn without one of them"),
-    ],
-)
-def test_wrong_use_of_the_command(files, tmp_path, monkeypatch, words, said):
-    from rosenblatt.cluster import address
-
-    monkeypatch.setattr(address, "WAIT", 1)
-    import contextlib
-    import io
-
-    from rosenblatt.cli.main import main
-
-    err = io.StringIO()
-    with contextlib.redirect_stderr(err):
-        code = main(["train", files, "-o", str(tmp_path / "model"), *words])
-    assert code in (1, 2)
-    assert said in err.getvalue()
-    assert not (tmp_path / "model").exists()

@@ -19,7 +19,7 @@ from rosenblatt import (
     save,
 )
 from rosenblatt.cluster import rows as shard_rows
-from rosenblatt.cluster import training
+from rosenblatt.cluster import run, training
 from rosenblatt.cluster.change import Packed
 from rosenblatt.cluster.rows import cut_shards
 from rosenblatt.errors import DataError, LabelError, ParameterError
@@ -241,6 +241,17 @@ def test_sums_of_packed_matrices():
     only = np.array([0, 7, 49], np.int32)
     for each, matrix in zip(packed, dense, strict=True):
         assert np.array_equal(each.matrix("weights", only=only), matrix[:, only])
+
+
+@pytest.mark.parametrize("shards", [2, 3, 7, 8, 9, 17])
+def test_how_many_are_added_at_once_changes_no_bit(rows, monkeypatch, shards):
+    X, y = rows
+    found = []
+    for width in (2, 4, 8):
+        monkeypatch.setattr(run, "SMALL_WIDTH", width)
+        found.append(mixed(X, y, AveragedPerceptron(max_iter=2), shards=shards, mixes=2))
+    assert all(np.array_equal(each.learner.coef_, found[0].learner.coef_) for each in found)
+    assert found[2].traffic.up <= found[0].traffic.up
 
 
 def test_float32_travels_as_float32(rows):

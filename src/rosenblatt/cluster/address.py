@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ def connect(address: str) -> Iterator[Any]:
         yield None
         return
     try:
+        import dask.config
         from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("dask", "cluster") from None
@@ -38,8 +40,10 @@ def connect(address: str) -> Iterator[Any]:
         if workers == 0:
             raise ParameterError(f"{address}: must be one worker or more")
         with (
+            # Dask ends a worker for good that is absent 15 s after it was lost, also if it was lost again meanwhile.
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=40
+                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
             ) as cluster,
             Client(cluster) as client,
         ):
@@ -61,8 +65,22 @@ def connect(address: str) -> Iterator[Any]:
     except (OSError, TimeoutError, ValueError) as error:
         why = (str(error).splitlines() or ["no answer"])[0]
         raise ClusterError(f"there is no cluster at {address}: {why}") from None
-    with client:
+    with _in_one_voice(), client:  # closing the client is what Dask logs
         yield client
+
+
+@contextlib.contextmanager
+def _in_one_voice() -> Iterator[None]:
+    """Without what Dask logs of a lost scheduler: what is raised says it in a sentence."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado.application")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def threads_of(address: str) -> int | None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.cluster.collections import are_paths, computed, is_frame, is_lazy, row_blocks
+from rosenblatt.cluster.collections import are_paths, as_columns, computed, is_frame, is_lazy, row_blocks
 from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
 from rosenblatt.cluster.run import MOST_LOSSES
 from rosenblatt.cluster.sources import begin_files, over
@@ -139,6 +139,7 @@ def _parts_of(
         named = [os.fspath(each) for each in ([source] if isinstance(source, (str, os.PathLike)) else source)]
         reader: Reader = hands.results([hands.submit(begin_files, named, told, None)])[0]
         return replace(reader, sources=[]), reader.sources
+    source = as_columns(source)
     if isinstance(source, list) and len(source) and all(map(is_lazy, source)):
         return _frame_reader(model, told), computed(hands, source)
     if is_frame(source) and model.encoder is not None:

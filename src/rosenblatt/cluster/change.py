@@ -12,6 +12,7 @@ With ``w`` the weights that all shards started from, a shard that has seen ``n``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -181,10 +182,7 @@ class Change:
     def plus(self, other: Change) -> Change:
         matrices = self.matrices.plus(other.matrices)
         intercepts = {name: values + other.intercepts[name] for name, values in self.intercepts.items()}
-        tally = self.tally.plus(other.tally)
-        size = matrices.nbytes
-        tally = replace(tally, bytes=tally.bytes + size, widest=max(tally.widest, size))
-        return Change(self.share + other.share, matrices, intercepts, tally)
+        return Change(self.share + other.share, matrices, intercepts, self.tally.plus(other.tally))
 
     def __sizeof__(self) -> int:
         return 1000 + self.matrices.nbytes + (0 if self.whole is None else size_of(self.whole))
@@ -201,9 +199,22 @@ def _touched(before: Values, after: State) -> NDArray[np.int32] | None:
     return None if 2 * len(columns) > after.features else columns.astype(INDEX)
 
 
-def add(left: Change, right: Change) -> Change:
-    """Both."""
-    return left.plus(right)
+def total_of(changes: Sequence[Change]) -> Change:
+    """All of them, neighbours first: in the same order whether they are added here, or in groups of 2, 4 or 8."""
+    level = list(changes)
+    while len(level) > 1:
+        pairs = [left.plus(right) for left, right in zip(level[::2], level[1::2], strict=False)]
+        level = [*pairs, *level[len(level) - len(level) % 2 :]]
+    return level[0]
+
+
+def add(changes: Sequence[Change]) -> Change:
+    """All of them, to be sent on."""
+    found = total_of(changes)
+    size = found.matrices.nbytes
+    return replace(
+        found, tally=replace(found.tally, bytes=found.tally.bytes + size, widest=max(found.tally.widest, size))
+    )
 
 
 def size_of(state: State) -> int:

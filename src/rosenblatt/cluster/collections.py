@@ -55,6 +55,12 @@ def are_paths(source: Any) -> bool:
     )
 
 
+def as_columns(source: Any) -> Any:
+    """X, y and weights as a tuple, also where they are the list that `client.persist` gives; all else as it is."""
+    lists = isinstance(source, list) and len(source) in (2, 3)
+    return tuple(source) if lists and all(map(is_collection, source)) else source
+
+
 def _is_handle(each: Any) -> bool:
     """Is it a future, of Dask or of a thread?"""
     return callable(getattr(type(each), "result", None))

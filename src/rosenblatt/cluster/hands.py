@@ -6,6 +6,7 @@ may name the results of earlier tasks among its arguments, also inside a list.
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from rosenblatt.errors import ClusterError, MissingExtraError, ParameterError, R
 from rosenblatt.learners.epochs.progress import count_threads
 
 STEP = 2.0  # seconds between two looks at whether there are workers
+MOST_RETRIES = 3  # of tasks that Dask has given up, in a row, without anything else being done
 
 
 class Lost(Exception):
@@ -36,6 +38,9 @@ class Hands(Protocol):
 
     def results(self, handles: Sequence[Any]) -> list[Any]:
         """What the tasks returned, in their order; an error of a task is raised."""
+
+    def are_lost(self, handles: Sequence[Any]) -> bool:
+        """Is one of them gone for good, with what it was made from?"""
 
     def hold(self, value: Any) -> Any:
         """A handle on a value that exists already."""
@@ -61,6 +66,9 @@ class Threads:
 
     def results(self, handles: Sequence[Any]) -> list[Any]:
         return [handle.result() for handle in handles]
+
+    def are_lost(self, handles: Sequence[Any]) -> bool:
+        return False
 
     def hold(self, value: Any) -> Any:
         held: Future[Any] = Future()
@@ -101,7 +109,7 @@ class Workers:
         name = getattr(function, "func", function).__name__  # of what a partial calls
         key = f"{self._name}-{name}-{self._count}"  # never one that another run has used
         try:
-            return self.client.submit(function, *args, key=key, pure=False)
+            return self.client.submit(plainly, function, *args, key=key, pure=False)
         except Exception as error:
             raise self._explained(error) from error
 
@@ -109,15 +117,16 @@ class Workers:
         from distributed import wait
 
         handles = list(handles)
-        alone_since = time.monotonic()
+        alone_since, retries = time.monotonic(), 0
         waiting = [handle for handle in handles if hasattr(handle, "key")]
         while waiting:
             try:
                 done, undone = wait(waiting, timeout=STEP, return_when="FIRST_COMPLETED")
-                waiting = list(undone)
-                failed = next((each for each in done if each.status != "finished"), None)
-                if failed is not None:
-                    raise self._failure(failed)
+                failed = [each for each in done if each.status != "finished"]
+                retries = retries + 1 if failed else 0
+                if failed and (retries > MOST_RETRIES or not self._retry(failed)):
+                    raise self._failure(failed[0])
+                waiting = [*undone, *failed]
             except TimeoutError:
                 pass
             except (Lost, RosenblattError):
@@ -137,6 +146,11 @@ class Workers:
             raise
         except Exception as error:
             raise self._explained(error) from error
+
+    def are_lost(self, handles: Sequence[Any]) -> bool:
+        # What is "lost" is being made again.
+        running: bool = self.client.status == "running"
+        return running and any(each.status == "cancelled" for each in handles)
 
     def hold(self, value: Any) -> Any:
         from dask.distributed import TimeoutError as NoWorkers
@@ -169,6 +183,21 @@ class Workers:
             raise self._gone()
         return bool(self.client.scheduler_info(n_workers=-1)["workers"])
 
+    def _retry(self, failed: Sequence[Any]) -> bool:
+        """Have tasks run again that failed for want of workers; False if one of them has another reason.
+
+        Dask gives a task up after the fourth worker that left while it had the task, were there days between them.
+        """
+        from distributed import KilledWorker
+
+        if self.client.status != "running" or any(each.status != "error" for each in failed):
+            return False
+        if not all(isinstance(each.exception(), KilledWorker) for each in failed):
+            return False
+        with contextlib.suppress(KeyError):  # the client need not know all that a task is made from
+            self.client.retry(list(failed))
+        return True
+
     def _failure(self, future: Any) -> Exception:
         """Why a task has no result: its own error, or that of the cluster."""
         if self.client.status != "running":
@@ -193,6 +222,15 @@ class Workers:
 
     def _gone(self) -> ClusterError:
         return ClusterError("the scheduler of the cluster is gone: start another, and resume from a checkpoint")
+
+
+def plainly(function: Callable[..., Any], *args: Any) -> Any:
+    """What the function returns; an error of this library without those of others behind it, which may not travel."""
+    try:
+        return function(*args)
+    except RosenblattError as error:
+        error.__cause__ = error.__context__ = None
+        raise
 
 
 def _sent(dask_worker: Any) -> int:

@@ -12,13 +12,14 @@ variances are mixed in proportion to their precisions, without a momentum: preci
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of
+from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of, total_of
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.state.state import State
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
@@ -62,8 +63,9 @@ class Mixed:
         return 1000 + size_of(self.state) + (0 if self.step is None else self.step.nbytes)
 
 
-def mix(mixed: Mixed, change: Change, mixer: Mixer) -> Mixed:
-    """The state after one more mix."""
+def mix(mixed: Mixed, changes: Sequence[Change], mixer: Mixer) -> Mixed:
+    """The state after one more mix, of what is left at the top of the tree."""
+    change = total_of(changes)
     if change.whole is not None:
         return Mixed(change.whole, tally=change.tally)
     state, tally = mixed.state.settled().copy(), change.tally

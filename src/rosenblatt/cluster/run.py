@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.cluster import shard
-from rosenblatt.cluster.change import Tally, add
+from rosenblatt.cluster.change import Tally, add, size_of
 from rosenblatt.cluster.hands import Hands, Lost
 from rosenblatt.cluster.mixing import Mixed, Mixer, front_of, mix, tally_of
 from rosenblatt.errors import ClusterError, DataError
@@ -26,6 +26,7 @@ from rosenblatt.recipe.recipe import LinearRecipe
 
 SAFE_SECONDS = 20.0  # of work that may have to be done again
 SAFE_EPOCHS = 16  # after which the scheduler may forget how a state was made
+SMALL, SMALL_WIDTH = 1 << 18, 8  # bytes of a state up to which steps cost more than bytes; added at once, then
 MOST_LOSSES = 10  # at least, in a row, without getting any further
 
 
@@ -81,13 +82,13 @@ class ClusterRun:
         """
         sent, failures, moved = hands.traffic(), 0, time.monotonic()
         handles: tuple[Any, Any] | None = None
-        age = 0  # mixes since the client's copy went out to the workers
+        age, held = 0, time.monotonic()  # mixes since the client's copy went out to the workers, and when it did
         while self.judge.stop_reason is None:
             known = self._snapshot()
             try:
-                if handles is None or age >= SAFE_EPOCHS * self.parts:
+                if handles is None or age >= SAFE_EPOCHS * self.parts or time.monotonic() - held > SAFE_SECONDS:
                     mixed = hands.hold(self.mixed)
-                    handles, age = (mixed, hands.submit(front_of, mixed, self.alone)), 0
+                    handles, age, held = (mixed, hands.submit(front_of, mixed, self.alone)), 0, time.monotonic()
                 before = self.traffic.mixes
                 if on_mix is None:
                     handles = self._advance(hands, rows, handles, on_epoch, on_shard)
@@ -97,13 +98,18 @@ class ClusterRun:
                 age, failures, moved = age + self.traffic.mixes - before, 0, time.monotonic()
             except Lost as error:
                 self._restore(known)
+                if hands.are_lost(rows):
+                    raise ClusterError(
+                        "a lost worker was the only one with some of the rows, and they cannot be made again: name "
+                        "files, or collections that Dask can compute, rather than scattered data"
+                    ) from None
                 self.losses, failures, handles = self.losses + 1, failures + 1, None
                 if failures >= MOST_LOSSES and time.monotonic() - moved > hands.patience:
                     raise ClusterError(
                         f"workers were lost {failures} times in a row at the same work, the last time with: "
                         f"{' '.join(str(error).split())[:300]}"
                     ) from None
-                time.sleep(min(0.1 * 2**failures, 5.0))
+                time.sleep(min(0.1 * 2**failures, 1.0))
                 continue
             if on_mix is not None:
                 on_mix(self)
@@ -165,7 +171,8 @@ class ClusterRun:
         if on_shard is not None:
             for change in changes:
                 change.add_done_callback(lambda _: on_shard())
-        mixed = hands.submit(mix, mixed, tree(hands, add, changes), self.mixer)
+        width = SMALL_WIDTH if size_of(self.mixed.state) <= SMALL else 2
+        mixed = hands.submit(mix, mixed, _climb(hands, changes, width), self.mixer)
         return mixed, hands.submit(front_of, mixed, self.alone)
 
     def _told(self, k: int, part: int) -> shard.Pass:
@@ -219,6 +226,15 @@ class ClusterRun:
         """Back to where the client had the state."""
         for name, value in known.items():
             setattr(self, name, value)
+
+
+def _climb(hands: Hands, changes: Sequence[Any], width: int) -> list[Any]:
+    """Changes added in groups, up to the last one; the groups, of 2, 4 or 8, say nothing about the sum."""
+    level = list(changes)
+    while len(level) > width:
+        groups = [level[at : at + width] for at in range(0, len(level), width)]
+        level = [hands.submit(add, group) if len(group) > 1 else group[0] for group in groups]
+    return level
 
 
 def tree(hands: Hands, join: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.cluster.collections import are_paths, computed, is_collection, is_frame, is_lazy, row_blocks
+from rosenblatt.cluster.collections import are_paths, as_columns, computed, is_collection, is_frame, is_lazy, row_blocks
 from rosenblatt.cluster.hands import Hands, Threads
 from rosenblatt.cluster.parts import Facts, Part, facts_of
 from rosenblatt.cluster.run import tree
@@ -119,6 +119,7 @@ def open_source(
 def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, measures: bool) -> Opened:
     if are_paths(source):
         return _open_files(hands, source, reading, shards, measures)
+    source = as_columns(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
         return _open_arrays(hands, source, measures)
     if is_frame(source):
