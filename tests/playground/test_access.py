@@ -67,8 +67,14 @@ def test_the_main_states_of_the_lab(screen: Any, name: str) -> None:
     assert seen(page) == []
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [
+        pytest.param(size, dark, marks=[pytest.mark.slow] * ((size, dark) not in (("phone", False), ("laptop", True))))
+        for size in SIZES
+        for dark in (False, True)
+    ],
+)
 def test_every_screen_of_the_story(screen: Any, size: str, dark: bool) -> None:
     """All figures at once: every name, contrast and size, no text over another, no scrolling sideways."""
     width, height = SIZES[size]
@@ -117,6 +123,7 @@ def test_forced_colours_keep_the_moment_in_sight(visit: Any) -> None:
     assert page.evaluate(colour, "now") != page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
+@pytest.mark.slow
 def test_the_tools_are_beside_the_plane_on_every_screen(screen: Any) -> None:
     for width, height in [(1280, 720), (640, 360), (390, 844), (820, 1180)]:
         page = screen("#data=blobs&step=9", width=width, height=height)

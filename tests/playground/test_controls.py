@@ -35,6 +35,7 @@ def test_time_goes_by_hand(screen: Any) -> None:
     assert 25 <= int(page.input_value("#time")) <= 29
 
 
+@pytest.mark.slow
 def test_a_sliding_boundary_arrives_where_a_still_one_is(screen: Any) -> None:
     paths = []
     for motion in ("reduce", "no-preference"):
@@ -161,6 +162,7 @@ def test_a_finger_adds_and_moves_points(visit: Any) -> None:
     assert page.inner_text("#status").startswith("Row 5, class 1")
 
 
+@pytest.mark.slow
 def test_every_option_of_a_learner(screen: Any) -> None:
     page = screen("#data=noise&n=40&noise=0.3&learner=perceptron&epochs=20&step=30")
     form = page.locator("#learners")

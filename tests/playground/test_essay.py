@@ -56,6 +56,7 @@ def test_the_page_opens_on_the_story_and_moves_by_itself(visit: Any) -> None:
     assert screen.get_by_role("button", name="Play again").count() == 1
 
 
+@pytest.mark.slow
 def test_with_less_motion_asked_for_nothing_begins_by_itself(open_screen: Any) -> None:
     page, screen = open_screen("many")
     page.wait_for_timeout(300)
@@ -123,6 +124,7 @@ def test_on_a_phone_too_w_has_the_scale_of_the_grid(screen: Any) -> None:
         assert page.locator(f"#screen-{name} .inset").count() == 0
 
 
+@pytest.mark.slow
 def test_the_update_is_told_as_a_story(visit: Any) -> None:
     """The ring flashes, the vector travels from the point to the tip of w, then w swings and the score counts."""
     page = visit("#scene=arrow", still=False)
@@ -278,6 +280,7 @@ def test_a_link_to_a_screen_opens_that_screen_and_keys_go_on(visit: Any) -> None
         page.get_by_text(f'The story has no screen "{wrong}".').wait_for()
 
 
+@pytest.mark.slow
 def test_the_story_leaves_one_s_work_in_the_lab_alone(visit: Any) -> None:
     page = visit("#data=moons&learner=PA-I&epochs=9&step=40&speed=30")
     box = page.locator("#board .plane").bounding_box()

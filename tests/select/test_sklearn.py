@@ -30,10 +30,10 @@ from rosenblatt import (
 )
 
 ESTIMATORS = [
-    Sweep([AveragedPerceptron(), AROW()]),
-    Sweep([AveragedPerceptron(), AROW()], choose="progressive", n_jobs=1),
-    Calibrated(AveragedPerceptron()),
-    Calibrated(VotedPerceptron(), calibrate="vote"),
+    Sweep([AveragedPerceptron(max_iter=20), AROW(max_iter=20)]),
+    Sweep([AveragedPerceptron(max_iter=20), AROW(max_iter=20)], choose="progressive", n_jobs=1),
+    Calibrated(AveragedPerceptron(max_iter=20)),
+    Calibrated(VotedPerceptron(max_iter=20), calibrate="vote"),
 ]
 TOGETHER = [
     AutoPerceptron(n_jobs=1),
