@@ -14,8 +14,8 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find engine src -type f -not -n
 
 .PHONY: help demo check test proofs lint lock bits compilers test-oldest test-newest docs dist clean-room sanitize fuzz fuzz-long attacks cuts kills interrupts torture lost-workers bench bench-quick bench-guard clean
 
-# Two workers; what one file makes for its tests is made once.
-PYTEST := -m pytest -q -n 2 --dist loadscope
+# A worker more than two cores need, since many tests wait; what one file makes for its tests is made once.
+PYTEST := -m pytest -q -n 3 --dist loadscope
 ALL := --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.md docs --ignore=docs/site --ignore=tests/site \
 	--ignore=tests/fuzz --ignore=tests/typing
 QUICK := -m "not slow"
@@ -41,7 +41,7 @@ test: $(VENV)/.installed # all tests but the long proofs; says what it fetches
 	$(BIN)/python $(PYTEST) $(QUICK) $(ALL)
 
 proofs: $(VENV)/.installed # what `make test` leaves out, and what it runs in a short form at full length
-	ROSENBLATT_PROOFS=1 $(BIN)/python $(PYTEST) -m "slow or long" tests --ignore=tests/site --ignore=tests/fuzz --ignore=tests/typing
+	ROSENBLATT_PROOFS=1 $(BIN)/python $(PYTEST) -m "slow or long or hypothesis" tests --ignore=tests/site --ignore=tests/fuzz --ignore=tests/typing
 
 # The oldest versions that pyproject.toml allows, on Python 3.11, and the newest that there are, pre-releases too.
 test-oldest: # the tests with the oldest versions that are allowed

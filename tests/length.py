@@ -1,15 +1,13 @@
 """How far a test goes: `make test` runs the short form of what `make proofs` runs at its full length.
 
-A test that has both forms is marked `long`. What has no short form is marked `slow`, and `make test` leaves it out.
+A test that has both forms is marked `long`, or `hypothesis`, which Hypothesis does by itself. What has no short form is
+marked `slow`, and `make test` leaves it out.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
 
-import pytest
 from hypothesis import settings
 
 LONG = os.environ.get("ROSENBLATT_PROOFS") == "1"
@@ -20,10 +18,6 @@ def up_to(most: int, *, short: int) -> int:
     return most if LONG else short
 
 
-def examples(most: int) -> Callable[[Any], Any]:
+def examples(most: int) -> settings:
     """Hypothesis tries so many examples in a proof, else a quarter of them."""
-
-    def mark(test: Any) -> Any:
-        return pytest.mark.long(settings(max_examples=up_to(most, short=most // 4))(test))
-
-    return mark
+    return settings(max_examples=up_to(most, short=most // 4))

@@ -35,7 +35,7 @@ from rosenblatt import (
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
 BRIEF = settings(
-    max_examples=up_to(25, short=5),
+    max_examples=up_to(25, short=4),
     stateful_step_count=16,
     deadline=None,
     derandomize=True,

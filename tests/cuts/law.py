@@ -3,7 +3,7 @@
     python tests/cuts/law.py SHIM.so [NAME ...]
     python tests/cuts/law.py SHIM.so -    # names from standard input, one per line, each answered at once
 
-Of each kind of cut it takes 4 of the calls, the first and the last among them; with ROSENBLATT_CUTS=all it takes every
+Of each kind of cut it takes 3 of the calls, the first and the last among them; with ROSENBLATT_CUTS=all it takes every
 call, which `make cuts` does.
 
 It runs under LD_PRELOAD=SHIM.so. For each path it forks once per call: the child is killed before the call, killed in
@@ -35,7 +35,7 @@ from paths import PATHS, WritePath, make_data
 MODES = {"killed": 1, "failed": 3, "torn": 4}
 OLD = b"what was there before\n" * 40
 MARK = ".rosenblatt-"
-FEW = 4
+FEW = 3
 
 
 class Cutter:

@@ -129,6 +129,7 @@ for dtype in (np.float32, np.float64):
 """
 
 
+@pytest.mark.slow
 def test_every_instruction_set_gives_the_same_bits() -> None:
     told = [
         subprocess.run(

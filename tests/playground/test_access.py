@@ -117,6 +117,7 @@ def test_the_story_can_be_presented(screen: Any) -> None:
     page.get_by_role("button", name="End presentation").click()
 
 
+@pytest.mark.slow
 def test_forced_colours_keep_the_moment_in_sight(visit: Any) -> None:
     page = visit("#data=and&learner=perceptron&step=20", forced_colors="active")
     colour = "(id) => getComputedStyle(document.getElementById(id)).backgroundColor"
@@ -231,6 +232,7 @@ def test_keys_alone_do_everything(screen: Any) -> None:
     press("Escape")
 
 
+@pytest.mark.slow
 def test_tab_reaches_every_control_in_a_visible_place(visit: Any) -> None:
     page = visit("#data=blobs&n=60&margin=0.3&seed=1&learner=perceptron&learner=PA-I&step=9")
     reached = []

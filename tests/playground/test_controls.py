@@ -64,6 +64,7 @@ def test_playing_and_its_speed(screen: Any) -> None:
     assert state(page)["speed"] == "1"
 
 
+@pytest.mark.slow
 def test_presets_and_their_sliders(screen: Any) -> None:
     page = screen("#data=blobs")
     for name in ["and", "or", "xor", "blobs", "moons", "circles", "three", "noise", "drift"]:
@@ -149,6 +150,7 @@ def test_points_are_added_moved_deleted_and_undone(screen: Any) -> None:
     assert page.locator("#board .regions path").count() == 3
 
 
+@pytest.mark.slow
 def test_a_finger_adds_and_moves_points(visit: Any) -> None:
     page = visit(AND, width=390, height=844, has_touch=True, is_mobile=True)
     points = page.locator("#board .points path")

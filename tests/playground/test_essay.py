@@ -45,6 +45,7 @@ def choose(screen: Any, name: str) -> None:
     screen.get_by_role("button", name=name).click()
 
 
+@pytest.mark.slow
 def test_the_page_opens_on_the_story_and_moves_by_itself(visit: Any) -> None:
     page = visit("", still=False, clock=True)
     screen = page.locator("#screen-learn")
@@ -67,6 +68,7 @@ def test_with_less_motion_asked_for_nothing_begins_by_itself(open_screen: Any) -
     choose(screen, "Pause")
 
 
+@pytest.mark.slow
 def test_learn_again_by_dragging_a_point(open_screen: Any) -> None:
     page, screen = open_screen("learn")
     drag(page, point(screen, 3), (30, 40), (20, 20))
@@ -196,6 +198,7 @@ def test_xor_by_uncrossing_the_diagonals(open_screen: Any) -> None:
     assert screen.locator("path.hull").count() == 0
 
 
+@pytest.mark.slow
 def test_noise_by_guessing_and_playing(open_screen: Any, node: Any) -> None:
     page, screen = open_screen("noise")
     assert screen.locator(".held .point").count() == 60
@@ -361,6 +364,7 @@ def test_what_belongs_together_lights_up_in_a_figure(open_screen: Any) -> None:
 
 
 @pytest.mark.parametrize("embed", ["race", ""])
+@pytest.mark.slow
 def test_a_figure_in_a_page_of_one_s_own(visit: Any, embed: str) -> None:
     page = visit("?embed=race" if embed else "?embed#data=xor&step=5", width=640, height=480)
     assert page.locator(".top").is_hidden()

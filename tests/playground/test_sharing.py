@@ -75,6 +75,7 @@ def test_a_broken_link_is_told_in_a_sentence(node: Any, link: str, sentence: str
     assert sentence in node("replay.js", "links", [link])[0]["error"]
 
 
+@pytest.mark.slow
 def test_a_broken_link_shows_the_start(visit: Any) -> None:
     page = visit("#data=blobs&n=many")
     said = page.inner_text("[role=alert]")
@@ -263,6 +264,7 @@ SEEN = """async (film) => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_film_is_a_webm_that_plays_as_long_as_the_story(screen: Any, browser: Any, tmp_path: Path) -> None:
     page = screen("#data=and&learner=perceptron&epochs=100&step=5")
     path = download(page, "Film of the run (WebM)", tmp_path)
