@@ -21,8 +21,10 @@ ALL := --doctest-modules --doctest-glob='*.md' --pyargs rosenblatt tests README.
 QUICK := -m "not slow"
 # Browsers, servers, clusters and commands in processes of their own, published data and long searches: not for every change.
 SLOW := tests/playground tests/golden tests/corners tests/benchmarks tests/nasty tests/cuts tests/docs tests/select tests/cluster \
-	tests/service tests/kills tests/teaching tests/cli/test_files.py tests/cli/test_use.py tests/cli/test_documented.py \
-	tests/models/test_export.py tests/learners/test_sklearn.py tests/theory/test_published.py tests/test_hostile_calls.py
+	tests/service tests/kills tests/teaching tests/plot tests/test_hostile_calls.py tests/models/test_export.py \
+	$(addprefix tests/cli/test_,files.py use.py documented.py predict.py products.py certify.py choice.py resume.py) \
+	$(addprefix tests/data/test_,cache.py npy.py ipc.py) tests/theory/test_published.py \
+	$(addprefix tests/learners/test_,sklearn.py files.py kernel_input.py)
 
 help: # this list
 	@sed -n "s/^\([a-z-]*\):.*# /\1:/p" $(MAKEFILE_LIST) | sort | column -t -s:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -83,7 +84,7 @@ def test_a_cache_is_known_by_the_content_of_the_data(tmp_path: Path) -> None:
 
 # Loaded once, for all runs: each is a process of its own, and they begin together.
 TOGETHER = f"""
-import os, sys
+import json, os, sys
 from pathlib import Path
 from rosenblatt.data import scan
 from rosenblatt.learners.files.run import FileRun
@@ -92,27 +93,33 @@ from rosenblatt.recipe import make_recipe
 
 {inspect.getsource(train)}
 
-words, runs = sys.argv[1:], []
-for at in range(0, len(words), 3):
-    runs.append(os.fork())
-    if runs[-1] == 0:
-        try:
-            train(*map(Path, words[at : at + 3]))
-            os._exit(0)
-        finally:
-            os._exit(1)
-sys.exit(any(os.waitpid(run, 0)[1] for run in runs))
+for line in sys.stdin:
+    words, runs = json.loads(line), []
+    for at in range(0, len(words), 3):
+        runs.append(os.fork())
+        if runs[-1] == 0:
+            try:
+                train(*map(Path, words[at : at + 3]))
+                os._exit(0)
+            finally:
+                os._exit(1)
+    if any([os.waitpid(run, 0)[1] for run in runs]):
+        sys.exit("a run failed")
 """
 
 
 def test_runs_that_share_a_cache_do_not_disturb_one_another(tmp_path: Path) -> None:
     paths = [write_rows(tmp_path / f"x{k}", 2000, seed=k) for k in range(2)]
     expected = [train(path, None, tmp_path / "m") for path in paths]
-    for turn in range(4):
-        cache = tmp_path / f"cache{turn}"
-        words = [str(word) for k in range(4) for word in (paths[k % 2], cache, tmp_path / f"m{k}")]
-        subprocess.run([sys.executable, "-c", TOGETHER, *words], check=True)
-        assert [(tmp_path / f"m{k}").read_bytes() for k in range(4)] == [expected[k % 2] for k in range(4)]
+    caches = [tmp_path / f"cache{turn}" for turn in range(4)]
+    models = [[tmp_path / f"m{turn}{k}" for k in range(4)] for turn in range(4)]
+    turns = [
+        json.dumps([str(word) for k in range(4) for word in (paths[k % 2], cache, written[k])])
+        for cache, written in zip(caches, models, strict=True)
+    ]
+    subprocess.run([sys.executable, "-c", TOGETHER], input="\n".join(turns), text=True, check=True)
+    for cache, written in zip(caches, models, strict=True):
+        assert [model.read_bytes() for model in written] == [expected[k % 2] for k in range(4)]
         assert sorted(p.suffix for p in cache.iterdir()) == [".blocks", ".blocks"]
 
 
