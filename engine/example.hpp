@@ -30,9 +30,10 @@ ALWAYS_INLINE bool take_step(const Rule& rule, std::int64_t i, const Verdict& ve
   return true;
 }
 
-// step(i, verdict, weight, c) says whether the weights changed; after(c, mistake, update) is told of the example's end.
+// Have the weights changed? step(i, verdict, weight, c) says so; after(c, mistake, update) is told of the example's
+// end.
 template <class Task, class Step, class After>
-ALWAYS_INLINE void learn_example(const Task& task, double reach, std::int64_t i, const Verdict& verdict, bool shrinks,
+ALWAYS_INLINE bool learn_example(const Task& task, double reach, std::int64_t i, const Verdict& verdict, bool shrinks,
                                  Counters& c, double& mistake_weight, Step&& step, After&& after) {
   bool update = false;
   if (!(verdict.margin > reach)) {
@@ -45,6 +46,7 @@ ALWAYS_INLINE void learn_example(const Task& task, double reach, std::int64_t i,
   c.survived = update || shrinks ? 1 : c.survived + 1;  // a penalty changes the weights with every row
   ++c.seen;
   after(c, verdict.mistake, update);
+  return update;
 }
 
 }  // namespace rosenblatt

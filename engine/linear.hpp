@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ahead.hpp"
 #include "example.hpp"
 #include "loops.hpp"
 #include "steps.hpp"
@@ -17,24 +18,29 @@
 namespace rosenblatt {
 
 // Calls visit(i, scores), one score per weight row, for a part of an order, and before(i) ahead of each row; `one`:
-// there is a single weight row, whose product with row i is dot(i, next).
+// there is a single weight row, whose product with row i is dot(i, next). `alone`: before(i) may change the weights.
+// A visit that may change them says which.
 template <bool one, class Rows, class Before, class Dot, class Visit>
 ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows> model, Poll& poll,
-                                  Before&& before, Dot&& dot, Visit&& visit) {
-  const std::int64_t K = one ? 1 : model.K;
-  std::vector<typename Rows::Value> raw(one ? 0 : K);
-  std::vector<double> scores(one ? 0 : K);
-  for_each_row(rows, order, part, K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-    if constexpr (one) {
+                                  bool alone, Before&& before, Dot&& dot, Visit&& visit) {
+  if constexpr (one) {
+    for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
       const double score = static_cast<double>(dot(i, next)) + model.intercept[0];
       visit(i, &score);
-    } else {
+    });
+  } else {
+    Ahead<Rows> ahead(rows, order, part, model.weights, model.K, alone);
+    std::vector<double> scores(model.K);
+    for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
       before(i);
-      rows.scores(i, model.weights, K, raw.data(), next);
-      for (std::int64_t k = 0; k < K; ++k) scores[k] = static_cast<double>(raw[k]) + model.intercept[k];
-      visit(i, scores.data());
-    }
-  });
+      const auto* raw = ahead.scores(i, next);
+      for (std::int64_t k = 0; k < model.K; ++k) scores[k] = static_cast<double>(raw[k]) + model.intercept[k];
+      if constexpr (std::is_void_v<decltype(visit(i, scores.data()))>)
+        visit(i, scores.data());
+      else
+        ahead.take_again(visit(i, scores.data()));
+    });
+  }
 }
 
 // The same, and nothing else.
@@ -42,7 +48,7 @@ template <bool one, class Rows, class Visit>
 ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows> model, Poll& poll,
                                   Visit&& visit) {
   for_each_score<one>(
-      rows, order, part, model, poll, [](std::int64_t) {},
+      rows, order, part, model, poll, false, [](std::int64_t) {},
       [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA { return rows.dot(i, model.weights, next); }, visit);
 }
 
@@ -88,7 +94,7 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
     return count_mistakes(given_rows, given, order, Linear<Rows>(state), limit, poll);
   };
   for_each_score<Task::one_row>(
-      rows, order, part, Linear<Rows>(state), poll,
+      rows, order, part, Linear<Rows>(state), poll, shrunk != nullptr,
       [&](std::int64_t i) INLINE_LAMBDA {
         if constexpr (watched)
           if (shrunk) shrunk->bring_row(rows, i, state.weights, state.K, c.seen);
@@ -99,13 +105,16 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
         return rows.dot(i, state.weights, next);
       },
       [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
-        learn_example(
-            task, reach, i, task.of(scores, i), watched && shrunk, c, mistake_weight,
-            [&](std::int64_t at, const Verdict& verdict, double weight, const Counters& counted)
-                INLINE_LAMBDA { return steps.take(at, verdict, weight, counted); },
-            [&](Counters& counted, bool mistake, bool update) INLINE_LAMBDA {
-              if constexpr (watched) std::visit([&](auto& kept) { kept.after(counted, mistake, update, check); }, keep);
+        const Verdict verdict = task.of(scores, i);
+        [[maybe_unused]] const bool update = learn_example(
+            task, reach, i, verdict, watched && shrunk, c, mistake_weight,
+            [&](std::int64_t at, const Verdict& judged, double weight, const Counters& counted)
+                INLINE_LAMBDA { return steps.take(at, judged, weight, counted); },
+            [&](Counters& counted, bool mistake, bool changed) INLINE_LAMBDA {
+              if constexpr (watched)
+                std::visit([&](auto& kept) { kept.after(counted, mistake, changed, check); }, keep);
             });
+        if constexpr (!Task::one_row) return update ? Changed{verdict.gain, verdict.lose} : Changed{};
       });
   *state.counters = c;
   *state.mistake_weight = mistake_weight;

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-
+#include <type_traits>
 #include <vector>
 
 #include "lanes.hpp"
@@ -239,25 +239,32 @@ class Opened {
   std::vector<typename Rows::Value> room_;
 };
 
-enum class Structure { sound, unsorted, broken };
-
-// CSR arrays come from outside. Broken: starts that fall or leave the arrays, or a column that does not exist.
-// Unsorted: columns of a row that do not rise strictly, so some may stand twice and ‖x‖² would be wrong.
+// CSR arrays come from outside. Do all starts lie within the values and never fall, and do all columns exist?
 template <class T, class Index>
-Structure structure_of(const SparseRows<T, Index>& rows, std::int64_t stored) {
-  if (rows.starts[0] < 0 || rows.starts[rows.count] > stored) return Structure::broken;
-  for (std::int64_t i = 0; i < rows.count; ++i)
-    if (rows.starts[i + 1] < rows.starts[i]) return Structure::broken;
-  bool sorted = true;
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    const Index begin = rows.starts[i], end = rows.starts[i + 1];
-    int outside = 0, falls = 0;
-    for (Index p = begin; p < end; ++p) outside |= (rows.indices[p] < 0) | (rows.indices[p] >= rows.features);
-    for (Index p = begin; p + 1 < end; ++p) falls |= rows.indices[p] >= rows.indices[p + 1];
-    if (outside) return Structure::broken;
-    if (falls) sorted = false;
+bool lies_within(const SparseRows<T, Index>& rows, std::int64_t stored) {
+  using Unsigned = std::make_unsigned_t<Index>;
+  const Index begin = rows.starts[0], end = rows.starts[rows.count];
+  if (begin < 0 || end > stored) return false;
+  bool falls = false;
+  for (std::int64_t i = 0; i < rows.count; ++i) falls |= rows.starts[i + 1] < rows.starts[i];
+  if (falls) return false;
+  Unsigned largest = 0;  // a column below 0 is a very large one
+  for (Index p = begin; p < end; ++p) largest = std::max(largest, static_cast<Unsigned>(rows.indices[p]));
+  return begin == end || largest < static_cast<std::uint64_t>(rows.features);
+}
+
+// Do the columns of every row rise strictly? If not some may stand twice, and ‖x‖² would be wrong. Where they do not
+// rise is counted over all values at once, and between rows, where they need not: short rows have no loop of their own.
+template <class T, class Index>
+bool columns_rise(const SparseRows<T, Index>& rows) {
+  const Index begin = rows.starts[0], end = rows.starts[rows.count];
+  std::int64_t falls = 0, between = 0;
+  for (Index p = begin; p + 1 < end; ++p) falls += rows.indices[p] >= rows.indices[p + 1];
+  for (std::int64_t i = 1; i < rows.count; ++i) {
+    const Index first = rows.starts[i];
+    if (begin < first && first < rows.starts[i + 1]) between += rows.indices[first - 1] >= rows.indices[first];
   }
-  return sorted ? Structure::sound : Structure::unsorted;
+  return falls == between;
 }
 
 }  // namespace rosenblatt

@@ -80,9 +80,7 @@ struct Steps {
     return {rows, state, chosen, std::get_if<Average>(&keep)};
   }
 
-  [[gnu::noinline]] static double squared_norm(const Rows& rows, std::int64_t i) {
-    return static_cast<double>(rows.squared_norm(i));
-  }
+  static double squared_norm(const Rows& rows, std::int64_t i) { return static_cast<double>(rows.squared_norm(i)); }
   [[gnu::noinline]] static void tell(const Rows& rows, Keep& keep, std::int64_t i, double step, std::int64_t gain,
                                      std::int64_t lose, std::int64_t seen, std::int64_t survived) {
     Counters c{};

@@ -47,24 +47,6 @@ inline std::int64_t product(std::int64_t a, std::int64_t b) {
   return found;
 }
 
-// Do all starts lie within the values, and all columns within the features?
-template <class View>
-bool lies_within(const View& rows, std::int64_t stored) {
-  if constexpr (View::sparse) {
-    using Index = std::decay_t<decltype(rows.starts[0])>;
-    using Unsigned = std::make_unsigned_t<Index>;
-    if (rows.starts[0] < 0 || rows.starts[rows.count] > stored) return false;
-    bool falls = false;
-    for (std::int64_t i = 0; i < rows.count; ++i) falls |= rows.starts[i + 1] < rows.starts[i];
-    if (falls) return false;
-    Unsigned largest = 0;  // a column below 0 is a very large one
-    for (Index p = rows.starts[0]; p < rows.starts[rows.count]; ++p)
-      largest = std::max(largest, static_cast<Unsigned>(rows.indices[p]));
-    return rows.starts[0] == rows.starts[rows.count] || largest < static_cast<std::uint64_t>(rows.features);
-  }
-  return true;
-}
-
 // Rows as Python holds them: a view, and the arrays that it looks into, kept alive.
 class Rows {
  public:
@@ -76,7 +58,12 @@ class Rows {
   // To be read, which starts that point outside of the values would not allow. They are looked at once.
   const AnyRows& view() const {
     if (bounds_ == Bounds::unknown) {
-      const bool sound = std::visit([&](const auto& r) { return lies_within(r, stored_); }, view_);
+      const bool sound = std::visit(
+          [&](const auto& r) {
+            if constexpr (std::decay_t<decltype(r)>::sparse) return lies_within(r, stored_);
+            return true;
+          },
+          view_);
       found(sound);
     }
     if (bounds_ == Bounds::broken)

@@ -160,24 +160,27 @@ auto ask(const Rows& rows, F&& f) {
 
 // "sound", "unsorted" or "broken".
 std::string structure(Rows& rows, std::int64_t stored) {
-  Structure found = Structure::sound;
+  bool within = true, rise = true;
   {
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& r) {
-          if constexpr (std::decay_t<decltype(r)>::sparse) found = structure_of(r, std::min(stored, rows.stored()));
+          if constexpr (std::decay_t<decltype(r)>::sparse) {
+            within = lies_within(r, std::min(stored, rows.stored()));
+            rise = within && columns_rise(r);
+          }
         },
         rows.unchecked());
   }
-  rows.found(found != Structure::broken);
-  return found == Structure::sound ? "sound" : found == Structure::unsorted ? "unsorted" : "broken";
+  rows.found(within);
+  return !within ? "broken" : rise ? "sound" : "unsorted";
 }
 
 nb::tuple sorted_columns(const Rows& rows) {
   return std::visit(
       [&]<class View>(const View& r) -> nb::tuple {
         if constexpr (View::sparse) {
-          if (structure_of(r, r.starts[r.count]) == Structure::broken) throw nb::value_error("rows: are broken");
+          if (!lies_within(r, r.starts[r.count])) throw nb::value_error("rows: are broken");
           const std::size_t stored = static_cast<std::size_t>(r.starts[r.count] - r.starts[0]);
           std::vector<typename View::Value> values(stored);
           std::vector<std::decay_t<decltype(r.starts[0])>> indices(stored);
