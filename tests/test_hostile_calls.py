@@ -42,6 +42,6 @@ assert not never, f"never refused: {never}"
 def test_no_call_ends_the_process() -> None:
     """The arrays lie against pages that may not be touched; the last line of the output names the call that crashed."""
     done = subprocess.run(
-        [sys.executable, "-c", CODE, str(HERE), str(up_to(200, short=40))], capture_output=True, text=True
+        [sys.executable, "-c", CODE, str(HERE), str(up_to(100, short=40))], capture_output=True, text=True
     )
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-600:]}"

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 @pytest.mark.long
 def test_killed_runs_are_resumed_to_the_same_bytes() -> None:
     """In a process of its own, since it forks. A run counts only if it was killed with a checkpoint, before its end."""
-    kills = up_to(100, short=5)
+    kills = up_to(40, short=5)
     done = subprocess.run([sys.executable, str(HERE / "kills.py"), str(kills)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     last = done.stdout.splitlines()[-1]

@@ -1,6 +1,6 @@
 """Clients learn and predict while the server is killed again and again: nothing acknowledged is lost or learned twice.
 
-`make test` kills it 6 times, `make proofs` 40 times, `make torture` 200 times.
+`make test` kills it 6 times, `make proofs` 20 times, `make torture` 200 times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rosenblatt.models.file import load
 from rosenblatt.service.client import Client, ServiceError
 from rosenblatt.service.replay import replay
 
-KILLS = int(os.environ.get("ROSENBLATT_KILLS", up_to(40, short=6)))
+KILLS = int(os.environ.get("ROSENBLATT_KILLS", up_to(20, short=6)))
 CLIENTS = 4
 LABELS = ("spam", "ham", "eggs")
 
