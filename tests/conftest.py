@@ -15,9 +15,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from length import up_to
 from missing import missing
 
-settings.register_profile("rosenblatt", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile(
+    "rosenblatt",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=up_to(100, short=30),
+)
 settings.load_profile("rosenblatt")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from length import up_to
+
 HERE = Path(__file__).parent / "fuzz"
 CODE = """
 import collections, random, resource, sys
@@ -34,7 +38,10 @@ assert not never, f"never refused: {never}"
 """
 
 
+@pytest.mark.long
 def test_no_call_ends_the_process() -> None:
     """The arrays lie against pages that may not be touched; the last line of the output names the call that crashed."""
-    done = subprocess.run([sys.executable, "-c", CODE, str(HERE), "40"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, str(HERE), str(up_to(100, short=40))], capture_output=True, text=True
+    )
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-600:]}"

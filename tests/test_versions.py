@@ -20,7 +20,7 @@ def bounds() -> dict[str, str]:
     needed = [*project["dependencies"], *extras["test"]]
     for name in re.findall(r"rosenblatt\[([\w,]+)\]", " ".join(extras["test"]))[0].split(","):
         needed += extras[name]
-    found = (re.fullmatch(r"([\w-]+)>=([\d.]+).*", each) for each in needed)
+    found = (re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+).*", each) for each in needed)
     return {each[1]: each[2] for each in found if each}
 
 

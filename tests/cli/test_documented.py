@@ -118,7 +118,7 @@ def type_in(installed: Path, folder: Path, command: str) -> subprocess.Popen[str
     )
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["README.md", pytest.param("docs/command.md", marks=pytest.mark.slow)])
 def test_the_commands_of_a_page_run_in_its_order(installed: Path, folder: Path, page: str) -> None:
     told = [command for where, command in commands() if where == page]
     assert len(told) >= 3

@@ -133,7 +133,7 @@ def test_a_redirection_that_would_overwrite_an_input_is_refused(
 
 
 @pytest.mark.parametrize(("where", "code"), [(">&-", 1), ("> /dev/full", 1), ("| true", 0), ("2>&-", 0)])
-@pytest.mark.parametrize("verb", ["predict", "evaluate", "inspect"])
+@pytest.mark.parametrize("verb", ["predict", pytest.param("evaluate", marks=pytest.mark.slow), "inspect"])
 def test_a_standard_output_that_is_closed_or_full(rows: Path, model: Path, where: str, code: int, verb: str) -> None:
     words = " ".join(map(str, [*COMMAND, verb, model, *([rows] if verb != "inspect" else [])]))
     done = subprocess.run(

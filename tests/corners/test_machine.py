@@ -19,6 +19,7 @@ from interleave import interleave
 from sklearn.base import clone
 
 from learners import KERNEL, LINEAR, PROBABLE, answers, assert_same, rows, same
+from length import up_to
 from rosenblatt import (
     AveragedPerceptron,
     PassiveAggressive,
@@ -31,10 +32,10 @@ from rosenblatt import (
     save,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
 BRIEF = settings(
-    max_examples=25,
+    max_examples=up_to(25, short=4),
     stateful_step_count=16,
     deadline=None,
     derandomize=True,

@@ -16,6 +16,8 @@ import sklearn.linear_model
 
 import rosenblatt
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(sklearn.linear_model.__file__).parent / "tests"
 PERCEPTRON = "test_perceptron.py", "Perceptron"
 PASSIVE = "test_passive_aggressive.py", "PassiveAggressiveClassifier, PassiveAggressiveRegressor"

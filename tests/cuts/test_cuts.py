@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,19 +39,41 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-# The same writer as of all others, behind pictures and proofs that take their time.
-SLOW = {"trace", "certificate", "comparison", "animation as a page", "animation as pictures", "report of training"}
+@pytest.fixture(scope="module")
+def law(shim: Path) -> Iterator[subprocess.Popen[str]]:
+    """One process for all paths: to start it takes longer than most of them."""
+    environment = os.environ | {"LD_PRELOAD": str(shim), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, str(HERE / "law.py"), str(shim), "-"]
+    with subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+
+
+# The same writer as of all others, behind pictures and proofs that take their time, or in one more format.
+SLOW = {
+    "trace",
+    "certificate",
+    "comparison",
+    "animation as a page",
+    "animation as pictures",
+    "report of training",
+    "copy of the playground",
+    "tuned model",
+    "predictions as tsv",
+    "predictions as txt",
+    "predictions as jsonl",
+}
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(path.name, marks=[pytest.mark.slow] * (path.name in SLOW)) for path in PATHS]
 )
-def test_old_or_new_wherever_it_is_cut(name: str, shim: Path) -> None:
-    environment = os.environ | {"LD_PRELOAD": str(shim), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    words = [sys.executable, str(HERE / "law.py"), str(shim), name]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True)
-    found = json.loads(done.stdout or "{}")
-    assert found, done.stderr
+def test_old_or_new_wherever_it_is_cut(name: str, law: subprocess.Popen[str]) -> None:
+    assert law.stdin is not None
+    assert law.stdout is not None
+    law.stdin.write(name + "\n")
+    law.stdin.flush()
+    found = json.loads(law.stdout.readline() or "{}")
+    assert found["path"] == name
     assert found["broken"] == []
     # A law that cuts nothing, or always too early or too late, would hold for anything.
     assert found["cuts"] >= 8

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+from length import examples
 from rosenblatt import engine, train
 from rosenblatt.data import iter_batches, read, scan
 from rosenblatt.data.lines import LineEncoder
@@ -68,7 +69,7 @@ def test_svmlight_as_sklearn_writes_it(tmp_path):
     check_same_as_sklearn(tmp_path / "x")
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.one_of(st.floats(-1e100, 1e100), st.decimals(-(10**90), 10**90, allow_nan=False, allow_infinity=False)))
 def test_numbers_are_those_of_float(value):
     for text in (str(value), f"{float(value):.20e}", f"{float(value):.3f}", f"+{abs(float(value))!r}"):
@@ -76,7 +77,7 @@ def test_numbers_are_those_of_float(value):
             assert rows_of(parse(f"1 1:{text}"))[0][1].hex() == float(text).hex()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(
         st.tuples(

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from length import up_to
+
 HERE = Path(__file__).parent
 
 
+@pytest.mark.long
 def test_ctrl_c_at_random_moments_is_one_sentence_or_silence() -> None:
-    done = subprocess.run([sys.executable, str(HERE / "interrupts.py"), "10"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(HERE / "interrupts.py"), str(up_to(40, short=4))], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", 0 wrong:" in done.stdout.splitlines()[-1]
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_svmlight_file
 from sklearn.preprocessing import minmax_scale
 
+from length import examples
 from rosenblatt import AROW, Perceptron, engine, textbook
 from rosenblatt.errors import ParameterError
 
@@ -61,7 +62,7 @@ def learner(problem: dict[str, Any], **options: Any) -> AROW:
     return AROW(r=problem["r"], fit_intercept=problem["fit_intercept"], shuffle=False, **options)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(problems(), st.sampled_from(["dense", "sparse"]))
 def test_equals_the_textbook(problem: dict[str, Any], layout: str) -> None:
     expected = by_the_book(problem)
@@ -128,6 +129,7 @@ for dtype in (np.float32, np.float64):
 """
 
 
+@pytest.mark.slow
 def test_every_instruction_set_gives_the_same_bits() -> None:
     told = [
         subprocess.run(

@@ -11,12 +11,13 @@ import pandas
 import polars
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import rosenblatt
 from few_epochs import FEW_EPOCHS
+from length import examples
 from peaks import PEAK
 from rosenblatt import (
     AutoPerceptron,
@@ -136,7 +137,7 @@ def test_rows_so_long_that_no_window_is_loaded():
     assert_array_equal(ours.coef_, Perceptron(max_iter=1, tol=None).fit(X, y).coef_)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_any_cut_of_columns_of_any_types(data):
     count = data.draw(st.integers(1, 200))
@@ -285,7 +286,7 @@ print(peak() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a process has held")
-@pytest.mark.parametrize("kind", ["arrow", "fortran"])
+@pytest.mark.parametrize("kind", [pytest.param("arrow", marks=pytest.mark.slow), "fortran"])
 def test_200_megabytes_are_not_doubled(kind):
     done = subprocess.run([sys.executable, "-c", MEASURED, kind], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 100  # MB: labels, orders, scores, a window

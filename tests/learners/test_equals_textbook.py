@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from length import examples
 from rosenblatt import engine, textbook
 from rosenblatt.data import as_table
 from rosenblatt.learners.state.state import State
@@ -158,7 +159,7 @@ def votes_by_textbook(case: Case, trace: list[textbook.Step]) -> list[list[float
     return out
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(
     cases(), st.sampled_from(KEEP_NAMES), st.sampled_from(LAYOUTS), st.sampled_from(["float32", "float64"]), st.data()
 )
@@ -192,7 +193,7 @@ def is_decided(step: textbook.Step, rounding: float) -> bool:
     return min(close) > rounding
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(
     cases(),
     st.sampled_from(["PA", "PA-I", "PA-II", "normalised"]),
@@ -217,7 +218,7 @@ def test_rules_that_divide_by_the_norm(case: Case, name: Any, C: float, keep: An
 EXACT_PENALTIES = [Penalty(0.5), Penalty(1.0, 0.5), Penalty(1.0, 0.125), Penalty(0.5, 0.25)]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(cases(), st.sampled_from(EXACT_PENALTIES), st.sampled_from(["last", "average"]), st.sampled_from(LAYOUTS))
 def test_penalties(case: Case, penalty: Penalty, keep: Any, layout: str) -> None:
     rule = Rule(eta0=0.5, penalty=penalty)
@@ -234,7 +235,7 @@ def test_penalties(case: Case, penalty: Penalty, keep: Any, layout: str) -> None
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     cases(),
     st.sampled_from(["perceptron", "PA", "PA-I", "PA-II"]),
@@ -275,7 +276,7 @@ def test_a_penalty_that_changes_counts_from_then_on() -> None:
     np.testing.assert_allclose(state.answer().weights, mean[:, :-1], rtol=1e-12)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(cases(), st.sampled_from(LAYOUTS))
 def test_the_pocket_and_convergence_through_fit(case: Case, layout: str) -> None:
     """`fit` without shuffling is `textbook.learn` over the rows in order: the pocket, the history, the reason."""

@@ -259,6 +259,7 @@ def test_threads_and_early_stopping_give_the_same_bits(keep: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_instruction_set_gives_the_same_bits() -> None:
     if engine.ISA == "baseline":
         pytest.skip("this CPU has the baseline instruction set only")

@@ -197,7 +197,12 @@ def test_large_counters_do_not_stop() -> None:
 
 
 @pytest.mark.parametrize(
-    "learner", ["Perceptron()", "VotedPerceptron()", "PassiveAggressive(multiclass='ovr', n_jobs=2)"]
+    "learner",
+    [
+        pytest.param("Perceptron()", marks=pytest.mark.slow),
+        pytest.param("VotedPerceptron()", marks=pytest.mark.slow),
+        "PassiveAggressive(multiclass='ovr', n_jobs=2)",
+    ],
 )
 def test_ctrl_c_stops_learning(learner: str) -> None:
     script = f"""

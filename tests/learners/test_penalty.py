@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 
+from length import examples
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, Sweep, VotedPerceptron, engine, textbook
 from rosenblatt.data import as_table
 from rosenblatt.errors import ParameterError
@@ -23,7 +24,7 @@ from rosenblatt.recipe.rules import Penalty, Rule
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.floats(-100, 100),
     st.integers(0, 3000),

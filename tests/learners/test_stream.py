@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from family import LINEAR
+from length import examples
 from rosenblatt import AveragedPerceptron, PassiveAggressive, Perceptron, textbook
 
 # A stream knows its features by name; the tests compare it with arrays, which have none.
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 every_learner = pytest.mark.parametrize("learner", [make() for make in LINEAR.values()], ids=LINEAR)
 
-examples = st.lists(
+streams = st.lists(
     st.tuples(
         st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-3, 3).map(float), max_size=5),
         st.sampled_from(["x", "y", "z"]),
@@ -30,8 +31,8 @@ examples = st.lists(
 
 
 @every_learner
-@settings(max_examples=40)
-@given(examples)
+@examples(40)
+@given(streams)
 def test_learn_one_is_partial_fit_with_a_column_a_name(
     learner: Any, stream: list[tuple[dict[str, float], str]]
 ) -> None:
@@ -177,7 +178,7 @@ def test_a_single_label_is_predicted_until_another_comes() -> None:
 
 @pytest.mark.parametrize("learner", [Perceptron(), AveragedPerceptron(), PassiveAggressive()], ids=repr)
 @given(data=st.data())
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_names_are_equal_by_value_whatever_objects_and_order_they_come_in(learner: Any, data: Any) -> None:
     """Columns are remembered by place and object: no reuse of a dict, an object or an order may show in the weights."""
     named, numbered = clone(learner), clone(learner)

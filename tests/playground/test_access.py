@@ -67,8 +67,14 @@ def test_the_main_states_of_the_lab(screen: Any, name: str) -> None:
     assert seen(page) == []
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [
+        pytest.param(size, dark, marks=[pytest.mark.slow] * ((size, dark) not in (("phone", False), ("laptop", True))))
+        for size in SIZES
+        for dark in (False, True)
+    ],
+)
 def test_every_screen_of_the_story(screen: Any, size: str, dark: bool) -> None:
     """All figures at once: every name, contrast and size, no text over another, no scrolling sideways."""
     width, height = SIZES[size]
@@ -111,12 +117,14 @@ def test_the_story_can_be_presented(screen: Any) -> None:
     page.get_by_role("button", name="End presentation").click()
 
 
+@pytest.mark.slow
 def test_forced_colours_keep_the_moment_in_sight(visit: Any) -> None:
     page = visit("#data=and&learner=perceptron&step=20", forced_colors="active")
     colour = "(id) => getComputedStyle(document.getElementById(id)).backgroundColor"
     assert page.evaluate(colour, "now") != page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
+@pytest.mark.slow
 def test_the_tools_are_beside_the_plane_on_every_screen(screen: Any) -> None:
     for width, height in [(1280, 720), (640, 360), (390, 844), (820, 1180)]:
         page = screen("#data=blobs&step=9", width=width, height=height)
@@ -224,6 +232,7 @@ def test_keys_alone_do_everything(screen: Any) -> None:
     press("Escape")
 
 
+@pytest.mark.slow
 def test_tab_reaches_every_control_in_a_visible_place(visit: Any) -> None:
     page = visit("#data=blobs&n=60&margin=0.3&seed=1&learner=perceptron&learner=PA-I&step=9")
     reached = []

@@ -35,6 +35,7 @@ def test_time_goes_by_hand(screen: Any) -> None:
     assert 25 <= int(page.input_value("#time")) <= 29
 
 
+@pytest.mark.slow
 def test_a_sliding_boundary_arrives_where_a_still_one_is(screen: Any) -> None:
     paths = []
     for motion in ("reduce", "no-preference"):
@@ -63,6 +64,7 @@ def test_playing_and_its_speed(screen: Any) -> None:
     assert state(page)["speed"] == "1"
 
 
+@pytest.mark.slow
 def test_presets_and_their_sliders(screen: Any) -> None:
     page = screen("#data=blobs")
     for name in ["and", "or", "xor", "blobs", "moons", "circles", "three", "noise", "drift"]:
@@ -148,6 +150,7 @@ def test_points_are_added_moved_deleted_and_undone(screen: Any) -> None:
     assert page.locator("#board .regions path").count() == 3
 
 
+@pytest.mark.slow
 def test_a_finger_adds_and_moves_points(visit: Any) -> None:
     page = visit(AND, width=390, height=844, has_touch=True, is_mobile=True)
     points = page.locator("#board .points path")
@@ -161,6 +164,7 @@ def test_a_finger_adds_and_moves_points(visit: Any) -> None:
     assert page.inner_text("#status").startswith("Row 5, class 1")
 
 
+@pytest.mark.slow
 def test_every_option_of_a_learner(screen: Any) -> None:
     page = screen("#data=noise&n=40&noise=0.3&learner=perceptron&epochs=20&step=30")
     form = page.locator("#learners")

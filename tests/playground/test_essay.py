@@ -45,6 +45,7 @@ def choose(screen: Any, name: str) -> None:
     screen.get_by_role("button", name=name).click()
 
 
+@pytest.mark.slow
 def test_the_page_opens_on_the_story_and_moves_by_itself(visit: Any) -> None:
     page = visit("", still=False, clock=True)
     screen = page.locator("#screen-learn")
@@ -56,6 +57,7 @@ def test_the_page_opens_on_the_story_and_moves_by_itself(visit: Any) -> None:
     assert screen.get_by_role("button", name="Play again").count() == 1
 
 
+@pytest.mark.slow
 def test_with_less_motion_asked_for_nothing_begins_by_itself(open_screen: Any) -> None:
     page, screen = open_screen("many")
     page.wait_for_timeout(300)
@@ -66,6 +68,7 @@ def test_with_less_motion_asked_for_nothing_begins_by_itself(open_screen: Any) -
     choose(screen, "Pause")
 
 
+@pytest.mark.slow
 def test_learn_again_by_dragging_a_point(open_screen: Any) -> None:
     page, screen = open_screen("learn")
     drag(page, point(screen, 3), (30, 40), (20, 20))
@@ -123,6 +126,7 @@ def test_on_a_phone_too_w_has_the_scale_of_the_grid(screen: Any) -> None:
         assert page.locator(f"#screen-{name} .inset").count() == 0
 
 
+@pytest.mark.slow
 def test_the_update_is_told_as_a_story(visit: Any) -> None:
     """The ring flashes, the vector travels from the point to the tip of w, then w swings and the score counts."""
     page = visit("#scene=arrow", still=False)
@@ -194,6 +198,7 @@ def test_xor_by_uncrossing_the_diagonals(open_screen: Any) -> None:
     assert screen.locator("path.hull").count() == 0
 
 
+@pytest.mark.slow
 def test_noise_by_guessing_and_playing(open_screen: Any, node: Any) -> None:
     page, screen = open_screen("noise")
     assert screen.locator(".held .point").count() == 60
@@ -278,6 +283,7 @@ def test_a_link_to_a_screen_opens_that_screen_and_keys_go_on(visit: Any) -> None
         page.get_by_text(f'The story has no screen "{wrong}".').wait_for()
 
 
+@pytest.mark.slow
 def test_the_story_leaves_one_s_work_in_the_lab_alone(visit: Any) -> None:
     page = visit("#data=moons&learner=PA-I&epochs=9&step=40&speed=30")
     box = page.locator("#board .plane").bounding_box()
@@ -358,6 +364,7 @@ def test_what_belongs_together_lights_up_in_a_figure(open_screen: Any) -> None:
 
 
 @pytest.mark.parametrize("embed", ["race", ""])
+@pytest.mark.slow
 def test_a_figure_in_a_page_of_one_s_own(visit: Any, embed: str) -> None:
     page = visit("?embed=race" if embed else "?embed#data=xor&step=5", width=640, height=480)
     assert page.locator(".top").is_hidden()

@@ -212,6 +212,7 @@ def test_the_mistakes_add_up_upwards_with_four_learners_on_a_phone(screen: Any) 
         assert heights[0] - heights[-1] > 12
 
 
+@pytest.mark.slow
 def test_every_option_has_a_sentence(screen: Any) -> None:
     page = screen("#data=blobs&learner=margin&epochs=100&step=0")
     if not page.locator("#options[open]").count():

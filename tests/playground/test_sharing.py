@@ -75,6 +75,7 @@ def test_a_broken_link_is_told_in_a_sentence(node: Any, link: str, sentence: str
     assert sentence in node("replay.js", "links", [link])[0]["error"]
 
 
+@pytest.mark.slow
 def test_a_broken_link_shows_the_start(visit: Any) -> None:
     page = visit("#data=blobs&n=many")
     said = page.inner_text("[role=alert]")
@@ -223,6 +224,7 @@ def test_the_python_lines_take_any_names_of_classes(node: Any, classes: list[str
     assert np.allclose(model.coef_, np.array(run["weights"])[:, :2])
 
 
+@pytest.mark.slow
 def test_the_film_is_a_gif_with_a_frame_for_every_update(screen: Any, tmp_path: Path) -> None:
     page = screen("#data=and&learner=perceptron&epochs=100&step=5")
     path = download(page, "Film of the run (GIF)", tmp_path)
@@ -262,6 +264,7 @@ SEEN = """async (film) => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_film_is_a_webm_that_plays_as_long_as_the_story(screen: Any, browser: Any, tmp_path: Path) -> None:
     page = screen("#data=and&learner=perceptron&epochs=100&step=5")
     path = download(page, "Film of the run (WebM)", tmp_path)
@@ -283,6 +286,7 @@ def test_the_film_is_a_webm_that_plays_as_long_as_the_story(screen: Any, browser
     assert seen["low"][0] > seen["low"][2] + 5, "orange at the lower left"
 
 
+@pytest.mark.slow
 def test_without_an_encoder_the_page_says_so(visit: Any) -> None:
     page = visit("#data=and&step=5")
     page.evaluate("delete globalThis.VideoEncoder")

@@ -239,6 +239,7 @@ for dtype in (np.float32, np.float64):
 """
 
 
+@pytest.mark.slow
 def test_every_instruction_set_and_number_of_threads_gives_the_same_bits() -> None:
     told = [
         subprocess.run(

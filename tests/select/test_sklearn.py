@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from length import LONG
 from rosenblatt import (
     AROW,
     AutoPerceptron,
@@ -30,10 +31,10 @@ from rosenblatt import (
 )
 
 ESTIMATORS = [
-    Sweep([AveragedPerceptron(), AROW()]),
-    Sweep([AveragedPerceptron(), AROW()], choose="progressive", n_jobs=1),
-    Calibrated(AveragedPerceptron()),
-    Calibrated(VotedPerceptron(), calibrate="vote"),
+    Sweep([AveragedPerceptron(max_iter=20), AROW(max_iter=20)]),
+    Sweep([AveragedPerceptron(max_iter=20), AROW(max_iter=20)], choose="progressive", n_jobs=1),
+    Calibrated(AveragedPerceptron(max_iter=20)),
+    Calibrated(VotedPerceptron(max_iter=20), calibrate="vote"),
 ]
 TOGETHER = [
     AutoPerceptron(n_jobs=1),
@@ -57,8 +58,11 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 
 
 @unfinished
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    ESTIMATORS if LONG else [ESTIMATORS[0], ESTIMATORS[2]], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 

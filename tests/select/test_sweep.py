@@ -39,7 +39,7 @@ LEARNERS = [
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("layout", ["dense", "float32", "sparse"])
+@pytest.mark.parametrize("layout", ["dense", pytest.param("float32", marks=pytest.mark.slow), "sparse"])
 @pytest.mark.parametrize("choose", ["holdout", "progressive"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_each_equals_itself_trained_alone(classes: int, layout: str, choose: Any, n_jobs: int) -> None:

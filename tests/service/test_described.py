@@ -9,7 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from running import Server, running
 
+from length import up_to
+
 schemathesis = pytest.importorskip("schemathesis", reason="the description is tested with schemathesis")
+openapi_checks = pytest.importorskip("schemathesis.specs.openapi.checks")
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +44,22 @@ PATHS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PATHS)
 def test_every_answer_is_as_described(api: Any, name: str) -> None:
     method, path = name.split()
     checks = [
         schemathesis.checks.not_a_server_error,
-        schemathesis.specs.openapi.checks.status_code_conformance,
-        schemathesis.specs.openapi.checks.content_type_conformance,
-        schemathesis.specs.openapi.checks.response_schema_conformance,
+        openapi_checks.status_code_conformance,
+        openapi_checks.content_type_conformance,
+        openapi_checks.response_schema_conformance,
     ]
 
-    @settings(max_examples=40 if method == "POST" else 5, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=up_to(40, short=12) if method == "POST" else 5,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=api[path][method].as_strategy())
     def check(case: Any) -> None:
         case.validate_response(case.call(), checks=checks)

@@ -1,6 +1,6 @@
 """Clients learn and predict while the server is killed again and again: nothing acknowledged is lost or learned twice.
 
-In CI it is killed 20 times; `make torture` does it 200 times.
+`make test` kills it 6 times, `make proofs` 20 times, `make torture` 200 times.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import pytest
 from folding import plain_fold, same_bits, stored
 from running import Server, wait_for
 
+from length import up_to
 from rosenblatt.models.file import load
 from rosenblatt.service.client import Client, ServiceError
 from rosenblatt.service.replay import replay
 
-KILLS = int(os.environ.get("ROSENBLATT_KILLS", "20"))
+KILLS = int(os.environ.get("ROSENBLATT_KILLS", up_to(20, short=6)))
 CLIENTS = 4
 LABELS = ("spam", "ham", "eggs")
 
@@ -78,6 +79,7 @@ class Crowd:
             self.answers += 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [KILLS])
 def test_nothing_acknowledged_is_lost_or_learned_twice(tmp_path: Path, kills: int) -> None:
     log, dice, crowd = tmp_path / "log.sqlite", random.Random(0), Crowd()

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from length import examples
 from rosenblatt.errors import DataError
 from rosenblatt.theory import NotSeparable, Separable, Unknown, certify, from_dict
 from rosenblatt.theory.certificate import seal, sealed
@@ -119,7 +120,7 @@ def test_the_same_row_under_both_labels_is_never_separable(data, draw):
     assert certificate.check(X, y)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(small_data(), st.booleans())
 def test_verdict_agrees_with_brute_force_and_passes_its_check(data, fit_intercept):
     X, y = data
@@ -133,7 +134,7 @@ def test_verdict_agrees_with_brute_force_and_passes_its_check(data, fit_intercep
         assert len(certificate.rows) <= len(X[0]) + (2 if fit_intercept else 1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(small_data(classes=3), st.booleans())
 def test_three_classes_agree_with_brute_force_on_kesler_s_vectors(data, fit_intercept):
     X, y = data
@@ -152,7 +153,7 @@ def test_three_classes_agree_with_brute_force_on_kesler_s_vectors(data, fit_inte
     assert certificate.fault(X, y) is None
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(small_data(), st.booleans(), st.data())
 def test_flipping_any_label_or_weight_makes_the_check_fail(data, fit_intercept, draw):
     X, y = data
@@ -169,7 +170,7 @@ def test_flipping_any_label_or_weight_makes_the_check_fail(data, fit_intercept, 
     assert not certificate.check(moved, y)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(small_data(), st.booleans())
 def test_a_forger_who_seals_again_is_refused_by_the_proof(data, fit_intercept):
     X, y = data
@@ -212,7 +213,7 @@ def test_a_resealed_not_separable_certificate_is_refused_on_data_it_does_not_pro
     assert doubled.fault(SQUARE, XOR) == "the weights have a common divisor"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(small_data(), st.booleans())
 def test_a_certificate_survives_json(data, fit_intercept):
     X, y = data
@@ -236,7 +237,7 @@ def test_what_is_separable_only_beyond_the_precision_of_floats_is_settled_exactl
     assert certify(exact, y).weights == (1, 1, 2)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data())
 def test_any_finite_floats_get_a_proved_verdict(draw):
     n, d = draw.draw(st.integers(2, 6)), draw.draw(st.integers(1, 3))

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from length import examples
 from rosenblatt import textbook
 from rosenblatt.textbook import Rule
 from rosenblatt.theory import (
@@ -140,7 +141,7 @@ def run(rows, labels, rule=Rule(), classes=2, epochs=3000, fit_intercept=False, 
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(planted(), st.booleans(), st.randoms(use_true_random=False))
 def test_no_perceptron_exceeds_its_bound(data, fit_intercept, random):
     rows, label, W = data
@@ -166,7 +167,7 @@ def test_no_joint_perceptron_exceeds_its_bound(data, random):
     assert found.mistakes <= best <= joint_bound(rows, label, W)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(planted(), st.sampled_from(["PA", "PA-I", "PA-II"]), st.sampled_from([0.1, 1.0, 10.0]))
 def test_no_passive_aggressive_run_exceeds_its_bound(data, variant, C):
     rows, label, _ = data
@@ -178,7 +179,7 @@ def test_no_passive_aggressive_run_exceeds_its_bound(data, variant, C):
     assert found.mistakes <= passive_aggressive_bound(rows, labels, w, variant=variant, C=C, epochs=found.epochs)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(planted(), st.data(), st.sampled_from([0.5, 1.0, 4.0]), st.sampled_from(["perceptron", "PA-I", "PA-II"]))
 def test_bounds_for_data_that_are_not_separable_hold_for_any_comparison(data, draw, gamma, name):
     rows, label, W = data

@@ -15,6 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from length import examples
 from rosenblatt import textbook
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners import (
@@ -70,7 +71,7 @@ LEARNERS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(integer_data(), LEARNERS)
 def test_a_trace_is_the_learner_s_own_run(data, learner):
     X, y = data
@@ -172,7 +173,7 @@ def test_the_ledger_of_the_and_function_by_hand():
     assert len(book) == 18
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     integer_data(),
     st.sampled_from([Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron]),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from length import examples
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.theory import Separable, certify, separate, training_error
 
@@ -42,7 +43,7 @@ def by_hand(X, y, fit_intercept, max_updates):
     return w, updates, passes, False
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     integer_data(),
     st.booleans(),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from length import examples
 from rosenblatt.theory import systems
 
 
@@ -31,13 +32,13 @@ def matrices(draw):
     return whole(draw(st.lists(st.lists(numbers, min_size=m, max_size=m), min_size=n, max_size=n)))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(matrices())
 def test_a_gram_matrix_is_that_of_python_s_own_integers(Z):
     assert systems.gram(Z).tolist() == (Z @ Z.T).tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(matrices())
 def test_a_system_is_solved_or_shown_to_be_singular_with_flint_and_without(Z):
     A = systems.gram(Z) + 1

@@ -129,6 +129,9 @@ def _batches_of_file(stream: Any, reader: Any) -> Iterator[Any]:
 def iter_stream(stream: Any, limits: Limits) -> Iterator[TablePiece]:
     """The record batches of an object with ``__arrow_c_stream__``: pandas, Polars, DuckDB, pyarrow."""
     first = 0
+    if type(stream).__module__.startswith("polars"):
+        # It hands out views of texts, which older PyArrow can neither measure nor cast; so they are plain texts.
+        stream = stream.to_arrow()
     for batch in pa.RecordBatchReader.from_stream(stream):
         try:
             _validate(batch)

@@ -218,7 +218,7 @@ def _encode_numbers(y: NDArray[Any]) -> Labels:
         return Labels(np.array([low, high]), positive.astype(np.int32))
     if y.dtype.kind == "f" or int(high) - int(low) > max(65_536, 4 * len(y)):
         return _encode_by_sorting(y)
-    shifted = y - low if y.dtype.kind == "u" else y.astype(np.int64) - int(low)
+    shifted = (y - low).astype(np.int64) if y.dtype.kind == "u" else y.astype(np.int64) - int(low)
     present = np.bincount(shifted) > 0
     place = np.cumsum(present, dtype=np.int32) - np.int32(1)
     return Labels(np.flatnonzero(present).astype(y.dtype) + low, place[shifted])
