@@ -35,15 +35,24 @@ struct Order {
   std::int64_t operator[](std::int64_t at) const { return index ? index[at] : at; }
 };
 
-// Calls visit(i, next) for every row in a part of the order, fetching ahead where the order jumps (else next is -1);
-// stops when the poll says so.
+// Rows of so many bytes come from the memory. Fetched ahead, short ones in order are read a fifth quicker: a mistake
+// ends what the CPU has begun to read by itself.
+inline constexpr std::int64_t cached_bytes = 1 << 24;
+
+// Calls visit(i, next) for every row in a part of the order, fetching ahead; where the order does not jump, next is -1.
+// Stops when the poll says so.
 template <class Rows, class Visit>
 ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, Part part, std::int64_t K, Poll& poll, Visit&& visit) {
   const std::int64_t block = Poll::rows_per_block(rows.values_a_row(), K);
+  const bool far =
+      rows.count * rows.values_a_row() * static_cast<std::int64_t>(sizeof(typename Rows::Value)) > cached_bytes;
   for (std::int64_t begin = part.begin; begin < part.end && !poll(); begin += block) {
     const std::int64_t end = std::min(part.end, begin + block), last = order.count - 1;
     if (!order.index) {
-      for (std::int64_t at = begin; at < end; ++at) visit(at, -1);
+      for (std::int64_t at = begin; at < end; ++at) {
+        if (far) rows.prefetch(std::min(at + prefetch_distance, last));
+        visit(at, -1);
+      }
       continue;
     }
     for (std::int64_t at = begin; at < end; ++at) {
