@@ -1,5 +1,5 @@
-// Arrays of weights for many features: large ones lie in huge pages, where the system has them, since a page at a time
-// costs more than the first epoch over sparse rows.
+// Arrays that begin with a line of the cache, so that vectors lie within one. Large ones lie in huge pages, where the
+// system has them, since a page at a time costs more than the first epoch over sparse rows.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,11 @@ struct LargeAllocator {
   LargeAllocator(const LargeAllocator<U>&) {}
 
   T* allocate(std::size_t count) {
-    constexpr std::size_t page = std::size_t{2} << 20;
+    constexpr std::size_t line = 64, page = std::size_t{2} << 20;
     const std::size_t bytes = count * sizeof(T);
     const bool huge = bytes >= 2 * page;
-    void* piece = huge ? std::aligned_alloc(page, (bytes + page - 1) / page * page) : std::malloc(bytes);
+    const std::size_t unit = huge ? page : line;
+    void* piece = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
     if (!piece) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
     if (huge) madvise(piece, bytes, MADV_HUGEPAGE);

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "large.hpp"
 #include "order.hpp"
 #include "strips.hpp"
 #include "task.hpp"
@@ -146,7 +147,8 @@ class Block {
   std::vector<std::uint32_t> index_;  // the order among them, unless it is theirs
   std::vector<Slot> slots_;           // a hash table of the strips that are loaded
   std::vector<std::size_t> starts_;   // where each of them begins among the loaded rows, and their number
-  std::vector<T> values_, norms_;
+  Large<T> values_;
+  std::vector<T> norms_;
   std::vector<std::int8_t> signs_;
   std::vector<std::int32_t> classes_;
   std::vector<double> numbers_, weights_;
