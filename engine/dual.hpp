@@ -176,17 +176,13 @@ class DualRun {
       last = std::max(last, applied_[index[r]]);
     }
     if (first == size()) return;
-    for (std::int64_t begin = first; begin < size(); begin += updates_together) {
-      const std::int64_t end = std::min(size(), begin + updates_together);
-      kernel_.resize((end - begin) * panel_rows);
-      source_.values_of(log_.rows.data() + begin, 0, end - begin, kernel_.data());
-      for (std::int64_t u = begin; u < end; ++u) {
-        const double* kernel = kernel_.data() + (u - begin) * panel_rows;
-        if (u < last) {
-          add_where_missing(u, kernel, index, count, local);
-        } else {
-          local.add(kernel, bias_, log_.steps[u], log_.gains[u], log_.loses[u]);
-        }
+    double kernel[panel_rows] = {};
+    for (std::int64_t u = first; u < size(); ++u) {
+      source_.values(log_.rows[u], kernel);
+      if (u < last) {
+        add_where_missing(u, kernel, index, count, local);
+      } else {
+        local.add(kernel, bias_, log_.steps[u], log_.gains[u], log_.loses[u]);
       }
     }
     keep(index, count, local);
@@ -234,13 +230,11 @@ class DualRun {
     for (std::int64_t at = 0; at < order.count; ++at) previous_[at] = static_cast<std::uint32_t>(order[at]);
   }
 
-  static constexpr std::int64_t updates_together = 2048;  // their kernel values fit into a second cache
-
   Source& source_;
   AnyTask task_;
   std::int64_t K_;
   double bias_;
-  std::vector<double> scores_, kernel_;
+  std::vector<double> scores_;
   std::vector<std::int64_t> applied_;
   std::vector<std::uint32_t> previous_;
   Log log_;

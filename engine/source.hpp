@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels.hpp"
-#include "threads.hpp"
 
 namespace rosenblatt {
 
@@ -26,10 +25,6 @@ class Source {
     loaded_ = count;
   }
   virtual void values(std::int64_t other, double* out) = 0;
-  // The same for several of them, line after line: those that are named, or those from `first` where none is.
-  virtual void values_of(const std::int64_t* others, std::int64_t first, std::int64_t count, double* out) {
-    for (std::int64_t k = 0; k < count; ++k) values(others ? others[k] : first + k, out + k * panel_rows);
-  }
   virtual double diagonal(std::int64_t i) = 0;      // K(x_i, x_i), where both kinds of rows are the same
   virtual bool by_column() const { return false; }  // is a whole column the cheapest thing to ask for?
 
@@ -75,30 +70,27 @@ class RowSource final : public Source {
   }
 
   void values(std::int64_t other, double* out) override {
-    if (recall(other, out)) return;
-    make_ready(other);
-    compute(other, out);
-    remember(other, out);
-  }
-
-  // What is not remembered is computed on all cores: the values have nothing to do with one another.
-  void values_of(const std::int64_t* others, std::int64_t first, std::int64_t count, double* out) override {
-    const auto other = [&](std::int64_t k) { return others ? others[k] : first + k; };
-    std::int64_t terms = 0;
-    missing_.clear();
-    for (std::int64_t k = 0; k < count; ++k) {
-      if (recall(other(k), out + k * panel_rows)) continue;
-      make_ready(other(k));
-      terms += terms_.size(places_[other(k)]);
-      missing_.push_back(k);
+    double* column = cache_.column(other);
+    if (column) {
+      bool known = true;
+      for (int r = 0; r < loaded_; ++r) {
+        out[r] = column[index_[r]];
+        known &= out[r] == out[r];
+      }
+      if (known) return;
     }
-    Poll poll;
-    const auto missing = static_cast<std::int64_t>(missing_.size());
-    run_in_parts(missing, terms * panel_rows, poll, [&](Part part, Poll&) {
-      for (std::int64_t at = part.begin; at < part.end; ++at)
-        compute(other(missing_[at]), out + missing_[at] * panel_rows);
-    });
-    for (const std::int64_t k : missing_) remember(other(k), out + k * panel_rows);
+    if (!packed_) {
+      panel_.load(rows_, index_, loaded_, function_.needs_norms());
+      packed_ = true;
+    }
+    if (places_[other] < 0) {
+      places_[other] = terms_.count();
+      terms_.push(others_, other);
+    }
+    panel_.products(terms_, places_[other], out);
+    function_.apply(out, panel_.norms(), terms_.squared_norm(places_[other]), panel_rows);
+    if (column)
+      for (int r = 0; r < loaded_; ++r) column[index_[r]] = out[r];
   }
 
   double diagonal(std::int64_t i) override {
@@ -109,39 +101,6 @@ class RowSource final : public Source {
   }
 
  private:
-  // Are all values of the panel with this row remembered? Then they are in `out`.
-  bool recall(std::int64_t other, double* out) {
-    const double* column = cache_.column(other);
-    bool known = column;
-    for (int r = 0; column && r < loaded_; ++r) {
-      out[r] = column[index_[r]];
-      known &= out[r] == out[r];
-    }
-    return known;
-  }
-
-  void remember(std::int64_t other, const double* values) {
-    double* column = cache_.column(other);
-    for (int r = 0; column && r < loaded_; ++r) column[index_[r]] = values[r];
-  }
-
-  // All that is changed before values can be computed.
-  void make_ready(std::int64_t other) {
-    if (!packed_) {
-      panel_.load(rows_, index_, loaded_, function_.needs_norms());
-      packed_ = true;
-    }
-    if (places_[other] < 0) {
-      places_[other] = terms_.count();
-      terms_.push(others_, other);
-    }
-  }
-
-  void compute(std::int64_t other, double* out) const {
-    panel_.products(terms_, places_[other], out);
-    function_.apply(out, panel_.norms(), terms_.squared_norm(places_[other]), panel_rows);
-  }
-
   const Opened<Rows> opened_;
   const Opened<Others> opened_others_;
   const Rows& rows_;
@@ -151,7 +110,6 @@ class RowSource final : public Source {
   Cache cache_;
   Terms terms_;
   std::vector<std::int64_t> places_;
-  std::vector<std::int64_t> missing_;
   bool packed_ = false;
 };
 

@@ -24,19 +24,17 @@ void for_each_loaded(Source& source, Poll& poll, Visit&& visit) {
 // out (rows x C) = intercept + sum over s of coefficients[s, c] K(x, x_s), in the order of s.
 inline void dual_scores(Source& source, const double* coefficients, const double* intercept, std::int64_t C,
                         double* out, Poll& poll) {
-  constexpr std::int64_t together = 2048;
-  std::vector<double> kernel(std::min(together, source.others()) * panel_rows), sums(C * panel_rows);
+  double kernel[panel_rows] = {};
+  std::vector<double> sums(C * panel_rows);
   for_each_loaded(source, poll, [&](std::int64_t begin, int count) {
     std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::int64_t first = 0; first < source.others(); first += together) {
-      const std::int64_t end = std::min(source.others(), first + together);
-      source.values_of(nullptr, first, end - first, kernel.data());
-      for (std::int64_t s = first; s < end; ++s)
-        for (std::int64_t c = 0; c < C; ++c) {
-          const double coefficient = coefficients[s * C + c], *at = kernel.data() + (s - first) * panel_rows;
-          if (coefficient == 0) continue;
-          for (int r = 0; r < panel_rows; ++r) sums[c * panel_rows + r] += coefficient * at[r];
-        }
+    for (std::int64_t s = 0; s < source.others(); ++s) {
+      source.values(s, kernel);
+      for (std::int64_t c = 0; c < C; ++c) {
+        const double coefficient = coefficients[s * C + c];
+        if (coefficient == 0) continue;
+        for (int r = 0; r < panel_rows; ++r) sums[c * panel_rows + r] += coefficient * kernel[r];
+      }
     }
     for (int r = 0; r < count; ++r)
       for (std::int64_t c = 0; c < C; ++c) out[(begin + r) * C + c] = sums[c * panel_rows + r] + intercept[c];
@@ -69,7 +67,7 @@ inline void walk(Source& source, const std::vector<Updates>& logs, std::int64_t 
   std::vector<double> kernel(source.others() * panel_rows);
   const std::int64_t size = K * panel_rows;
   for_each_loaded(source, poll, [&](std::int64_t begin, int count) {
-    source.values_of(nullptr, 0, source.others(), kernel.data());
+    for (std::int64_t s = 0; s < source.others(); ++s) source.values(s, kernel.data() + s * panel_rows);
     for (std::size_t p = 0; p < logs.size(); ++p) {
       const Updates& log = logs[p];
       PanelScores scores(K), sums(K), votes(K);

@@ -340,16 +340,3 @@ def test_predicting_before_any_mistake_answers_with_zero_scores() -> None:
         learner = KernelPerceptron(keep=keep).partial_fit([[1.0]], ["b"], classes=["b"])
         assert learner.predict([[1.0], [2.0]]).tolist() == ["b", "b"]
         assert learner.support_vectors_.shape == (0, 1)
-
-
-def test_many_updates_are_caught_up_on_all_cores_with_the_same_bits() -> None:
-    """Labels by chance make so many updates that their kernel values are shared out among threads."""
-    rng = np.random.default_rng(8)
-    X, y = rng.normal(size=(1500, 100)), rng.integers(0, 2, 1500)
-    told: dict[str, Any] = {"max_iter": 3, "tol": None, "random_state": 0}
-    kernel = Kernel("poly", gamma=0.01, coef0=1.0, degree=2)
-    computed = fitted(KernelPerceptron(kernel="poly", degree=2, gamma=0.01, coef0=1.0, cache_size=0, **told), X, y)
-    matrix = kernel.matrix(as_table(X), X)
-    read = fitted(KernelPerceptron(kernel="precomputed", **told), matrix, y)
-    assert computed.updates_ == read.updates_ > 1500
-    assert np.array_equal(computed.decision_function(X), read.decision_function(matrix))
