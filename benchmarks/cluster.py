@@ -164,9 +164,11 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=("speed", "overhead", "mixes"))
+    parser.add_argument("--rows", type=int, help="instead of 2,500,000 (quick 200,000) of 100 features")
     args = parser.parse_args()
     os.chdir(tempfile.mkdtemp())
     size = (200_000, 100, 3) if args.quick else (2_500_000, 100, 5)  # 80 MB, 1 GB of float32
+    size = (args.rows or size[0], *size[1:])
     sizes = (10**4, 10**6) if args.quick else (10**4, 10**6, 10**7)
     parts: dict[str, Any] = {
         "speed": ("rows per second, 8 shards", lambda: speed(*size)),

@@ -76,13 +76,14 @@ def find_bound(run: ClusterRun, hands: Hands, rows: Sequence[Any]) -> Bound:
     state = run.mixed.state
     front = hands.hold(Front.of(state, alone=False))
     told = [shard.Pass(run.recipe, run.mixer, generator) for generator in run.generators]
-    looks = [hands.submit(shard.look_at, each, front, one) for each, one in zip(rows, told, strict=True)]
+    converged = run.judge.stop_reason == "converged"  # else the weights separate nothing
+    looks = [hands.submit(shard.look_at, each, front, one, converged) for each, one in zip(rows, told, strict=True)]
     reach: shard.Reach = hands.results([tree(hands, shard.add_reach, looks)])[0]
     eta0 = run.recipe.used_rule.eta0
     intercept = float(np.square(state.intercept).sum()) if run.recipe.fit_intercept else 0.0
     norm = math.sqrt(float(np.square(state.weights.astype(np.float64)).sum()) + intercept)
     extended = 1.0 if run.recipe.fit_intercept else 0.0
-    margin = reach.margin / norm if norm and reach.margin > 0 and run.judge.stop_reason == "converged" else None
+    margin = reach.margin / norm if norm and reach.margin > 0 and converged else None
     factor = 1 if len(state.intercept) == 1 else 2
     mistakes = sum(run.judge.history.mistakes)
     return Bound(run.mixed_mistakes, mistakes, math.sqrt(reach.radius + extended), norm / eta0, margin, factor)

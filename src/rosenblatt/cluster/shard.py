@@ -18,6 +18,7 @@ from rosenblatt import engine
 from rosenblatt.cluster.change import Change, Front, Packed, Tally
 from rosenblatt.cluster.mixing import Mixer
 from rosenblatt.cluster.rows import Rows
+from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.run import Orders, Shuffle
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.quadratic import Products
@@ -141,19 +142,25 @@ class Reach:
     """How far rows reach, and how far they are from being mistaken."""
 
     radius: float  # the largest squared norm of a row
-    margin: float  # the least score of the right class over the best of the others
+    margin: float  # the least score of the right class over the best of the others; infinite if nobody asked
 
     def plus(self, other: Reach) -> Reach:
         return Reach(max(self.radius, other.radius), min(self.margin, other.margin))
 
 
-def look_at(rows: Rows, front: Front, told: Pass) -> Reach:
+def look_at(rows: Rows, front: Front, told: Pass, with_margin: bool) -> Reach:
     """The reach of a shard's rows at the raw weights."""
     if not len(rows):
         return Reach(0.0, np.inf)
-    recipe, table, state = told.recipe, rows.table(), _state(rows, front, told, told.generator)
+    table = rows.table()
+    radius = float(np.max(engine.squared_norms(table.rows, 1)))
+    return Reach(radius, _least_margin(rows, table, front, told) if with_margin else np.inf)
+
+
+def _least_margin(rows: Rows, table: Table, front: Front, told: Pass) -> float:
     from rosenblatt.models.linear import Linear
 
+    recipe, state = told.recipe, _state(rows, front, told, told.generator)
     scores = Linear(state.settled().weights, state.intercept).scores(table)
     targets = rows.targets(recipe.tie_positive)
     if targets.weight_rows == 1:
@@ -163,7 +170,7 @@ def look_at(rows: Rows, front: Front, told: Pass) -> Reach:
         right = scores[every, targets.y].copy()
         scores[every, targets.y] = -np.inf
         margins = right - scores.max(axis=1)
-    return Reach(float(np.max(engine.squared_norms(table.rows, 1))), float(margins.min()))
+    return float(margins.min())
 
 
 def add_reach(left: Reach, right: Reach) -> Reach:
