@@ -52,7 +52,7 @@ def test_many_rows_at_once_are_as_many_single_ones(weight: float, rows: int, shr
 def text_like(rows: int = 400, features: int = 600) -> tuple[Any, Any]:
     """Sparse rows of which a few features decide."""
     generator = np.random.default_rng(5)
-    X = sp.random_array((rows, features), density=0.03, rng=generator, format="csr")
+    X = sp.csr_array(sp.random(rows, features, density=0.03, random_state=generator))
     X.data[:] = 1.0
     y = np.where(X[:, :40].sum(axis=1) > X[:, 40:80].sum(axis=1), "up", "down")
     return X, y

@@ -254,7 +254,7 @@ def test_any_finite_floats_get_a_proved_verdict(draw):
 
 def test_rows_with_far_more_columns_than_needed_are_decided_through_their_gram_matrix():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 20_000), density=0.002, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(300, 20_000, density=0.002, random_state=rng))
     y = rng.integers(0, 2, 300)
     certificate = certify(X, y)
     assert isinstance(certificate, Separable)

@@ -91,7 +91,7 @@ class SignedRows:
     def take(self, demands: Integers) -> sparse.csr_array:
         """Some of the vectors, sparse."""
         part = self.X[self.row(demands)].tocoo()
-        row, column, data = part.coords[0], part.coords[1].astype(np.int64), part.data
+        row, column, data = part.row, part.col.astype(np.int64), part.data
         if self.fit_intercept:
             each = np.arange(len(demands))
             row, data = np.concatenate([row, each]), np.concatenate([data, np.ones(len(demands))])
@@ -114,9 +114,9 @@ class SignedRows:
     def exact_take(self, demands: Integers) -> tuple[Integers, NDArray[np.object_]]:
         """Some of the vectors times ``2**shift``, in integers: the columns that are not all 0, and their values."""
         part = self.take(demands).tocoo()
-        columns, place = np.unique(part.coords[1], return_inverse=True)
+        columns, place = np.unique(part.col, return_inverse=True)
         values = np.zeros((len(demands), len(columns)), dtype=object)
-        values[part.coords[0], place] = exact.integers(part.data, self.shift)
+        values[part.row, place] = exact.integers(part.data, self.shift)
         return columns, values
 
     def exact_margins(self, v: list[int]) -> NDArray[np.object_]:
