@@ -42,9 +42,10 @@ class Perceptron(PerceptronRecipe, LinearLearner):
         Stop when, for `n_iter_no_change` epochs, the best mistake rate did not improve by more than this share of the
         rows. None goes on until convergence or `max_iter`.
     shuffle : bool or "rows", default=True
-        A new order of the rows in every epoch: strips of 32 consecutive rows in random order, and the rows of 256
-        strips shuffled again, which is quicker than to jump from row to row and the same for arrays and files. "rows"
-        draws every row by itself. Switch it off for data in a meaningful order, or to follow a calculation by hand.
+        A new order of the rows in every epoch: strips of 32 consecutive rows in random order, and the rows of up to 256
+        strips from all over shuffled again. It is quicker than to jump from row to row, and the same for arrays and
+        files. "rows" draws every row by itself. Switch it off for data in a meaningful order, or to follow a
+        calculation by hand.
     random_state : int, NumPy generator or None, default=0
         Where the shuffles and random starts come from; the same number gives the same bits on every machine.
     keep : {"last", "average", "vote", "pocket"}, default="last"
