@@ -359,6 +359,7 @@ def test_the_options_that_help_knows_are_those_of_the_readers():
     assert reading.BITS == lines.BITS
 
 
+@pytest.mark.slow
 def test_kill_at_any_moment_and_resume(tmp_path):
     """A few of the hundred moments that benchmarks/files.py tries."""
     data = tmp_path / "x.svm"

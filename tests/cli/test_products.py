@@ -101,6 +101,7 @@ def test_many_rows_are_decided_by_some_and_learned_from_all(
     assert facts["mistakes"][-1] < 70
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_after", [1, 3, 8])
 def test_a_run_over_products_is_resumed_with_the_same_bytes(
     ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int

@@ -52,6 +52,7 @@ def equal(found, expected):
     )
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_bits(client, chunks, expected):
     import distributed
 
@@ -103,6 +104,7 @@ def test_delayed_batches(client, rows, expected):
     assert equal(train(client, client.compute(batches)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Dask currently has limited support:UserWarning")
 def test_frames_are_read_as_files_are(client, rows):
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")

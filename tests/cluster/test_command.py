@@ -117,6 +117,7 @@ def test_the_command_on_a_cluster(start, files, tmp_path):
     assert answers[:2] == answers[2:]
 
 
+@pytest.mark.slow
 def test_answers_of_local_workers_are_those_of_one_process(files, tmp_path):
     from rosenblatt.cli.main import main
 

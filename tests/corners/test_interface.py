@@ -167,6 +167,7 @@ def test_a_hashed_stream_equals_rows_of_its_columns(kind: Any) -> None:
     np.testing.assert_allclose(stream.decision_function(np.eye(16)), table.decision_function(np.eye(16)))
 
 
+@pytest.mark.slow
 def test_a_hashed_stream_has_the_same_bits_in_every_process() -> None:
     code = (
         "from rosenblatt import Perceptron; p = Perceptron(hash_bits=10)\n"

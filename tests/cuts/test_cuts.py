@@ -50,6 +50,11 @@ def law(shim: Path) -> Iterator[subprocess.Popen[str]]:
 
 # The same writer as of all others, behind pictures and proofs that take their time, or in one more format.
 SLOW = {
+    "cache",
+    "save in Python",
+    "predictions as parquet",
+    "predictions as csv",
+    "export to onnx",
     "trace",
     "certificate",
     "comparison",

@@ -107,6 +107,7 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path, monkeypatch):
         list(batches)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a process has held")
 def test_memory_holds_blocks_not_the_batch(tmp_path):
     column = np.arange(600_000.0) % 7

@@ -168,6 +168,7 @@ def test_compressed_archived_and_without_an_ending(tmp_path):
         assert_array_equal(read(tmp_path / name).X.toarray(), expected.X.toarray())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a process has held")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_memory_holds_blocks_not_the_file(tmp_path, order):

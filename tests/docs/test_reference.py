@@ -79,6 +79,7 @@ def write_models(folder: Path) -> None:
     (folder / "and.proof").write_text(run("certify", folder / "and.csv", "--json").stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_every_example_of_the_command_runs(site_pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -225,6 +225,7 @@ print(engine.ISA, digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_every_instruction_set_gives_the_same_bits() -> None:
     answers = {}
     for isa in ("", "baseline"):

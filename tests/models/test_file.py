@@ -98,6 +98,7 @@ def test_every_truncation_is_refused(tmp_path):
             load(path)
 
 
+@pytest.mark.slow
 def test_every_altered_byte_is_refused(tmp_path):
     path = saved(tmp_path)
     content = path.read_bytes()

@@ -175,6 +175,7 @@ def test_many_large_bodies_at_once_are_refused_not_held(target: Server) -> None:
     assert any(b"retry-after" in reply for reply in replies)
 
 
+@pytest.mark.slow
 def test_slow_and_silent_clients_are_cut_off_and_others_are_served(target: Server) -> None:
     slow = [dialled(target) for _ in range(20)]
     for at, connection in enumerate(slow):

@@ -71,6 +71,7 @@ def test_a_lesson_is_cells_of_prose_and_code(lesson: str) -> None:
     assert len(prose) >= 6
 
 
+@pytest.mark.slow
 def test_a_lesson_runs_from_any_folder(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(KIT / "xor.py")], cwd=tmp_path, capture_output=True, text=True, check=False

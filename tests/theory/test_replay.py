@@ -173,6 +173,7 @@ def test_the_ledger_of_the_and_function_by_hand():
     assert len(book) == 18
 
 
+@pytest.mark.slow
 @examples(80)
 @given(
     integer_data(),
