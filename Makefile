@@ -63,7 +63,7 @@ compilers: $(VENV)/.base # the engine by clang, and without vector extensions; w
 	CXX=clang++ $(BIN)/pip wheel --quiet --no-deps --no-build-isolation -w build/clang -C build-dir=build/clang -C cmake.define.ROSENBLATT_STRICT=ON .
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --force-reinstall -C build-dir=build/plain \
 		-C cmake.define.ROSENBLATT_STRICT=ON -C cmake.define.ROSENBLATT_PLAIN=ON --target build/plain-engine .
-	PYTHONPATH=build/plain-engine ROSENBLATT_ISA=plain $(BIN)/python packaging/smoke.py
+	PYTHONPATH=$(CURDIR)/build/plain-engine ROSENBLATT_ISA=plain $(BIN)/python packaging/smoke.py
 
 lint: $(VENV)/.installed # ruff, mypy, pyright, import-linter, clang-format, biome, zizmor
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

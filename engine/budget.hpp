@@ -45,7 +45,7 @@ class BudgetRun {
         kernel_(pool.budget * panel_rows) {}
 
   void learn(Order order, const AnyRule& rule, Counters& c, double& mistake_weight, Poll& poll) {
-    const double reach = visit_first_order(rule, [](const auto& chosen) { return chosen.reach(); });
+    const double reach = visit_first_order<double>(rule, [](const auto& chosen) { return chosen.reach(); });
     std::visit(
         [&](const auto& task) {
           Working<std::decay_t<decltype(task)>> working{*this};
@@ -60,7 +60,7 @@ class BudgetRun {
               learn_example(
                   task, reach, i, task.of(scores.data(), i), false, c, mistake_weight,
                   [&](std::int64_t at, const Verdict& judged, double weight, const Counters& now) {
-                    return visit_first_order(
+                    return visit_first_order<bool>(
                         rule, [&](const auto& chosen) { return take_step(chosen, at, judged, weight, working, now); });
                   },
                   [](Counters&, bool, bool) {});

@@ -31,11 +31,11 @@ auto visit_keep(std::string_view keep, F&& f) {
   throw std::invalid_argument("keep='" + std::string(keep) + "': must be last, average, tail, vote or pocket");
 }
 
-// Calls f(rule) for a rule that needs no variances.
-template <class F>
-auto visit_first_order(const AnyRule& rule, F&& f) {
+// Calls f(rule), which returns a Result, for a rule that needs no variances.
+template <class Result, class F>
+Result visit_first_order(const AnyRule& rule, F&& f) {
   return std::visit(
-      [&](const auto& chosen) -> decltype(f(std::get<0>(rule))) {
+      [&](const auto& chosen) -> Result {
         if constexpr (std::decay_t<decltype(chosen)>::second_order)
           throw std::invalid_argument("rule='AROW': it needs weights with variances, which this learner has not");
         else
@@ -59,7 +59,7 @@ KeepOf<T> bind_keep(const State<T>& state, const Shrinking* penalty) {
 template <class T>
 RuleOf<T> bind_rule(const AnyRule& rule, const State<T>& state, const Shrinking* penalty) {
   const Arow* arow = std::get_if<Arow>(&rule);
-  if (!arow) return visit_first_order(rule, [](const auto& chosen) -> RuleOf<T> { return chosen; });
+  if (!arow) return visit_first_order<RuleOf<T>>(rule, [](const auto& chosen) -> RuleOf<T> { return chosen; });
   if (penalty) throw std::invalid_argument("rule='AROW': it takes no penalty");
   if (state.keep != Last::name && state.keep != Average::name)
     throw std::invalid_argument("keep='" + std::string(state.keep) + "': with AROW it must be last or average");

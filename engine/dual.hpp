@@ -77,7 +77,7 @@ class DualRun {
              Poll& poll) {
     if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
     remember(order);
-    const double reach = visit_first_order(rule, [](const auto& chosen) { return chosen.reach(); });
+    const double reach = visit_first_order<double>(rule, [](const auto& chosen) { return chosen.reach(); });
     std::visit(
         [&](const auto& task) {
           Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, poll, PanelScores(K_)};
@@ -92,7 +92,7 @@ class DualRun {
               learn_example(
                   task, reach, index[r], verdict, false, c, mistake_weight,
                   [&](std::int64_t i, const Verdict& judged, double weight, const Counters& now) {
-                    return visit_first_order(
+                    return visit_first_order<bool>(
                         rule, [&](const auto& chosen) { return take_step(chosen, i, judged, weight, panel, now); });
                   },
                   [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
