@@ -26,6 +26,10 @@ from rosenblatt.select import brier_score, reliability
 from rosenblatt.select.calibration import WINDOW, Calibration, Judged
 from rosenblatt.select.probability import fit_calibrator, fit_isotonic, fit_sigmoid
 
+# NumPy 2 calls it by another name.
+_CORE = getattr(np, "_core", None) or np.core
+_DISPATCHED = _CORE._multiarray_umath.__cpu_dispatch__
+
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -72,7 +76,7 @@ def test_probabilities_have_the_same_bits_whatever_numpy_makes_of_the_cpu() -> N
         subprocess.run(
             [sys.executable, "-c", _CURVE], env={**os.environ, **more}, capture_output=True, text=True, check=True
         ).stdout
-        for more in ({}, {"NPY_DISABLE_CPU_FEATURES": " ".join(np._core._multiarray_umath.__cpu_dispatch__)})
+        for more in ({}, {"NPY_DISABLE_CPU_FEATURES": " ".join(_DISPATCHED)})
     ]
     assert found[0] == found[1]
 
