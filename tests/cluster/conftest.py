@@ -15,6 +15,22 @@ def rows():
 
 
 @pytest.fixture(scope="session")
+def write_svmlight(rows):
+    """Writes the rows into four files of a folder."""
+    X, y = rows
+
+    def write(folder):
+        for k, part in enumerate(np.split(np.arange(len(y)), 4)):
+            lines = [
+                f"{label} " + " ".join(f"{j + 1}:{v:.5g}" for j, v in enumerate(x))
+                for x, label in zip(X[part], y[part], strict=True)
+            ]
+            (folder / f"{k}.svm").write_text("\n".join(lines) + "\n")
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def local():
     """Two workers, each a process of its own."""
     distributed = pytest.importorskip("distributed")

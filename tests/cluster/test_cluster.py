@@ -130,18 +130,14 @@ def test_frames_are_read_as_files_are(client, rows):
 
 
 @pytest.fixture(scope="module")
-def files(rows, tmp_path_factory):
+def files(rows, write_svmlight, tmp_path_factory):
     """The same rows in files of several formats."""
     pandas = pytest.importorskip("pandas")
     folder = tmp_path_factory.mktemp("files")
+    write_svmlight(folder)
     X, y = rows
     for k in range(4):
         part = slice(750 * k, 750 * k + 750)
-        lines = [
-            f"{label} " + " ".join(f"{j + 1}:{v:.5g}" for j, v in enumerate(x))
-            for x, label in zip(X[part], y[part], strict=True)
-        ]
-        (folder / f"{k}.svm").write_text("\n".join(lines) + "\n")
         frame = pandas.DataFrame(X[part].round(4), columns=[f"c{j}" for j in range(12)])
         frame["label"] = y[part]
         frame.to_parquet(folder / f"{k}.parquet")

@@ -53,15 +53,8 @@ def start(tmp_path):
 
 
 @pytest.fixture
-def files(rows, tmp_path):
-    X, y = rows
-    for k in range(4):
-        part = slice(750 * k, 750 * k + 750)
-        lines = [
-            f"{label} " + " ".join(f"{j + 1}:{v:.5g}" for j, v in enumerate(x))
-            for x, label in zip(X[part], y[part], strict=True)
-        ]
-        (tmp_path / f"{k}.svm").write_text("\n".join(lines) + "\n")
+def files(write_svmlight, tmp_path):
+    write_svmlight(tmp_path)
     return str(tmp_path / "*.svm")
 
 
