@@ -97,11 +97,11 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
       rows, order, part, Linear<Rows>(state), poll, shrunk != nullptr,
       [&](std::int64_t i) INLINE_LAMBDA {
         if constexpr (watched)
-          if (shrunk) shrunk->bring_row(rows, i, state.weights, state.K, c.seen);
+          if (shrunk) shrunk->bring_row(rows, i, c.seen);
       },
       [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
         if constexpr (watched && Task::one_row)
-          if (shrunk) return shrunk->score(rows, i, state.weights, c.seen, next);
+          if (shrunk) return shrunk->score(rows, i, c.seen, next);
         return rows.dot(i, state.weights, next);
       },
       [&](std::int64_t i, const double* scores) INLINE_LAMBDA {

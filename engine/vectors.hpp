@@ -26,13 +26,6 @@ struct Pack {
   static void store(T* to, type values) { *reinterpret_cast<type*>(to) = values; }
   static type larger(type a, type b) { return a > b ? a : b; }
   static type smaller(type a, type b) { return a < b ? a : b; }
-  // Is an element of a 0, and that of b not, or the other way round?
-  static bool differ_in_zeros(type a, type b) {
-    const auto differ = (a == 0) != (b == 0);
-    auto any = differ[0];
-    for (std::size_t l = 1; l < bytes / sizeof(T); ++l) any |= differ[l];
-    return any != 0;
-  }
 };
 
 #else
@@ -90,11 +83,6 @@ struct Pack {
   static type smaller(type a, const type& b) {
     for (std::size_t l = 0; l < type::count; ++l) a.elements[l] = a[l] < b[l] ? a[l] : b[l];
     return a;
-  }
-  static bool differ_in_zeros(const type& a, const type& b) {
-    bool any = false;
-    for (std::size_t l = 0; l < type::count; ++l) any |= (a[l] == 0) != (b[l] == 0);
-    return any;
   }
 };
 

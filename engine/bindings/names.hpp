@@ -18,14 +18,14 @@ namespace rosenblatt {
 // The items of a dict, borrowed. `hold` makes them owned, before anything runs that could take them away: a key or a
 // number of a type of its own may run code.
 //
-// Each place remembers its last name, a string, with the column: many streams name the same features in the same order,
-// by the same objects, and predict_one comes with the same dict as learn_one.
+// Each place may remember its last name, a string, with its column: many streams name the same features in the same
+// order, by the same objects.
 class Items {
  public:
   struct Item {
     PyObject* key;
     PyObject* value;
-    PyObject* name = nullptr;  // held by somebody, so that no other object can have its address
+    PyObject* name = nullptr;  // the one remembered, held, so that no other object can have its address
     Py_hash_t hash = 0;
     std::int64_t column = -1;  // of the name; -1: it had none
 
@@ -34,8 +34,7 @@ class Items {
 
   ~Items() {
     release();
-    if (owns_names_)
-      for (Item& item : items_) Py_XDECREF(item.name);
+    for (Item& item : items_) Py_XDECREF(item.name);
   }
 
   void read(PyObject* dict) {
@@ -52,17 +51,11 @@ class Items {
     }
   }
 
-  // The name itself is held here, by those who have no list of names; else by `Names`, which then must outlive this.
   void remember(Item& item, std::int64_t column) {
-    owns_names_ = true;
     item.column = column;
     if (item.name == item.key) return;
     Py_XDECREF(item.name);
     item.name = PyUnicode_CheckExact(item.key) ? Py_NewRef(item.key) : nullptr;
-  }
-  void remember_listed(Item& item, std::int64_t column, bool listed) {
-    item.column = column;
-    item.name = listed ? item.key : nullptr;
   }
 
   void hold() {
@@ -91,13 +84,13 @@ class Items {
  private:
   std::vector<Item> items_;
   std::size_t count_ = 0;
-  bool held_ = false, owns_names_ = false;
+  bool held_ = false;
 };
 
 // A hash table from names to columns, equal to the dict it was made of and added to beside it.
 class Names {
  public:
-  Names(PyObject* vocabulary, std::int64_t capacity) : places_(64), mask_(63) {
+  Names(PyObject* vocabulary, std::int64_t capacity) : places_(64), known_(64), mask_(63) {
     Items items;
     items.read(vocabulary);
     items.hold();
@@ -130,18 +123,24 @@ class Names {
 
   void prefetch(Py_hash_t hash) const { __builtin_prefetch(&places_[first(hash)]); }
 
-  // The column of an item's name, -1 if it has none; the item remembers it.
-  void find(Items::Item& item, Items& items) const {
+  // The column of a string that is itself in the table, found by its address, so that nothing of it has to be read; -1
+  // for any other object.
+  std::int64_t recognise(PyObject* name) const {
+    for (std::size_t at = near(name);; at = (at + 1) & mask_)
+      if (known_[at].name == name || !known_[at].name) return known_[at].column;
+  }
+
+  // The column of an item's name, -1 if it has none.
+  std::int64_t find(const Items::Item& item, Items& items) const {
     PyObject* const name = item.key;
     const Py_hash_t hash = item.hash;
     std::size_t count = count_;
     for (std::size_t at = first(hash);; at = (at + 1) & mask_) {
       const Place* const found = &places_[at];
-      if (found->name == name) return items.remember_listed(item, found->column, PyUnicode_CheckExact(name));
-      if (!found->name) return items.remember_listed(item, -1, false);
+      if (found->name == name || !found->name) return found->column;
       if (found->hash != hash) continue;
       const Place place = *found;  // a comparison may run code that moves it
-      if (same(place.name, name, items)) return items.remember_listed(item, place.column, false);
+      if (same(place.name, name, items)) return place.column;
       if (count_ == count) continue;  // else the comparison has run code that added names: begin again
       count = count_;
       at = first(hash) - 1;
@@ -151,6 +150,7 @@ class Names {
   void add(PyObject* name, Py_hash_t hash, std::int64_t column) {
     if (2 * (count_ + 1) > mask_) grow();
     put({hash, Py_NewRef(name), column});
+    know({hash, name, column});
     ++count_;
   }
 
@@ -160,6 +160,21 @@ class Names {
     PyObject* name = nullptr;
     std::int64_t column = -1;
   };
+
+  struct Known {
+    PyObject* name = nullptr;
+    std::int64_t column = -1;
+  };
+
+  std::size_t near(PyObject* name) const {
+    return (reinterpret_cast<std::uintptr_t>(name) * 0x9e3779b97f4a7c15ull >> 32) & mask_;
+  }
+  void know(const Place& place) {
+    if (!PyUnicode_CheckExact(place.name)) return;
+    std::size_t at = near(place.name);
+    while (known_[at].name) at = (at + 1) & mask_;
+    known_[at] = {place.name, place.column};
+  }
 
   std::size_t first(Py_hash_t hash) const {
     return (static_cast<std::uint64_t>(hash) * 0x9e3779b97f4a7c15ull >> 32) & mask_;
@@ -192,12 +207,14 @@ class Names {
     std::vector<Place> old(2 * places_.size());
     old.swap(places_);
     mask_ = places_.size() - 1;
+    known_.assign(places_.size(), {});
     for (const Place& place : old)
-      if (place.name) put(place);
+      if (place.name) put(place), know(place);
   }
 
   std::vector<Place> places_;
-  std::size_t mask_;  // their number, a power of two, less 1
+  std::vector<Known> known_;  // as many: the strings among them, by address
+  std::size_t mask_;          // their number, a power of two, less 1
   std::size_t count_ = 0;
 };
 

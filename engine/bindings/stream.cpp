@@ -199,6 +199,7 @@ class Stream {
       read_hashed(example, features.ptr(), hash_bits_);
       return true;
     }
+    if (read_known(example, features.ptr())) return true;
     Items& items = example.items;
     items.read(features.ptr());
     example.values.resize(items.size());
@@ -211,7 +212,6 @@ class Stream {
         if (!PyUnicode_CheckExact(item.key) || !PyLong_CheckExact(item.value)) items.hold();
         *number++ = to_number(item.key, item.value);
       }
-      if (item.known()) continue;
       item.hash = Names::hash_of(item.key);
       names_.prefetch(item.hash);
     }
@@ -221,8 +221,7 @@ class Stream {
     number = example.values.data();
     example.news.clear();
     for (Items::Item& item : items) {
-      if (!item.known()) names_.find(item, items);
-      *column = item.column;
+      *column = names_.find(item, items);
       *kept = *number++;
       if (*column < 0) {
         if (!grow) continue;
@@ -240,6 +239,24 @@ class Stream {
       names_.add(item.key, item.hash, before + at);
     }
     example.starts[1] = column - example.columns.data();
+    return true;
+  }
+
+  // Reads an example of floats whose names are the very strings of the table, as most are; false if it is another one.
+  bool read_known(Example& example, PyObject* features) const {
+    const std::size_t count = PyDict_GET_SIZE(features);
+    example.values.resize(count);
+    example.columns.resize(count);
+    double* number = example.values.data();
+    std::int64_t* column = example.columns.data();
+    PyObject *name, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(features, &at, &name, &value); ++number, ++column) {
+      *column = names_.recognise(name);
+      if (*column < 0 || !PyFloat_CheckExact(value)) return false;
+      *number = PyFloat_AS_DOUBLE(value);
+      if (!usable(*number)) return false;
+    }
+    example.starts[1] = static_cast<std::int64_t>(count);
     return true;
   }
 

@@ -113,8 +113,7 @@ void settle(PyState& state, const PyRule& rule) {
     const State<T> s(state.view());
     const Shrunk<T> shrunk = Shrunk<T>::of(s, *rule.penalty);
     for (std::int64_t j = 0; j < s.features; ++j)
-      shrunk.bring(s.weights, j, state.feature_major() ? j * s.K : j, state.feature_major() ? 1 : s.features, s.K,
-                   s.counters->seen);
+      shrunk.bring(j, state.feature_major() ? j * s.K : j, state.feature_major() ? 1 : s.features, s.counters->seen);
   };
   state.is_float32() ? bring(float{}) : bring(double{});
 }

@@ -59,3 +59,14 @@ def test_the_order_of_columns_changes_no_bit() -> None:
     one, other = (Perceptron(max_iter=3, tol=None).fit(rows, y) for rows in (matrix, in_order))
     np.testing.assert_array_equal(one.coef_, other.coef_)
     np.testing.assert_array_equal(one.decision_function(matrix), other.decision_function(in_order))
+
+
+def test_weights_of_dense_rows_begin_with_a_line_of_the_cache() -> None:
+    room = np.arange(40.0)
+    for start in range(9):
+        weights = room[start : start + 30].reshape(3, 10)
+        table = as_table(np.zeros((1, 10)))
+        arranged = table.arranged(weights)
+        np.testing.assert_array_equal(arranged, weights)
+        assert arranged.__array_interface__["data"][0] % 64 == 0
+        assert table.arranged(arranged) is arranged

@@ -20,6 +20,7 @@ _STRIPS = (
 )
 _HASHED = "there is a parameter more, `hash_bits`"
 _WARM = "a budget's warm start is one long fit"
+_READ = "a penalised weight of sparse rows is written by a step alone, not by every row that reads it"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
@@ -46,10 +47,17 @@ CHANGED: dict[str, str] = {
         )
     },
     **{f"ones/{rule}/vote": _ONE_ENTRY for rule in ("perceptron", "margin", "eta0", "PA", "PA-I", "PA-II")},
-    **{f"ones/{penalty}/": _ONE_ENTRY for penalty in ("l1", "l2", "elasticnet")},
+    **{f"ones/{penalty}/": f"{_ONE_ENTRY}; {_READ}" for penalty in ("l1", "l2", "elasticnet")},
+    **{
+        f"penalties/{rule}/{penalty}/{keep}/{task}/csr": _READ
+        for rule in ("perceptron", "eta0", "PA-II")
+        for penalty in ("l1", "l2", "elasticnet")
+        for keep in ("last", "average")
+        for task in ("two", "ovr")
+    },
     **{f"mixtures/{rule}/vote": _ONE_ENTRY for rule in ("eta0", "PA")},
     "models/stream/vote": _ONE_ENTRY,
-    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}",
+    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}; {_READ}",
     "rules/PA/vote": _CONVERGED,
     "rules/PA-I/average": _CONVERGED,
     "rules/PA-II/last": _CONVERGED,
@@ -135,7 +143,7 @@ CHANGED: dict[str, str] = {
     "files/parquet": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/feather": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/documents": f"{_READER}; {_STRIPS}; {_FACTS}",
-    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}; {_READ}",
     "files/export": f"{_READER}; {_STRIPS}; {_FACTS}",
     "theory/trace/": _ROWS,
     "files/": f"{_STRIPS}; {_FACTS}",

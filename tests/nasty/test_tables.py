@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import rosenblatt
 from rosenblatt.data import read, scan
+from rosenblatt.data.conversion import categories, converted
 from rosenblatt.data.reader import Reader
 from rosenblatt.errors import DataError, ParameterError
 
@@ -231,6 +233,9 @@ def test_time_stamps_with_a_zone_in_parquet(tmp_path: Path) -> None:
     pd.DataFrame({"when": when, "y": [0, 1]}).to_parquet(tmp_path / "x.parquet")
     assert kinds(scan(tmp_path / "x.parquet")) == {"when": "date"}
     assert len(read(tmp_path / "x.parquet")) == 2
+    by_clock = [moment.replace(tzinfo=None) for moment in when]
+    with_zone, without = (converted(pa.array(moments), "when", "date") for moments in (when, by_clock))
+    assert categories(with_zone, "when", "date") == categories(without, "when", "date")
 
 
 ROWS = [

@@ -58,7 +58,10 @@ def test_it_separates_what_is_separable_within_the_bound(data, fit_intercept, dt
         table.indices, table.indptr = table.indices.astype(kind), table.indptr.astype(kind)
     certificate = certify(X, y, fit_intercept=fit_intercept)
     plane = separate(table, y, fit_intercept=fit_intercept, max_updates=20_000)
-    assert plane.converged == isinstance(certificate, Separable)
+    if not isinstance(certificate, Separable):
+        assert not plane.converged
+    elif certificate.mistake_bound <= 20_000:
+        assert plane.converged
     assert plane.w.dtype == dtype
     if plane.converged:
         assert training_error(X, y, plane.w, plane.b if fit_intercept else None) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ def converted(array: Any, name: str, kind: str) -> Any:
         if kind == "date":
             if is_text(found):
                 return dates_of(as_strings(array))[0]
-            return pc.cast(array, pa.timestamp("us", getattr(found, "tz", None)), safe=False)
+            return _by_the_clock(pc.cast(array, pa.timestamp("us", getattr(found, "tz", None)), safe=False))
         return as_strings(array)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"column {name!r}: {str(error).splitlines()[0]}") from None
@@ -36,3 +37,16 @@ def categories(array: Any, name: str, kind: str) -> list[tuple[str, Any]]:
     if kind == "category":
         return [(name, array)]
     return [(f"{name}.{part}", pc.cast(getattr(pc, part)(array), pa.string())) for part in _DATE_PARTS]
+
+
+def _by_the_clock(dates: Any) -> Any:
+    """Dates with a zone that is a mere distance, such as +02:00, as its clock shows them; others as they are.
+
+    Before its version 21, PyArrow takes the hour of named zones alone.
+    """
+    distance = re.fullmatch(r"([+-])(\d\d):?(\d\d)", dates.type.tz or "")
+    if not distance:
+        return dates
+    sign, hours, minutes = distance.groups()
+    ahead = (1 if sign == "+" else -1) * (60 * int(hours) + int(minutes)) * 60_000_000
+    return pc.cast(pc.add(pc.cast(dates, pa.int64()), pa.scalar(ahead, pa.int64())), pa.timestamp("us"))

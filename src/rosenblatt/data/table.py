@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
+from rosenblatt.data.alignment import lined_up
 from rosenblatt.data.memory import free_memory
 from rosenblatt.data.standing import LYING, ColumnSet, columns_of
 from rosenblatt.errors import DataError
@@ -84,7 +85,7 @@ class Table:
 
     def arranged(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Weights in the order that the engine reads beside these rows: feature after feature for sparse ones."""
-        return np.asfortranarray(weights) if self.sparse else np.ascontiguousarray(weights)
+        return np.asfortranarray(weights) if self.sparse else lined_up(np.ascontiguousarray(weights))
 
     def take(self, index: NDArray[Any] | slice) -> Any:
         """Some rows, as an array of floats or a CSR array."""
