@@ -463,6 +463,14 @@ def test_a_contest_tells_the_weight_of_mistakes_and_of_overflow() -> None:
         made.take_state(0)
 
 
+def test_a_contestant_runs_once_at_a_time() -> None:
+    made = contest()
+    made.shuffle()
+    with pytest.raises(RuntimeError, match="contest: another call is using it"):
+        made.run([0, 0])
+    assert made.run([0]).shape == (1, 6)
+
+
 class Calling:
     """A number that calls back when it is read."""
 

@@ -2,6 +2,9 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <set>
+#include <stdexcept>
+
 #include "views.hpp"
 
 namespace rosenblatt {
@@ -16,7 +19,7 @@ class PyContest {
   }
 
   void add_fold(Input<std::uint32_t> training, Input<std::uint32_t> held, Input<std::uint64_t> generator) {
-    const OneAtATime one_call(busy_, in_use);
+    require_idle();
     const Order first = to_order(training, count_), second = to_order(held, count_);
     const Generator drawn = to_generator(generator);
     contest_.folds.push_back(std::make_unique<Fold>(
@@ -24,20 +27,19 @@ class PyContest {
   }
 
   void add(std::int64_t fold, const PyRule& rule, const std::string& keep) {
-    const OneAtATime one_call(busy_, in_use);
+    require_idle();
     if (fold < 0 || fold >= static_cast<std::int64_t>(contest_.folds.size()))
       throw nb::value_error("fold: there is no such fold");
     contest_.add(fold, rule.without_penalty("a contest"), keep);
   }
 
   void shuffle() {
-    const OneAtATime one_call(busy_, in_use);
+    require_idle();
     contest_.shuffle();
   }
 
   Matrix<double> run(const std::vector<std::int64_t>& who, Cancel cancel) {
-    const OneAtATime one_call(busy_, in_use);
-    for (std::int64_t k : who) check(k);
+    const Running these(*this, who);
     std::vector<Epoch> found;
     Interrupt(cancel).run([&](Poll& poll) { found = contest_.run(who, poll); });
     Matrix<double> out = new_matrix(static_cast<std::int64_t>(found.size()), sizeof(Epoch) / sizeof(double));
@@ -46,7 +48,7 @@ class PyContest {
   }
 
   Matrix<double> held_scores(std::int64_t who) {
-    const OneAtATime one_call(busy_, in_use);
+    const Running this_one(*this, {who});
     auto& one = check(who);
     Matrix<double> out = new_matrix(static_cast<std::int64_t>(one.fold.held.size()), weight_rows(contest_.task));
     Interrupt().run([&](Poll& poll) { contest_.held_scores(one, out.data(), poll); });
@@ -55,7 +57,7 @@ class PyContest {
 
   // The arrays of a contestant's state, handed over, and the generator of its fold. It takes no further part.
   nb::dict take_state(std::int64_t who) {
-    const OneAtATime one_call(busy_, in_use);
+    require_idle();
     auto& one = check(who);
     nb::dict out;
     for (auto& [name, values] : one.arrays.all)
@@ -73,10 +75,34 @@ class PyContest {
     return *contest_.contestants[who];
   }
 
+  // Contestants that a call has while the GIL is released: others may run beside them, and nothing else may change.
+  class Running {
+   public:
+    Running(PyContest& contest, const std::vector<std::int64_t>& who) : running_(contest.running_), who_(who) {
+      for (std::int64_t k : who) contest.check(k);
+      std::set<std::int64_t> all = running_;
+      for (std::int64_t k : who)
+        if (!all.insert(k).second) throw std::runtime_error(in_use);
+      running_.swap(all);
+    }
+    Running(const Running&) = delete;
+    ~Running() {
+      for (std::int64_t k : who_) running_.erase(k);
+    }
+
+   private:
+    std::set<std::int64_t>& running_;
+    const std::vector<std::int64_t> who_;
+  };
+
+  void require_idle() const {
+    if (!running_.empty()) throw std::runtime_error(in_use);
+  }
+
   static constexpr const char* in_use = "contest: another call is using it";
   Contest contest_;
   std::int64_t count_;
-  bool busy_ = false;
+  std::set<std::int64_t> running_;
 };
 
 }  // namespace

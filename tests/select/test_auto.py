@@ -19,6 +19,7 @@ from rosenblatt.select.contest import Contest, Examples, _best, make_candidates,
 from rosenblatt.select.decision import choose, out_of_sample_scores
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import find_scaling, typical_squared_norm
+from rosenblatt.select.together import VALUES_A_THREAD
 
 
 @parametrize_with_checks(
@@ -131,6 +132,16 @@ def test_probabilities_come_from_scores_of_rows_that_were_not_learned(classes: i
 def test_same_rows_same_choice_with_any_number_of_threads() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     one, two = AutoPerceptron(n_jobs=1).fit(X, y), AutoPerceptron(n_jobs=2).fit(X, y)
+    assert one.choice_ == two.choice_
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_rows_that_are_enough_for_threads_make_the_same_choice() -> None:
+    """Candidates of one contest then run side by side; fewer values than these would be left to one thread."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2 * VALUES_A_THREAD // 20 + 1, 20))
+    y = X @ rng.standard_normal(20) + rng.standard_normal(len(X)) > 0
+    one, two = (AutoPerceptron(n_jobs=jobs, products=False).fit(X, y) for jobs in (1, 2))
     assert one.choice_ == two.choice_
     np.testing.assert_array_equal(one.coef_, two.coef_)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from typing import Any
+from typing import Any, Self
+
+from rosenblatt.learners.epochs.bar import Bar
 
 
 def waiting(what: str, *, visible: bool) -> contextlib.AbstractContextManager[Any]:
@@ -17,41 +19,23 @@ def waiting(what: str, *, visible: bool) -> contextlib.AbstractContextManager[An
     return Console(stderr=True).status(what)
 
 
-class Bar:
+class FileBar(Bar):
     """Rows and megabytes a second, mistakes and the time left."""
 
     def __init__(self, run: Any, *, visible: bool) -> None:
-        self._progress: Any = None
+        super().__init__(
+            "{task.fields[speed]}", "{task.fields[mistakes]}", "left", visible=visible and sys.stderr.isatty()
+        )
         self._epochs, self._size = run.recipe.max_iter, run.reader.size
         self._started, self._before = time.perf_counter(), _rows(run)  # a resumed run has learned some already
-        if not (visible and sys.stderr.isatty()):
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[speed]}"),
-            TextColumn("{task.fields[mistakes]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._progress.add_task("epoch 1", total=None, speed="", mistakes="")
-
-    def __enter__(self) -> Bar:
-        if self._progress is not None:
-            self._progress.start()
+    def __enter__(self) -> Self:
+        self.begin("epoch 1", None, speed="", mistakes="")
         return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
     def __call__(self, run: Any) -> None:
         """Show how far a run over files has come."""
-        if self._progress is None:
+        if not self.visible:
             return
         at = run.progress
         seconds = max(time.perf_counter() - self._started, 1e-9)
@@ -61,14 +45,33 @@ class Bar:
         share = at.rows / run.rows if run.rows else min(at.bytes / self._size, 1.0) if self._size else 0.0
         # Between two epochs the mistakes of the last one stay.
         mistakes = {"mistakes": f"{at.mistakes / at.rows:.2%} mistakes"} if at.rows else {}
-        self._progress.update(
-            self._task,
+        self.show(
             description=f"epoch {min(at.epoch + 1, self._epochs)}/{self._epochs}",
             total=self._epochs,
             completed=at.epoch + share,
             speed=speed,
             **mistakes,
         )
+
+
+class ShardBar(Bar):
+    """Shards that are through, and mistakes; nothing in a pipe."""
+
+    def __init__(self, *, visible: bool) -> None:
+        columns = ("count", "passes over shards", "{task.fields[mistakes]}", "left")
+        super().__init__(*columns, visible=visible and sys.stderr.isatty())
+
+    def on_run(self, run: Any) -> None:
+        """When a run begins, and after every epoch."""
+        epochs, passes, history = int(run.recipe.max_iter), run.parts * len(run.sizes), run.judge.history
+        if not self.begun:
+            self.begin("epoch 1", epochs * passes, mistakes="")
+        mistakes = f"{history.mistakes[-1] / sum(run.sizes):.2%} mistakes" if len(history) else ""
+        epoch = f"epoch {min(len(history) + 1, epochs)}/{epochs}"
+        self.show(description=epoch, completed=len(history) * passes, mistakes=mistakes)
+
+    def on_shard(self) -> None:
+        self.show(advance=1)
 
 
 def _rows(run: Any) -> int:

@@ -49,6 +49,7 @@ def check_no_cluster(args: argparse.Namespace) -> None:
 def train_on_cluster(args: argparse.Namespace, conclude: Any) -> int:
     """The verb train."""
     from rosenblatt import cluster
+    from rosenblatt.cli.bar import ShardBar
     from rosenblatt.errors import ParameterError
     from rosenblatt.models.file import save, sha256_of
 
@@ -60,7 +61,7 @@ def train_on_cluster(args: argparse.Namespace, conclude: Any) -> int:
         raise ParameterError("name the model's file with -o MODEL")
     if not args.quiet:
         told["on_choice"] = lambda why: print(f"rosenblatt: chose {why}", file=sys.stderr)
-    with connected(args) as (client, n_jobs), Bar(visible=not args.quiet) as bar:
+    with connected(args) as (client, n_jobs), ShardBar(visible=not args.quiet) as bar:
         told |= {"on_run": bar.on_run, "on_shard": bar.on_shard if bar.visible else None}
         trained = cluster.train(client, data, n_jobs=n_jobs, **told)
     save(trained.model, args.output)
@@ -153,55 +154,6 @@ def _say(trained: Any, facts: dict[str, Any]) -> None:
         print(f"rosenblatt: skipped {trained.bad_lines:,} bad lines", file=sys.stderr)
     if trained.bound is not None and not trained.bound.holds:
         print("rosenblatt: the mistake bound does not hold, which cannot be: please report it", file=sys.stderr)
-
-
-class Bar:
-    """Shards that are through, and mistakes; nothing in a pipe."""
-
-    def __init__(self, *, visible: bool) -> None:
-        self.visible = visible and sys.stderr.isatty()
-        self._progress: Any = None
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def on_run(self, run: Any) -> None:
-        """When a run begins, and after every epoch."""
-        if not self.visible:
-            return
-        if self._progress is None:
-            self._begin(run)
-        history = run.judge.history
-        mistakes = f"{history.mistakes[-1] / sum(run.sizes):.2%} mistakes" if len(history) else ""
-        done = len(history) * run.parts * len(run.sizes)
-        epoch = f"epoch {min(len(history) + 1, run.recipe.max_iter)}/{run.recipe.max_iter}"
-        self._progress.update(self._task, description=epoch, completed=done, mistakes=mistakes)
-
-    def on_shard(self) -> None:
-        if self._progress is not None:
-            self._progress.advance(self._task)
-
-    def _begin(self, run: Any) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("passes over shards"),
-            TextColumn("{task.fields[mistakes]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        total = int(run.recipe.max_iter) * run.parts * len(run.sizes)
-        self._task = self._progress.add_task("epoch 1", total=total, mistakes="")
-        self._progress.start()
 
 
 def evaluate_on_cluster(args: argparse.Namespace, model: Any, encoder: Any) -> Any:

@@ -271,12 +271,12 @@ def _runner(args: argparse.Namespace, output: str, checkpoint: str | None, every
     """Takes a run to its end, with a bar and checkpoints."""
 
     def to_the_end(run: Any) -> None:
-        from rosenblatt.cli.bar import Bar
+        from rosenblatt.cli.bar import FileBar
         from rosenblatt.learners.files.checkpoint import Checkpoint, save_checkpoint
 
         extra = {"output": output, "every": every}
         save_now = Checkpoint(checkpoint, every, extra) if checkpoint else None
-        with Bar(run, visible=not args.quiet) as bar:
+        with FileBar(run, visible=not args.quiet) as bar:
 
             def on_group(run: Any) -> None:
                 bar(run)

@@ -17,9 +17,10 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learners.epochs.bar import EpochBar
 from rosenblatt.learners.epochs.judge import History, Judge
-from rosenblatt.learners.epochs.progress import EpochBar, run_threads
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs, validation_score
+from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.targets import hold_out, row_weights, targets_of
 from rosenblatt.recipe.recipe import Recipe

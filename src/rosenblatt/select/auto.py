@@ -15,8 +15,8 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome
+from rosenblatt.learners.epochs.threads import count_threads, run_both
 from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import known_row

@@ -20,7 +20,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.data.weights import effective_rows
-from rosenblatt.learners.epochs.progress import count_threads, run_threads
+from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import hold_out, targets_of, weight_rows
 from rosenblatt.recipe.family import AROWRecipe, PassiveAggressiveRecipe

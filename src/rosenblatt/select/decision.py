@@ -18,8 +18,8 @@ from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.data.weights import as_counts
 from rosenblatt.learners.epochs.judge import Epoch, Judge
-from rosenblatt.learners.epochs.progress import count_threads, run_both
 from rosenblatt.learners.epochs.run import Outcome, Tally
+from rosenblatt.learners.epochs.threads import count_threads, run_both
 from rosenblatt.learners.state.arrays import KEEPS
 from rosenblatt.learners.state.state import State, declare
 from rosenblatt.learners.targets import targets_of, weight_rows

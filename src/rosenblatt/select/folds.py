@@ -15,7 +15,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.epochs.progress import run_threads
+from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.recipe.parameters import check_count
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.learners.epochs.judge import Judge
-from rosenblatt.learners.epochs.progress import count_threads, run_threads
 from rosenblatt.learners.epochs.run import Orders, Outcome, Problem, iter_epochs
+from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import State
 
 VALUES_A_THREAD = 1_000_000  # below this, starting a thread costs more than it saves

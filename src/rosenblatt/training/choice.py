@@ -98,13 +98,11 @@ def _choose_apart(reader: Reader, limits: Limits, told: dict[str, Any]) -> Choic
 def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> None:
     import signal
 
-    from rosenblatt.errors import RosenblattError
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits says that it was interrupted
     answer: Choice | Exception
     try:
         answer = choose(reader, limits, **told)
-    except (RosenblattError, OSError) as error:
+    except Exception as error:  # whatever it is, it is raised where somebody waits
         answer = error
     with contextlib.suppress(OSError):  # the process that waited may be gone
         send.send(answer)

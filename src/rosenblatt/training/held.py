@@ -20,7 +20,7 @@ from rosenblatt.data.readers import Reader
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError
 from rosenblatt.evaluation import Evaluation, evaluate_batches, interval_of
-from rosenblatt.learners.epochs.progress import run_threads
+from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.fitting import prepare_recipe
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import KERNEL, seed_of, space_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.readers import Reader
-from rosenblatt.learners.epochs.progress import run_threads
+from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.family import make_recipe
 from rosenblatt.recipe.recipe import Recipe

@@ -1,4 +1,4 @@
-"""A progress bar for long learning, and threads that can be interrupted."""
+"""Threads that can be interrupted."""
 
 from __future__ import annotations
 
@@ -6,57 +6,15 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.epochs.judge import History
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")
-
-
-class EpochBar:
-    """Epochs and mistakes on the terminal; silent if not asked for."""
-
-    def __init__(self, name: str, epochs: int, *, visible: bool) -> None:
-        self._progress: Progress | None = None
-        if visible:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            self._progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("epochs"),
-                TextColumn("{task.fields[mistakes]}"),
-                TimeElapsedColumn(),
-                console=Console(stderr=True),
-            )
-            self._task = self._progress.add_task(name, total=epochs, mistakes="")
-
-    def __enter__(self) -> EpochBar:
-        if self._progress is not None:
-            self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def advance(self, history: History) -> None:
-        """One more epoch, the last in the history."""
-        if self._progress is not None:
-            text = f"{history.mistakes[-1]:,} mistakes"
-            if history.validation_score:
-                text += f", validation {history.validation_score[-1]:.4f}"
-            self._progress.update(self._task, advance=1, mistakes=text)
 
 
 def run_threads(tasks: Sequence[Callable[[NDArray[np.uint8]], Result]], n_jobs: int | None) -> list[Result]:
