@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from rosenblatt.data.deferred import pa, pc
 from rosenblatt.data.vectors import (
     bits_of,
     doubles_from,

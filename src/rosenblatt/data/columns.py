@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch
 from rosenblatt.data.conversion import categories, converted
+from rosenblatt.data.deferred import pc
 from rosenblatt.data.joining import Entries, join_features
 from rosenblatt.data.lines import BITS, Grams, check_hashing
 from rosenblatt.data.vectors import (

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from rosenblatt.data.cells import dates_of, numbers_of
+from rosenblatt.data.deferred import pa, pc
 from rosenblatt.data.vectors import as_strings, is_text
 from rosenblatt.errors import DataError
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from rosenblatt.data.deferred import pa, pc
 
 
 def one_array(column: Any) -> Any:

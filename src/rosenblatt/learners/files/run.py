@@ -209,7 +209,8 @@ class FileRun:
 
     def _ready(self, group: Group) -> Ready:
         """A group to learn from: the state has room for its features, and they are scaled."""
-        self._widen(group.rows)
+        if self.progress.epoch == 0:  # after an epoch all features are known
+            self._widen(group.rows)
         return Ready(self._scaled(group.rows).table(self._width), self._targets(group.rows), group)
 
     def _learn(self, ready: Ready, order: NDArray[np.uint32] | None, places: int) -> None:
