@@ -149,15 +149,17 @@ define INSTALL
 	@echo "Fetching the dependencies and compiling the engine: $(2)"
 	$(BIN)/$(LOCKED) -r requirements/run.txt -r requirements/tools.txt
 	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=$(1) .
-	-$(BIN)/python $(BYTECODE)
-	touch $@
 endef
 
+# Python writes the bytecode of what the demo needs by itself: a tenth of all that is installed.
 $(VENV)/.native: $(SOURCES)
 	$(call INSTALL,ON,about a minute)
+	touch $@
 
 $(VENV)/.base: $(SOURCES)
 	$(call INSTALL,OFF,two minutes)
+	-$(BIN)/python $(BYTECODE)
+	touch $@
 
 $(VENV)/.installed: $(VENV)/.base
 	@echo "Fetching what the tests and linters need, into $(VENV)"
