@@ -123,6 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _open_standard_files()
         with spelling():
             code = _run(sys.argv[1:] if argv is None else argv, interrupts)
+        if interrupts.heard:  # and lost upon the way
+            raise KeyboardInterrupt
         interrupts.stop_listening()
         return code
     except BaseException as error:
