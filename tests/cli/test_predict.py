@@ -148,7 +148,7 @@ def test_probabilities_of_a_model_that_has_them(tmp_path: Path) -> None:
 
 def test_a_model_without_probabilities_says_so(model: Path, table: Path) -> None:
     said = run("predict", model, table, "--probabilities", check=1).stderr
-    assert "m has scores but no probabilities: train it with --folds 5, --valid FILE or without --learner" in said
+    assert "m has scores but no probabilities: train it with --folds 5 or --valid FILE, or use --scores" in said
 
 
 def test_documents_are_named_and_in_order(tmp_path: Path) -> None:

@@ -289,3 +289,16 @@ def test_a_model_is_no_checkpoint(tmp_path):
     save(run_of(path).model(), tmp_path / "m")
     with pytest.raises(ModelError, match="is a rosenblatt model, not a checkpoint"):
         load_checkpoint(tmp_path / "m")
+
+
+@pytest.mark.slow
+def test_names_that_come_late_in_large_data_are_kept(tmp_path):
+    path = tmp_path / "large.vw"
+    filler = b" | the same words again and again in every line of this long file\n"
+    with open(path, "wb") as file:
+        for k in range(70):
+            file.write((b"%+d" % (-1) ** k + filler) * (1_000_000 // len(filler)))
+        file.write(b"+1 | rare\n-1 | scarce\n")
+    run = begin(scan(path), "perceptron", max_iter=1, shuffle=False)
+    run.run()
+    assert {"rare", "scarce"} <= set(run.model().names.values())

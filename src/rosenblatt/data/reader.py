@@ -167,8 +167,8 @@ class Reader:
                 f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --limit classes=N allows more"
             )
 
-    def find_names(self, columns: Any, *, limit: int = 64 << 20) -> dict[int, str]:
-        """The names of these columns, as far as the first `limit` bytes of the data hold those that are hashed."""
+    def find_names(self, columns: Any) -> dict[int, str]:
+        """The names of these columns; for those that are hashed the data are read again, until all are found."""
         plain = {} if isinstance(self.encoder, LineEncoder) else self.encoder.plain_names()
         names = {int(column): plain[int(column)] for column in columns if int(column) in plain}
         if not self.encoder.hashed:
@@ -177,15 +177,9 @@ class Reader:
         wanted = np.zeros(1 << self.encoder.bits, np.uint8)
         wanted[np.asarray(columns)[np.asarray(columns) >= base] - base] = 1
 
-        def pieces() -> Iterator[Any]:
-            seen = 0
-            for _, size, piece in self._pieces():
-                yield piece if isinstance(self.encoder, LineEncoder) else piece.rows(self.encoder).table
-                seen += size
-                if seen > limit:
-                    return
-
-        names.update(self.encoder.find_names(pieces(), wanted))
+        is_text = isinstance(self.encoder, LineEncoder)
+        pieces = (piece if is_text else piece.rows(self.encoder).table for _, _, piece in self._pieces())
+        names.update(self.encoder.find_names(pieces, wanted))
         return names
 
     def _pieces(self) -> Iterator[tuple[str, int, Any]]:
