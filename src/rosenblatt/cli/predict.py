@@ -72,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
     if args.probabilities:
         if model.calibrator is None:
             raise ModelError(
-                f"{args.model} has scores but no probabilities: train it with --folds 5 or --valid FILE, or use --scores"
+                f"{args.model} has scores but no probabilities: train it with --folds 5 or --valid FILE, "
+                "or use --scores"
             )
         if args.threshold is not None and not 0 <= args.threshold <= 1:
             raise ParameterError(f"--threshold {args.threshold:g}: a probability lies between 0 and 1")
