@@ -151,7 +151,7 @@ define INSTALL
 	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=$(1) .
 endef
 
-# Python writes the bytecode of what the demo needs by itself: a tenth of all that is installed.
+# Python writes the bytecode of what the demo needs by itself; that of all that is installed takes ten seconds.
 $(VENV)/.native: $(SOURCES)
 	$(call INSTALL,ON,about a minute)
 	touch $@

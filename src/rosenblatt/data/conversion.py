@@ -40,7 +40,7 @@ def categories(array: Any, name: str, kind: str) -> list[tuple[str, Any]]:
 def _by_the_clock(dates: Any) -> Any:
     """Dates with a zone that is a mere distance, such as +02:00, as its clock shows them; others as they are.
 
-    Before its version 21, PyArrow takes the hour of named zones alone.
+    PyArrow 16, the oldest that is allowed, takes the hour of named zones alone.
     """
     distance = re.fullmatch(r"([+-])(\d\d):?(\d\d)", dates.type.tz or "")
     if not distance:

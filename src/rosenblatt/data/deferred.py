@@ -1,4 +1,4 @@
-"""PyArrow, imported when it is first used: it takes as long as all else that a small svmlight file needs."""
+"""PyArrow, imported when it is first used: that takes a tenth of a second, and svmlight files never use it."""
 
 from __future__ import annotations
 
