@@ -31,11 +31,13 @@ class Pages:
 
     def __init__(self, browser: Any) -> None:
         self.browser = browser
+        self.contexts: list[Any] = []
         self.complaints: list[str] = []
 
     def open(self, server: Server, path: str = "/", **options: Any) -> Any:
         address = f"http://127.0.0.1:{server.port}"
-        page = self.browser.new_context(**options).new_page()
+        self.contexts.append(self.browser.new_context(**options))
+        page = self.contexts[-1].new_page()
         page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda asked: asked.url.startswith(address) or self.complaints.append(asked.url))
@@ -47,7 +49,7 @@ class Pages:
 def pages(browser: Any) -> Iterator[Pages]:
     found = Pages(browser)
     yield found
-    for context in browser.contexts:
+    for context in found.contexts:  # and no other one: the browser is shared
         context.close()
 
 
