@@ -12,9 +12,9 @@
 #include <functional>
 #include <stdexcept>
 
-#include "examples.hpp"
 #include "loops.hpp"
 #include "views.hpp"
+#include "vocabulary.hpp"
 
 namespace rosenblatt {
 namespace {
@@ -35,20 +35,14 @@ struct Problem {
 class Stream {
  public:
   // `codes` holds the place of each label among the sorted classes, and the labels are its keys in that order. With
-  // `epsilon` labels are numbers, and codes two places that nobody asks for. With `hash_bits` a name's column is its
-  // hash, and the vocabulary stays empty.
+  // `epsilon` labels are numbers, and codes two places that nobody asks for.
   Stream(nb::dict vocabulary, nb::dict codes, const std::vector<PyState*>& states, const PyRule& rule,
          std::int64_t capacity, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits)
-      : vocabulary_(std::move(vocabulary)), codes_(std::move(codes)), labels_(codes_.keys()), capacity_(capacity),
-        epsilon_(epsilon), hash_bits_(hash_bits), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive),
-        rule_(rule.without_penalty("a stream")), names_(vocabulary_.ptr(), capacity) {
+      : vocabulary_(std::move(vocabulary), capacity, hash_bits), codes_(std::move(codes)), labels_(codes_.keys()),
+        epsilon_(epsilon), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive),
+        rule_(rule.without_penalty("a stream")) {
     if (epsilon_ && (!(*epsilon_ >= 0) || one_vs_rest || states.size() != 1))
       throw nb::value_error("epsilon: must be at least 0, for one state");
-    if (hash_bits_ != 0) {
-      require_bits(hash_bits_);
-      if (capacity_ != std::int64_t{1} << hash_bits_ || PyDict_GET_SIZE(vocabulary_.ptr()) != 0)
-        throw nb::value_error("hash_bits: the capacity must be so many bits, and the vocabulary empty");
-    }
     for (PyState* state : states) {
       if (!state) throw nb::type_error("states: None is not a state");
       problems_.push_back(problem_of(*state));
@@ -71,7 +65,7 @@ class Stream {
     asked.weight = weight;
     const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
-    if (!read(*example, features, weight > 0)) return false;
+    if (!vocabulary_.read(*example, features, weight > 0)) return false;
     if (weight > 0) take(*example, asked);
     return true;
   }
@@ -90,7 +84,7 @@ class Stream {
     owners_.reserve(owners_.size() + 1);
     const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
-    if (!read(*example, features, true)) return false;
+    if (!vocabulary_.read(*example, features, true)) return false;
     problems_.insert(problems_.begin() + place, std::move(problem));
     owners_.insert(owners_.begin() + place, std::move(owner));
     std::swap(codes_, codes);
@@ -143,12 +137,13 @@ class Stream {
  private:
   void take(Example& example, const Asked& asked) {
     for (std::size_t at = 0; at < problems_.size(); ++at)
-      problems_[at].learn(example.row(capacity_), asked, one_vs_rest_ ? static_cast<std::int64_t>(at) : 1);
+      problems_[at].learn(example.row(vocabulary_.capacity()), asked, one_vs_rest_ ? static_cast<std::int64_t>(at) : 1);
   }
 
   Problem problem_of(PyState& held) const {
     if (held.is_float32()) throw nb::type_error("weights: a stream's must be float64");
-    if (held.features() != capacity_) throw nb::value_error("weights: their size does not fit the capacity");
+    if (held.features() != vocabulary_.capacity())
+      throw nb::value_error("weights: their size does not fit the capacity");
     if (held.K() > 1 && (!held.feature_major() || one_vs_rest_))
       throw nb::value_error("weights: must lie feature after feature, a single row of weights in one-vs-rest");
     const State<double> state(held.view());
@@ -191,95 +186,25 @@ class Stream {
     return code < static_cast<std::int64_t>(labels_.size()) ? code : -1;
   }
 
-  // Looks up the columns. With `grow`, new features get the next columns, unless they do not fit; without, they are
-  // left out, since their weights are 0. Nothing is added before every value has been read.
-  bool read(Example& example, nb::handle features, bool grow) {
-    require_dict(features);
-    if (hash_bits_ != 0) {
-      read_hashed(example, features.ptr(), hash_bits_);
-      return true;
-    }
-    if (read_known(example, features.ptr())) return true;
-    Items& items = example.items;
-    items.read(features.ptr());
-    example.values.resize(items.size());
-    example.columns.resize(items.size());
-    double* number = example.values.data();
-    for (Items::Item& item : items) {
-      if (PyUnicode_CheckExact(item.key) && PyFloat_CheckExact(item.value) && usable(PyFloat_AS_DOUBLE(item.value))) {
-        *number++ = PyFloat_AS_DOUBLE(item.value);
-      } else {
-        if (!PyUnicode_CheckExact(item.key) || !PyLong_CheckExact(item.value)) items.hold();
-        *number++ = to_number(item.key, item.value);
-      }
-      item.hash = Names::hash_of(item.key);
-      names_.prefetch(item.hash);
-    }
-    const std::int64_t before = PyDict_GET_SIZE(vocabulary_.ptr());
-    std::int64_t next = before, *column = example.columns.data();
-    double* kept = example.values.data();
-    number = example.values.data();
-    example.news.clear();
-    for (Items::Item& item : items) {
-      *column = names_.find(item, items);
-      *kept = *number++;
-      if (*column < 0) {
-        if (!grow) continue;
-        *column = next++;
-        example.news.push_back(&item);
-      }
-      ++column;
-      ++kept;
-    }
-    if (grow && next > capacity_) return false;
-    for (std::size_t at = 0; at < example.news.size(); ++at) {
-      const Items::Item& item = *example.news[at];
-      nb::object place = nb::steal(PyLong_FromSsize_t(before + at));
-      if (PyDict_SetItem(vocabulary_.ptr(), item.key, place.ptr()) != 0) throw nb::python_error();
-      names_.add(item.key, item.hash, before + at);
-    }
-    example.starts[1] = column - example.columns.data();
-    return true;
-  }
-
-  // Reads an example of floats whose names are the very strings of the table, as most are; false if it is another one.
-  bool read_known(Example& example, PyObject* features) const {
-    const std::size_t count = PyDict_GET_SIZE(features);
-    example.values.resize(count);
-    example.columns.resize(count);
-    double* number = example.values.data();
-    std::int64_t* column = example.columns.data();
-    PyObject *name, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(features, &at, &name, &value); ++number, ++column) {
-      *column = names_.recognise(name);
-      if (*column < 0 || !PyFloat_CheckExact(value)) return false;
-      *number = PyFloat_AS_DOUBLE(value);
-      if (!usable(*number)) return false;
-    }
-    example.starts[1] = static_cast<std::int64_t>(count);
-    return true;
-  }
-
   // One score per weight row, by the kept weights.
   const std::vector<double>& score(Example& example, nb::handle features) {
-    read(example, features, false);
+    vocabulary_.read(example, features, false);
     example.scores.resize(count_);
     double* out = example.scores.data();
     for (const Problem& problem : problems_) {
-      problem.score(example.row(capacity_), out);
+      problem.score(example.row(vocabulary_.capacity()), out);
       out += problem.K;
     }
     return example.scores;
   }
 
-  nb::dict vocabulary_, codes_;
+  Vocabulary vocabulary_;
+  nb::dict codes_;
   nb::list labels_;
-  std::int64_t capacity_, count_ = 0;  // features at the most; scores
+  std::int64_t count_ = 0;  // scores
   std::optional<double> epsilon_;
-  int hash_bits_;
   bool one_vs_rest_, tie_positive_;
   AnyRule rule_;
-  Names names_;
   std::vector<Problem> problems_;
   std::vector<nb::object> owners_;
   std::unique_ptr<Example> spare_;
