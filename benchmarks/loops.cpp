@@ -10,7 +10,7 @@
 
 #include "generator.hpp"
 #include "large.hpp"
-#include "linear.hpp"  // with the bodies of the loops
+#include "loops.hpp"
 #include "separate.hpp"
 
 namespace {
@@ -150,11 +150,6 @@ const Loop loops[] = {
 };
 
 }  // namespace
-
-template struct rosenblatt::Loops<rosenblatt::DenseRows<float>>;
-template struct rosenblatt::Loops<rosenblatt::DenseRows<double>>;
-template struct rosenblatt::Loops<rosenblatt::SparseRows<float, std::int32_t>>;
-template struct rosenblatt::Loops<rosenblatt::SparseRows<double, std::int32_t>>;
 
 extern "C" __attribute__((noinline)) void counted(const std::function<void()>& run) { run(); }
 

@@ -51,21 +51,23 @@ class Ahead {
   }
 
  private:
-  static constexpr std::int64_t most = 4, small = 1 << 14;
+  static constexpr std::int64_t most = 4, small = 1 << 15;
 
-  // Two rows at a time; while they are read each weight row asks for its share of the rows behind them.
+  // Two rows at a time; while they are read each weight row asks for its share of the rows behind them, into the second
+  // cache: the first one has the weights.
   void load() {
     const std::int64_t features = rows_.features;
     at_ = 0;
     loaded_ = std::min(most, end_ - place_);
     for (std::int64_t r = 0; r < loaded_; ++r) index_[r] = order_[place_ + r];
     place_ += loaded_;
-    const std::int64_t behind = order_.index && rows_.is_long() ? std::min(most, end_ - place_) : 0;
+    const std::int64_t behind = rows_.is_long() ? std::min(most, end_ - place_) : 0;
     const std::int64_t bytes = features * sizeof(T), share = bytes / K_ / 64 * 64 + 64;
     for (std::int64_t k = 0; k < K_; ++k) {
       for (std::int64_t r = 0; r < behind; ++r) {
         const char* row = reinterpret_cast<const char*>(rows_.row(order_[place_ + r]));
-        for (std::int64_t at = k * share; at < std::min(bytes, (k + 1) * share); at += 64) __builtin_prefetch(row + at);
+        for (std::int64_t at = k * share; at < std::min(bytes, (k + 1) * share); at += 64)
+          __builtin_prefetch(row + at, 0, 2);
       }
       const T* weights = weights_ + k * features;
       T* out = raw_.data() + k;

@@ -7,6 +7,7 @@
 // build switches contraction off, so that no CPU fuses a multiply-add that another one lacks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -41,26 +42,14 @@ struct Lanes<double> {
   static half fold(vector v) { return half{v[0], v[1]} + half{v[2], v[3]}; }
 };
 
-// With `fetch`, the same stretch of another row is asked for while this one is read.
-template <bool fetch = false, class T>
-[[gnu::always_inline]] inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
+// The end of a dot product: from j on, fewer than four lanes.
+template <class T, class V = typename Lanes<T>::vector>
+[[gnu::always_inline]] inline T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t j,
+                                           std::size_t n) {
   using L = Lanes<T>;
-  using V = typename L::vector;
   using H = typename L::half;
   constexpr std::size_t lanes = L::count;
   const auto at = [](const T* p) { return L::Full::load(p); };
-  V s0{}, s1{}, s2{}, s3{};
-  std::size_t j = 0;
-  for (; j + 4 * lanes <= n; j += 4 * lanes) {
-    if constexpr (fetch) {
-      __builtin_prefetch(ahead + j);
-      __builtin_prefetch(ahead + j + 2 * lanes);
-    }
-    s0 += at(a + j) * at(b + j);
-    s1 += at(a + j + lanes) * at(b + j + lanes);
-    s2 += at(a + j + 2 * lanes) * at(b + j + 2 * lanes);
-    s3 += at(a + j + 3 * lanes) * at(b + j + 3 * lanes);
-  }
   if (j + lanes <= n) {
     s0 += at(a + j) * at(b + j);
     j += lanes;
@@ -87,39 +76,26 @@ template <bool fetch = false, class T>
   return L::sum(sum) + rest;
 }
 
-// The end of a dot product, as in `dot`: fewer than four lanes, at a and b. `dot` has its own, since by this one the
-// compiler makes 11 % more instructions of rows of 20 floats.
-template <class T, class V = typename Lanes<T>::vector>
-[[gnu::always_inline]] inline T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t n) {
+// With `fetch`, the same stretch of another row is asked for while this one is read, into the second cache.
+template <bool fetch = false, class T>
+[[gnu::always_inline]] inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
   using L = Lanes<T>;
-  using H = typename L::half;
+  using V = typename L::vector;
   constexpr std::size_t lanes = L::count;
   const auto at = [](const T* p) { return L::Full::load(p); };
+  V s0{}, s1{}, s2{}, s3{};
   std::size_t j = 0;
-  if (j + lanes <= n) {
+  for (; j + 4 * lanes <= n; j += 4 * lanes) {
+    if constexpr (fetch) {
+      __builtin_prefetch(ahead + j, 0, 2);
+      __builtin_prefetch(ahead + j + 2 * lanes, 0, 2);
+    }
     s0 += at(a + j) * at(b + j);
-    j += lanes;
+    s1 += at(a + j + lanes) * at(b + j + lanes);
+    s2 += at(a + j + 2 * lanes) * at(b + j + 2 * lanes);
+    s3 += at(a + j + 3 * lanes) * at(b + j + 3 * lanes);
   }
-  if (j + lanes <= n) {
-    s1 += at(a + j) * at(b + j);
-    j += lanes;
-  }
-  if (j + lanes <= n) {
-    s2 += at(a + j) * at(b + j);
-    j += lanes;
-  }
-  H sum = L::fold((s0 + s1) + (s2 + s3));
-  if (j + lanes / 2 <= n) {
-    sum += L::Half::load(a + j) * L::Half::load(b + j);
-    j += lanes / 2;
-  }
-  T rest = 0;
-  if (j < n) rest = a[j] * b[j];
-  if constexpr (lanes / 2 > 2) {
-    if (j + 1 < n) rest += a[j + 1] * b[j + 1];
-    if (j + 2 < n) rest += a[j + 2] * b[j + 2];
-  }
-  return L::sum(sum) + rest;
+  return finish_dot(s0, s1, s2, s3, a, b, j, n);
 }
 
 // Two dot products with the same row, which is then read once. Each has the order of `dot`.
@@ -143,8 +119,8 @@ template <class T>
     s3 += x3 * at(b + j + 3 * lanes);
     t3 += x3 * at(c + j + 3 * lanes);
   }
-  out[0] = finish_dot(s0, s1, s2, s3, a + j, b + j, n - j);
-  out[1] = finish_dot(t0, t1, t2, t3, a + j, c + j, n - j);
+  out[0] = finish_dot(s0, s1, s2, s3, a, b, j, n);
+  out[1] = finish_dot(t0, t1, t2, t3, a, c, j, n);
 }
 
 // w += step * x. Every element is on its own, so there is no order to keep.
@@ -157,16 +133,31 @@ inline void add(W* __restrict w, W step, const T* __restrict x, std::size_t n) {
 template <class T>
 inline constexpr T largest_value = sizeof(T) == 4 ? T(1e15) : T(1e100);
 
+// Calls visit(first, count) for some values after another, until it says no. What comes 8 KB later is asked for: by
+// itself, a CPU reads a long array at little more than half the pace of its memory (docs/decisions/memory.md).
+template <class T, class Visit>
+inline bool all_stretches(const T* values, std::int64_t count, Visit&& visit) {
+  constexpr std::int64_t some = 1024 / sizeof(T), line = 64 / sizeof(T), ahead = 8192 / sizeof(T);
+  for (std::int64_t first = 0; first < count; first += some) {
+    for (std::int64_t j = first + ahead; j < std::min(first + ahead + some, count); j += line)
+      __builtin_prefetch(values + j, 0, 2);
+    if (!visit(first, std::min(some, count - first))) return false;
+  }
+  return true;
+}
+
 // Are all values finite and small enough to learn from? NaN compares false.
 template <class T>
-inline bool all_usable(const T* x, std::size_t n) {
+inline bool all_usable(const T* x, std::int64_t n) {
   using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  Mask bad = 0;
-  for (std::size_t j = 0; j < n; ++j) {
-    const T size = x[j] < 0 ? -x[j] : x[j];
-    bad |= static_cast<Mask>(!(size <= largest_value<T>));
-  }
-  return bad == 0;
+  return all_stretches(x, n, [&](std::int64_t first, std::int64_t count) {
+    Mask bad = 0;
+    for (std::int64_t j = first; j < first + count; ++j) {
+      const T size = x[j] < 0 ? -x[j] : x[j];
+      bad |= static_cast<Mask>(!(size <= largest_value<T>));
+    }
+    return bad == 0;
+  });
 }
 
 }  // namespace rosenblatt

@@ -35,29 +35,45 @@ struct Order {
   std::int64_t operator[](std::int64_t at) const { return index ? index[at] : at; }
 };
 
-// Rows of so many bytes come from the memory. Fetched ahead, short ones in order are read a fifth quicker: a mistake
-// ends what the CPU has begun to read by itself.
-inline constexpr std::int64_t cached_bytes = 1 << 24;
+// How far ahead rows are fetched, by what they take in memory (docs/decisions/memory.md).
+struct Fetch {
+  static constexpr std::int64_t cached = 1 << 24, near = 100'000'000;
 
-// Calls visit(i, next) for every row in a part of the order, fetching ahead; where the order does not jump, next is -1.
-// Stops when the poll says so.
+  Fetch(std::int64_t rows, std::int64_t bytes_a_row)
+      : in_order(rows * bytes_a_row > cached), far(rows * bytes_a_row > near),
+        jumping(
+            std::clamp<std::int64_t>((far ? 4096 : 8192) / std::max<std::int64_t>(1, bytes_a_row), far ? 4 : 8, 16)) {}
+
+  bool in_order;         // is it worth while even where the order does not jump? Then 8 KB ahead
+  bool far;              // into the second cache alone: the first one has better things to hold
+  std::int64_t jumping;  // so many rows ahead where it jumps
+};
+
+// Calls visit(i, next) for every row in a part of the order, fetching ahead; next is the row that comes after it where
+// it may be fetched, else -1. Stops when the poll says so.
 template <class Rows, class Visit>
 ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, Part part, std::int64_t K, Poll& poll, Visit&& visit) {
   const std::int64_t block = Poll::rows_per_block(rows.values_a_row(), K);
-  const bool far =
-      rows.count * rows.values_a_row() * static_cast<std::int64_t>(sizeof(typename Rows::Value)) > cached_bytes;
+  const Fetch fetch(rows.count, rows.bytes_a_row());
   for (std::int64_t begin = part.begin; begin < part.end && !poll(); begin += block) {
     const std::int64_t end = std::min(part.end, begin + block), last = order.count - 1;
-    if (!order.index) {
-      for (std::int64_t at = begin; at < end; ++at) {
-        if (far) rows.prefetch(std::min(at + prefetch_distance, last));
-        visit(at, -1);
+    if constexpr (!Rows::sparse) {
+      if (!order.index && fetch.in_order) {
+        const std::int64_t ahead = std::max<std::int64_t>(1, 8192 / rows.bytes_a_row());
+        for (std::int64_t at = begin; at < end; ++at) {
+          rows.prefetch(std::min(at + ahead, last), false);
+          visit(at, std::min(at + 1, last));
+        }
+        continue;
       }
+    }
+    if (!order.index) {
+      for (std::int64_t at = begin; at < end; ++at) visit(at, -1);
       continue;
     }
     for (std::int64_t at = begin; at < end; ++at) {
-      rows.prefetch_bounds(order.index[std::min(at + 2 * prefetch_distance, last)]);
-      rows.prefetch(order.index[std::min(at + prefetch_distance, last)]);
+      rows.prefetch_bounds(order.index[std::min(at + 2 * fetch.jumping, last)]);
+      rows.prefetch(order.index[std::min(at + fetch.jumping, last)], fetch.far);
       visit(order.index[at], order.index[std::min(at + 1, last)]);
     }
   }

@@ -5,8 +5,8 @@
 //   scores(i, W, K, out)      K of them
 //   squared_norm(i)           ‖x_i‖²
 //   add_to(i, step, W, k, K)  row k of W += step * x_i
-//   prefetch(i)               ask for the row before it is needed
-//   dot(i, w, next)           the same dot product; row `next` comes after it in an order that jumps
+//   prefetch(i, far)          ask for the row before it is needed
+//   dot(i, w, next)           the same dot product; row `next`, if it is not -1, comes after it and may be asked for
 // K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
 // the weights of all classes for one feature then lie in one cache line.
 // Dense rows may lie there in another type, or in columns (stored.hpp). Then a row can be read after open(i), by
@@ -33,8 +33,19 @@ namespace rosenblatt {
 #define INLINE_LAMBDA
 #endif
 
-inline constexpr std::int64_t prefetch_distance = 16;
 inline constexpr std::size_t prefetch_bytes = 1024;
+
+// Asks for some bytes, into the second cache alone where they come from far.
+template <bool far>
+ALWAYS_INLINE void prefetch_span(const void* first, std::size_t bytes) {
+  constexpr int locality = far ? 2 : 3;
+  const char* const at = static_cast<const char*>(first);
+  for (std::size_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch(at + offset, 0, locality);
+  if (bytes % 64) __builtin_prefetch(at + bytes - 1, 0, locality);
+}
+ALWAYS_INLINE void prefetch_span(const void* first, std::size_t bytes, bool far) {
+  far ? prefetch_span<true>(first, bytes) : prefetch_span<false>(first, bytes);
+}
 
 template <class T>
 struct DenseRows {
@@ -88,18 +99,14 @@ struct DenseRows {
   // A long row is asked for stretch by stretch while the row before it is read, a short one as a whole beforehand.
   bool is_long() const { return features * sizeof(T) > prefetch_bytes; }
 
-  ALWAYS_INLINE void prefetch(std::int64_t i) const {
-    if (is_long()) return;
-    const char* first = reinterpret_cast<const char*>(row(i));
-    const std::size_t bytes = features * sizeof(T);
-    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at);
-    if (bytes % 64) __builtin_prefetch(first + bytes - 1);
+  ALWAYS_INLINE void prefetch(std::int64_t i, bool far) const {
+    if (!is_long()) prefetch_span(row(i), features * sizeof(T), far);
   }
 
   ALWAYS_INLINE void prefetch_bounds(std::int64_t) const {}
 
-  void look_for_ones() {}
   std::int64_t values_a_row() const { return features; }
+  std::int64_t bytes_a_row() const { return features * static_cast<std::int64_t>(sizeof(T)); }
 };
 
 template <class T, class Index>
@@ -115,10 +122,6 @@ struct SparseRows {
   bool ones = false;  // is every value 1, so that it need not be read? Products with 1 are exact: the bits are the same
 
   ALWAYS_INLINE void open(std::int64_t) const {}
-
-  void look_for_ones() {
-    ones = std::all_of(values + starts[0], values + starts[count], [](T value) { return value == 1; });
-  }
 
   // Four running sums, then a fixed tree: the order of a sparse dot product.
   ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return ones ? sum<true>(i, w) : sum<false>(i, w); }
@@ -157,14 +160,15 @@ struct SparseRows {
 
   ALWAYS_INLINE void prefetch_bounds(std::int64_t i) const { __builtin_prefetch(starts + i); }
 
-  ALWAYS_INLINE void prefetch(std::int64_t i) const {
+  ALWAYS_INLINE void prefetch(std::int64_t i, bool far) const {
     const Index begin = starts[i];
     const std::size_t length = starts[i + 1] - begin;
-    if (!ones) prefetch_span(values + begin, length * sizeof(T));
-    prefetch_span(indices + begin, length * sizeof(Index));
+    if (!ones) prefetch_span(values + begin, std::min(length * sizeof(T), prefetch_bytes), far);
+    prefetch_span(indices + begin, std::min(length * sizeof(Index), prefetch_bytes), far);
   }
 
   std::int64_t values_a_row() const { return count ? (starts[count] - starts[0]) / count + 1 : 1; }
+  std::int64_t bytes_a_row() const { return values_a_row() * (sizeof(Index) + (ones ? 0 : sizeof(T))); }
 
  private:
   template <bool of_ones>
@@ -176,28 +180,29 @@ struct SparseRows {
       else
         return Lanes<T>::Half::load(x) * weights;
     };
-    const T* x = values + starts[i];
-    const Index* at = indices + starts[i];
-    const Index* const end = indices + starts[i + 1];
+    const T* const x = values + starts[i];
+    const Index* const at = indices + starts[i];
+    const std::int64_t length = starts[i + 1] - starts[i], fours = length & ~std::int64_t{3};
     T total;
     if constexpr (sizeof(T) == 4) {
       H s{};
-      for (; at + 4 <= end; at += 4, x += 4) s += times(x, H{w[at[0]], w[at[1]], w[at[2]], w[at[3]]});
+      for (std::int64_t p = 0; p < fours; p += 4)
+        s += times(x + p, H{w[at[p]], w[at[p + 1]], w[at[p + 2]], w[at[p + 3]]});
       total = (s[0] + s[1]) + (s[2] + s[3]);
     } else {
       H s{}, t{};
-      for (; at + 4 <= end; at += 4, x += 4) {
-        s += times(x, H{w[at[0]], w[at[1]]});
-        t += times(x + 2, H{w[at[2]], w[at[3]]});
+      for (std::int64_t p = 0; p < fours; p += 4) {
+        s += times(x + p, H{w[at[p]], w[at[p + 1]]});
+        t += times(x + p + 2, H{w[at[p + 2]], w[at[p + 3]]});
       }
       total = (s[0] + s[1]) + (t[0] + t[1]);
     }
     T rest = 0;
-    for (; at < end; ++at, ++x) {
+    for (std::int64_t p = fours; p < length; ++p) {
       if constexpr (of_ones)
-        rest += w[*at];
+        rest += w[at[p]];
       else
-        rest += *x * w[*at];
+        rest += x[p] * w[at[p]];
     }
     return total + rest;
   }
@@ -210,13 +215,6 @@ struct SparseRows {
     for (Index p = starts[i]; p < starts[i + 1]; ++p)
       sums += Few::load(W + static_cast<std::int64_t>(indices[p]) * K) * values[p];
     Few::store(out, sums);
-  }
-
-  ALWAYS_INLINE static void prefetch_span(const void* first, std::size_t bytes) {
-    const char* at = static_cast<const char*>(first);
-    const std::size_t most = bytes < prefetch_bytes ? bytes : prefetch_bytes;
-    for (std::size_t offset = 0; offset < most; offset += 64) __builtin_prefetch(at + offset);
-    if (most > 0) __builtin_prefetch(at + most - 1);
   }
 };
 
@@ -238,33 +236,5 @@ class Opened {
   Rows rows_;
   std::vector<typename Rows::Value> room_;
 };
-
-// CSR arrays come from outside. Do all starts lie within the values and never fall, and do all columns exist?
-template <class T, class Index>
-bool lies_within(const SparseRows<T, Index>& rows, std::int64_t stored) {
-  using Unsigned = std::make_unsigned_t<Index>;
-  const Index begin = rows.starts[0], end = rows.starts[rows.count];
-  if (begin < 0 || end > stored) return false;
-  bool falls = false;
-  for (std::int64_t i = 0; i < rows.count; ++i) falls |= rows.starts[i + 1] < rows.starts[i];
-  if (falls) return false;
-  Unsigned largest = 0;  // a column below 0 is a very large one
-  for (Index p = begin; p < end; ++p) largest = std::max(largest, static_cast<Unsigned>(rows.indices[p]));
-  return begin == end || largest < static_cast<std::uint64_t>(rows.features);
-}
-
-// Do the columns of every row rise strictly? If not some may stand twice, and ‖x‖² would be wrong. Where they do not
-// rise is counted over all values at once, and between rows, where they need not: short rows have no loop of their own.
-template <class T, class Index>
-bool columns_rise(const SparseRows<T, Index>& rows) {
-  const Index begin = rows.starts[0], end = rows.starts[rows.count];
-  std::int64_t falls = 0, between = 0;
-  for (Index p = begin; p + 1 < end; ++p) falls += rows.indices[p] >= rows.indices[p + 1];
-  for (std::int64_t i = 1; i < rows.count; ++i) {
-    const Index first = rows.starts[i];
-    if (begin < first && first < rows.starts[i + 1]) between += rows.indices[first - 1] >= rows.indices[first];
-  }
-  return falls == between;
-}
 
 }  // namespace rosenblatt

@@ -36,6 +36,7 @@ struct Place {
 
 template <class T>
 Place first_unusable(const DenseRows<T>& rows) {
+  if (!rows.stored && rows.stride == rows.features && all_usable(rows.values, rows.count * rows.features)) return {};
   Place found;
   for_each_dense(rows, [&](std::int64_t i, const T* x) {
     if (all_usable(x, rows.features)) return true;
@@ -48,7 +49,7 @@ Place first_unusable(const DenseRows<T>& rows) {
 
 template <class T, class Index>
 Place first_unusable(const SparseRows<T, Index>& rows) {
-  if (all_usable(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0])) return {};
+  if (rows.ones || all_usable(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0])) return {};
   for (std::int64_t i = 0; i < rows.count; ++i)
     for (Index p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
       if (!all_usable(rows.values + p, 1)) return {i, static_cast<std::int64_t>(rows.indices[p])};

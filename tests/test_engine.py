@@ -638,26 +638,5 @@ def test_uniform_numbers_lie_in_their_range() -> None:
     assert abs(numbers.mean()) < 0.03
 
 
-def test_sparse_structure_is_checked() -> None:
-    def structure(indices: list[int], starts: list[int]) -> str:
-        return engine.structure(sparse(indices, starts, 3), 2)
-
-    assert structure([0, 2], [0, 2]) == "sound"
-    assert structure([2, 0], [0, 2]) == "unsorted"
-    assert structure([1, 1], [0, 2]) == "unsorted"
-    assert structure([0, 3], [0, 2]) == "broken"
-    assert structure([0, -1], [0, 2]) == "broken"
-    assert structure([0, 1], [0, 3]) == "broken"
-    assert structure([0, 1], [0, 2, 1]) == "broken"
-    assert structure([0, 1], [-1, 2]) == "broken"
-
-
-def test_rows_found_broken_are_refused_from_then_on() -> None:
-    rows = sparse([0, 9], [0, 2])
-    assert engine.structure(rows, 2) == "broken"
-    with pytest.raises(ValueError, match="rows: their starts point outside"):
-        engine.scores(rows, np.zeros(2), np.zeros(1))
-
-
 def test_columns_of_no_rows_have_no_size() -> None:
     assert engine.largest_sizes(engine.dense_rows(NONE)).tolist() == [0.0, 0.0]

@@ -20,6 +20,7 @@
 
 #include "generator.hpp"
 #include "pass.hpp"
+#include "structure.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -57,26 +58,26 @@ class Rows {
 
   // To be read, which starts that point outside of the values would not allow. They are looked at once.
   const AnyRows& view() const {
-    if (bounds_ == Bounds::unknown) {
-      const bool sound = std::visit(
-          [&](const auto& r) {
-            if constexpr (std::decay_t<decltype(r)>::sparse) return lies_within(r, stored_);
-            return true;
-          },
-          view_);
-      found(sound);
-    }
+    if (bounds_ == Bounds::unknown) look();
     if (bounds_ == Bounds::broken)
       throw nb::value_error("rows: their starts point outside of the values, or their columns outside of the features");
     return view_;
   }
-  const AnyRows& unchecked() const { return view_; }
   const std::vector<nb::object>& owners() const { return owners_; }
-  std::int64_t stored() const { return stored_; }
-  // Do starts and columns lie where they should? If so it is seen whether the values need be read at all.
-  void found(bool sound) const {
-    bounds_ = sound ? Bounds::sound : Bounds::broken;
-    if (sound) std::visit([](auto& r) { r.look_for_ones(); }, view_);
+  // How sparse rows lie; and if within bounds, are their values all 1?
+  Structure look() const {
+    const Structure found = std::visit(
+        [&](auto& r) {
+          if constexpr (std::decay_t<decltype(r)>::sparse) {
+            const Structure lies = structure_of(r, stored_);
+            if (lies != Structure::broken) r.ones = all_ones(r.values + r.starts[0], r.starts[r.count] - r.starts[0]);
+            return lies;
+          }
+          return Structure::sound;
+        },
+        view_);
+    bounds_ = found == Structure::broken ? Bounds::broken : Bounds::sound;
+    return found;
   }
 
   std::int64_t count() const {

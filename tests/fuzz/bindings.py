@@ -344,7 +344,7 @@ def _learn_new(c: Chooser) -> Any:
 def _use_rows(c: Chooser, call: Callable[[Any], Any]) -> Any:
     rows = c.rows()
     if c.random.random() < 0.3:
-        engine.structure(rows, c.whole(4))
+        engine.structure(rows)
     return call(rows)
 
 
@@ -451,7 +451,7 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "gathered_rows": lambda c: _use_rows(c, lambda rows: engine.gathered_rows(rows, c.maybe(c.order))),
     "dense_rows": lambda c: c.dense(),
     "sparse_rows": lambda c: c.sparse(),
-    "structure": lambda c: engine.structure(c.rows(), c.whole(4)),
+    "structure": lambda c: engine.structure(c.rows()),
     "sorted_columns": lambda c: _use_rows(c, engine.sorted_columns),
     "with_squared_norms": lambda c: _use_rows(c, engine.with_squared_norms),
     "describe_columns": lambda c: _use_rows(c, engine.describe_columns),

@@ -215,5 +215,5 @@ def _block_of(data: NDArray[np.uint8], place: Place) -> Batch:
 def _check_block(block: Batch) -> None:
     """A block from a file that others could have changed: the engine must not be led outside of its arrays."""
     rows = block.table(max(block.features, 1)).rows
-    if engine.structure(rows, len(block.values)) != "sound" or engine.find_unusable(rows) != (-1, -1):
+    if engine.structure(rows) != "sound" or engine.find_unusable(rows) != (-1, -1):
         raise DataError(BROKEN)

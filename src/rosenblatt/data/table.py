@@ -186,7 +186,7 @@ def _from_sparse(matrix: Any, name: str = "X") -> Table:
     rows = engine.sparse_rows(
         np.ascontiguousarray(matrix.data), np.ascontiguousarray(indices), np.ascontiguousarray(starts), matrix.shape[1]
     )
-    structure = engine.structure(rows, len(matrix.data))
+    structure = engine.structure(rows)
     if structure == "broken" or rows.count != matrix.shape[0]:
         raise DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
     if structure == "unsorted":
@@ -194,7 +194,7 @@ def _from_sparse(matrix: Any, name: str = "X") -> Table:
         begins = starts - starts[0]  # a copy: duplicates are summed in place below
         sorted_copy = type(matrix)((data, columns, begins), shape=matrix.shape)
         rows = engine.sparse_rows(data, columns, begins, matrix.shape[1])
-        if engine.structure(rows, len(data)) == "sound":
+        if engine.structure(rows) == "sound":
             return Table(sorted_copy, rows)
         sorted_copy.sum_duplicates()
         return _from_sparse(sorted_copy, name)
