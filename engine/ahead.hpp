@@ -23,11 +23,10 @@ class Ahead {
  public:
   using T = typename Rows::Value;
 
-  // Along a part of the order, from its begin; `alone`: the weights may change in other ways, so nothing is ahead.
-  Ahead(const Rows& rows, Order order, Part part, const T* weights, std::int64_t K, bool alone)
+  // Along a part of the order, from its begin.
+  Ahead(const Rows& rows, Order order, Part part, const T* weights, std::int64_t K)
       : rows_(rows), order_(order), weights_(weights), K_(K), place_(part.begin), end_(part.end),
-        together_(!alone && K * rows.features * static_cast<std::int64_t>(sizeof(T)) > small ? most : 1),
-        raw_(together_ * K) {}
+        together_(K * rows.features * static_cast<std::int64_t>(sizeof(T)) > small ? most : 1), raw_(together_ * K) {}
 
   // The scores of row i, which comes next in the order; `next`: the one behind it, as for_each_row has it.
   const T* scores(std::int64_t i, std::int64_t next) {

@@ -42,47 +42,63 @@ struct Lanes<double> {
   static half fold(vector v) { return half{v[0], v[1]} + half{v[2], v[3]}; }
 };
 
+// How the weights of a product are used: as they lie there. A penalty has another way (penalty.hpp).
+template <class T>
+struct Plain {
+  T operator()(T w) const { return w; }
+  template <class P>
+  [[gnu::always_inline]] typename P::type lanes(typename P::type w) const {
+    return w;
+  }
+};
+
 // The end of a dot product: from j on, fewer than four lanes.
-template <class T, class V = typename Lanes<T>::vector>
-[[gnu::always_inline]] inline T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t j,
-                                           std::size_t n) {
+template <class T, class Use = Plain<T>, class V = typename Lanes<T>::vector>
+[[gnu::always_inline]] inline T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t j, std::size_t n,
+                                           const Use& use = {}) {
   using L = Lanes<T>;
   using H = typename L::half;
   constexpr std::size_t lanes = L::count;
-  const auto at = [](const T* p) { return L::Full::load(p); };
+  const auto product = [&](std::size_t at) {
+    return L::Full::load(a + at) * use.template lanes<typename L::Full>(L::Full::load(b + at));
+  };
   if (j + lanes <= n) {
-    s0 += at(a + j) * at(b + j);
+    s0 += product(j);
     j += lanes;
   }
   if (j + lanes <= n) {
-    s1 += at(a + j) * at(b + j);
+    s1 += product(j);
     j += lanes;
   }
   if (j + lanes <= n) {
-    s2 += at(a + j) * at(b + j);
+    s2 += product(j);
     j += lanes;
   }
   H sum = L::fold((s0 + s1) + (s2 + s3));
   if (j + lanes / 2 <= n) {
-    sum += L::Half::load(a + j) * L::Half::load(b + j);
+    sum += L::Half::load(a + j) * use.template lanes<typename L::Half>(L::Half::load(b + j));
     j += lanes / 2;
   }
   T rest = 0;
-  if (j < n) rest = a[j] * b[j];
+  if (j < n) rest = a[j] * use(b[j]);
   if constexpr (lanes / 2 > 2) {
-    if (j + 1 < n) rest += a[j + 1] * b[j + 1];
-    if (j + 2 < n) rest += a[j + 2] * b[j + 2];
+    if (j + 1 < n) rest += a[j + 1] * use(b[j + 1]);
+    if (j + 2 < n) rest += a[j + 2] * use(b[j + 2]);
   }
   return L::sum(sum) + rest;
 }
 
-// With `fetch`, the same stretch of another row is asked for while this one is read, into the second cache.
-template <bool fetch = false, class T>
-[[gnu::always_inline]] inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr) {
+// The product of a row a and weights b. With `fetch`, the same stretch of another row is asked for while this one is
+// read, into the second cache.
+template <bool fetch = false, class T, class Use = Plain<T>>
+[[gnu::always_inline]] inline T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr,
+                                    const Use& use = {}) {
   using L = Lanes<T>;
   using V = typename L::vector;
   constexpr std::size_t lanes = L::count;
-  const auto at = [](const T* p) { return L::Full::load(p); };
+  const auto product = [&](std::size_t at) {
+    return L::Full::load(a + at) * use.template lanes<typename L::Full>(L::Full::load(b + at));
+  };
   V s0{}, s1{}, s2{}, s3{};
   std::size_t j = 0;
   for (; j + 4 * lanes <= n; j += 4 * lanes) {
@@ -90,12 +106,12 @@ template <bool fetch = false, class T>
       __builtin_prefetch(ahead + j, 0, 2);
       __builtin_prefetch(ahead + j + 2 * lanes, 0, 2);
     }
-    s0 += at(a + j) * at(b + j);
-    s1 += at(a + j + lanes) * at(b + j + lanes);
-    s2 += at(a + j + 2 * lanes) * at(b + j + 2 * lanes);
-    s3 += at(a + j + 3 * lanes) * at(b + j + 3 * lanes);
+    s0 += product(j);
+    s1 += product(j + lanes);
+    s2 += product(j + 2 * lanes);
+    s3 += product(j + 3 * lanes);
   }
-  return finish_dot(s0, s1, s2, s3, a, b, j, n);
+  return finish_dot(s0, s1, s2, s3, a, b, j, n, use);
 }
 
 // Two dot products with the same row, which is then read once. Each has the order of `dot`.

@@ -17,24 +17,30 @@
 
 namespace rosenblatt {
 
-// Calls visit(i, scores), one score per weight row, for a part of an order, and before(i) ahead of each row; `one`:
-// there is a single weight row, whose product with row i is dot(i, next). `alone`: before(i) may change the weights.
-// A visit that may change them says which.
-template <bool one, class Rows, class Before, class Dot, class Visit>
+// Calls visit(i, scores), one score per weight row, for a part of an order. `shrunk`: the model's weights, where a
+// penalty shrinks them. A visit that may change them says which.
+template <bool one, class Rows, class Visit>
 ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows> model, Poll& poll,
-                                  bool alone, Before&& before, Dot&& dot, Visit&& visit) {
+                                  const Shrunk<typename Rows::Value>* shrunk, Visit&& visit) {
   if constexpr (one) {
     for_each_row(rows, order, part, 1, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-      const double score = static_cast<double>(dot(i, next)) + model.intercept[0];
+      const double product =
+          shrunk ? shrunk->product(rows, i, next) : static_cast<double>(rows.dot(i, model.weights, next));
+      const double score = product + model.intercept[0];
       visit(i, &score);
     });
   } else {
-    Ahead<Rows> ahead(rows, order, part, model.weights, model.K, alone);
+    Ahead<Rows> ahead(rows, order, part, model.weights, model.K);
     std::vector<double> scores(model.K);
+    std::vector<typename Rows::Value> products(shrunk ? model.K : 0);
     for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-      before(i);
-      const auto* raw = ahead.scores(i, next);
-      for (std::int64_t k = 0; k < model.K; ++k) scores[k] = static_cast<double>(raw[k]) + model.intercept[k];
+      if (shrunk) {
+        shrunk->products(rows, i, next, products.data(), scores.data());
+      } else {
+        const auto* raw = ahead.scores(i, next);
+        for (std::int64_t k = 0; k < model.K; ++k) scores[k] = static_cast<double>(raw[k]);
+      }
+      for (std::int64_t k = 0; k < model.K; ++k) scores[k] += model.intercept[k];
       if constexpr (std::is_void_v<decltype(visit(i, scores.data()))>)
         visit(i, scores.data());
       else
@@ -43,13 +49,11 @@ ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, cons
   }
 }
 
-// The same, and nothing else.
+// The same, where nothing shrinks.
 template <bool one, class Rows, class Visit>
 ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, const Linear<Rows> model, Poll& poll,
                                   Visit&& visit) {
-  for_each_score<one>(
-      rows, order, part, model, poll, false, [](std::int64_t) {},
-      [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA { return rows.dot(i, model.weights, next); }, visit);
+  for_each_score<one>(rows, order, part, model, poll, nullptr, visit);
 }
 
 // The same whatever the model.
@@ -85,8 +89,9 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
   double mistake_weight = *state.mistake_weight;
   const Steps<Rows, Task, Rule, Keep> steps{given_rows, state, rule, keep};
   const double reach = reach_of(rule);
-  const Shrunk<T>* shrunk = nullptr;
+  Shrunk<T>* shrunk = nullptr;
   if constexpr (watched) shrunk = std::get_if<Shrunk<T>>(&keep);
+  if (shrunk) shrunk->come_to(c.seen);
   const auto check = [&](double limit) {
     if (whole)
       return Loops<Rows>::count_mistakes(whole->rows, whole->task, whole->order, Linear<Rows>(state), limit,
@@ -94,17 +99,7 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Part part,
     return count_mistakes(given_rows, given, order, Linear<Rows>(state), limit, poll);
   };
   for_each_score<Task::one_row>(
-      rows, order, part, Linear<Rows>(state), poll, shrunk != nullptr,
-      [&](std::int64_t i) INLINE_LAMBDA {
-        if constexpr (watched)
-          if (shrunk) shrunk->bring_row(rows, i, c.seen);
-      },
-      [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
-        if constexpr (watched && Task::one_row)
-          if (shrunk) return shrunk->score(rows, i, c.seen, next);
-        return rows.dot(i, state.weights, next);
-      },
-      [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
+      rows, order, part, Linear<Rows>(state), poll, shrunk, [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
         const Verdict verdict = task.of(scores, i);
         [[maybe_unused]] const bool update = learn_example(
             task, reach, i, verdict, watched && shrunk, c, mistake_weight,

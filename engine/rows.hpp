@@ -7,6 +7,8 @@
 //   add_to(i, step, W, k, K)  row k of W += step * x_i
 //   prefetch(i, far)          ask for the row before it is needed
 //   dot(i, w, next)           the same dot product; row `next`, if it is not -1, comes after it and may be asked for
+//   for_each_weight(i, W, k, K, f)   f(weight, value) for every value of the row and its weight in row k of W
+// Where weights are not used as they lie there, the last argument of a product says how (`Use`, in lanes.hpp).
 // K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
 // the weights of all classes for one feature then lie in one cache line.
 // Dense rows may lie there in another type, or in columns (stored.hpp). Then a row can be read after open(i), by
@@ -72,6 +74,11 @@ struct DenseRows {
     return squared_norms ? squared_norms[i] : rosenblatt::dot(row(i), row(i), features);
   }
 
+  template <class Use>
+  ALWAYS_INLINE T product(std::int64_t i, const T* w, const Use& use) const {
+    return rosenblatt::dot(row(i), w, features, static_cast<const T*>(nullptr), use);
+  }
+
   // Two of the K products at a time, which ask for their share of the next row.
   void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t next = -1) const {
     const std::size_t bytes = next >= 0 && is_long() ? features * sizeof(T) : 0, share = bytes / K + 64;
@@ -84,10 +91,18 @@ struct DenseRows {
     }
     if (k < K) out[k] = dot(i, W + k * features);
   }
+  template <class Use>
+  void products(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
+    for (std::int64_t k = 0; k < K; ++k) out[k] = product(i, W + k * features, use);
+  }
 
   template <class W>
   void add_to(std::int64_t i, W step, W* weights, std::int64_t k, std::int64_t) const {
     add(weights + k * features, step, row(i), features);
+  }
+  template <class Visit>
+  ALWAYS_INLINE void for_each_weight(std::int64_t i, T* W, std::int64_t k, std::int64_t, Visit&& visit) const {
+    for (std::int64_t j = 0; j < features; ++j) visit(W[k * features + j], row(i)[j]);
   }
 
   bool is_zero(std::int64_t i) const {
@@ -124,9 +139,14 @@ struct SparseRows {
   ALWAYS_INLINE void open(std::int64_t) const {}
 
   // Four running sums, then a fixed tree: the order of a sparse dot product.
-  ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return ones ? sum<true>(i, w) : sum<false>(i, w); }
+  ALWAYS_INLINE T dot(std::int64_t i, const T* w) const { return product(i, w, Plain<T>{}); }
 
   ALWAYS_INLINE T dot(std::int64_t i, const T* w, std::int64_t) const { return dot(i, w); }
+
+  template <class Use>
+  ALWAYS_INLINE T product(std::int64_t i, const T* w, const Use& use) const {
+    return ones ? sum<true>(i, w, use) : sum<false>(i, w, use);
+  }
 
   T squared_norm(std::int64_t i) const {
     if (ones && starts[i + 1] - starts[i] < (1 << 24)) return static_cast<T>(starts[i + 1] - starts[i]);
@@ -134,12 +154,16 @@ struct SparseRows {
   }
 
   void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t = -1) const {
+    products(i, W, K, out, Plain<T>{});
+  }
+  template <class Use>
+  ALWAYS_INLINE void products(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
     constexpr int wide = static_cast<int>(Lanes<T>::count);
     std::int64_t k = 0;
-    for (; k + 2 * wide <= K; k += 2 * wide) some_scores<2 * wide>(i, W + k, K, out + k);
-    if (k + wide <= K) some_scores<wide>(i, W + k, K, out + k), k += wide;
-    if (k + wide / 2 <= K) some_scores<wide / 2>(i, W + k, K, out + k), k += wide / 2;
-    for (; k < K; ++k) some_scores<1>(i, W + k, K, out + k);
+    for (; k + 2 * wide <= K; k += 2 * wide) some_products<2 * wide>(i, W + k, K, out + k, use);
+    if (k + wide <= K) some_products<wide>(i, W + k, K, out + k, use), k += wide;
+    if (k + wide / 2 <= K) some_products<wide / 2>(i, W + k, K, out + k, use), k += wide / 2;
+    for (; k < K; ++k) some_products<1>(i, W + k, K, out + k, use);
   }
 
   template <class W>
@@ -150,6 +174,11 @@ struct SparseRows {
     }
     for (Index p = starts[i]; p < starts[i + 1]; ++p)
       weights[static_cast<std::int64_t>(indices[p]) * K + k] += step * static_cast<W>(values[p]);
+  }
+  template <class Visit>
+  ALWAYS_INLINE void for_each_weight(std::int64_t i, T* W, std::int64_t k, std::int64_t K, Visit&& visit) const {
+    for (Index p = starts[i]; p < starts[i + 1]; ++p)
+      visit(W[static_cast<std::int64_t>(indices[p]) * K + k], values[p]);
   }
 
   bool is_zero(std::int64_t i) const {
@@ -171,14 +200,15 @@ struct SparseRows {
   std::int64_t bytes_a_row() const { return values_a_row() * (sizeof(Index) + (ones ? 0 : sizeof(T))); }
 
  private:
-  template <bool of_ones>
-  ALWAYS_INLINE T sum(std::int64_t i, const T* w) const {
+  template <bool of_ones, class Use>
+  ALWAYS_INLINE T sum(std::int64_t i, const T* w, const Use& use) const {
+    using Half = typename Lanes<T>::Half;
     using H = typename Lanes<T>::half;
-    const auto times = [](const T* x, H weights) INLINE_LAMBDA {
+    const auto times = [&](const T* x, H weights) INLINE_LAMBDA {
       if constexpr (of_ones)
-        return weights;
+        return use.template lanes<Half>(weights);
       else
-        return Lanes<T>::Half::load(x) * weights;
+        return Half::load(x) * use.template lanes<Half>(weights);
     };
     const T* const x = values + starts[i];
     const Index* const at = indices + starts[i];
@@ -200,20 +230,20 @@ struct SparseRows {
     T rest = 0;
     for (std::int64_t p = fours; p < length; ++p) {
       if constexpr (of_ones)
-        rest += w[at[p]];
+        rest += use(w[at[p]]);
       else
-        rest += x[p] * w[at[p]];
+        rest += x[p] * use(w[at[p]]);
     }
     return total + rest;
   }
 
-  // The scores of a few classes side by side, each one sum over the values from left to right.
-  template <int few>
-  ALWAYS_INLINE void some_scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
+  // The products of a few classes side by side, each one sum over the values from left to right.
+  template <int few, class Use>
+  ALWAYS_INLINE void some_products(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
     using Few = Pack<T, few * sizeof(T)>;
     typename Few::type sums{};
     for (Index p = starts[i]; p < starts[i + 1]; ++p)
-      sums += Few::load(W + static_cast<std::int64_t>(indices[p]) * K) * values[p];
+      sums += use.template lanes<Few>(Few::load(W + static_cast<std::int64_t>(indices[p]) * K)) * values[p];
     Few::store(out, sums);
   }
 };

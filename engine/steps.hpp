@@ -65,12 +65,17 @@ struct Steps {
   }
 
   ALWAYS_INLINE void move(std::int64_t i, double step, const Verdict& verdict, const Counters& c) const {
+    Shrunk<T>* shrunk = nullptr;
     if constexpr (!std::is_same_v<Keep, KeepOf<T>>)
       keep.before_update(rows, i, step, verdict.gain, verdict.lose, c);
+    else if ((shrunk = std::get_if<Shrunk<T>>(&keep)))
+      shrunk->move(rows, i, step, verdict.gain, verdict.lose, c.seen);
     else if (keep.index() != 0)
       tell(rows, keep, i, step, verdict.gain, verdict.lose, c.seen, c.survived);
-    rows.add_to(i, static_cast<T>(step), state.weights, verdict.gain, one_row ? 1 : state.K);
-    if constexpr (!one_row) rows.add_to(i, static_cast<T>(-step), state.weights, verdict.lose, state.K);
+    if (!shrunk) {
+      rows.add_to(i, static_cast<T>(step), state.weights, verdict.gain, one_row ? 1 : state.K);
+      if constexpr (!one_row) rows.add_to(i, static_cast<T>(-step), state.weights, verdict.lose, state.K);
+    }
     if (!state.fit_intercept) return;
     state.intercept[verdict.gain] += step;
     if constexpr (!one_row) state.intercept[verdict.lose] -= step;

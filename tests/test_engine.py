@@ -36,7 +36,7 @@ def arrays(K: int = 1, features: int = 2, dtype: Any = np.float64, **changes: An
         "pocket_mistakes": np.array([np.inf]),
         "variances": np.ones(size, dtype),
         "intercept_variances": np.ones(K),
-        "as_of": np.zeros(features, np.int64),
+        "settled_at": np.zeros(1, np.int64),
         "generator": np.zeros(4, np.uint64),  # not the engine's: ignored
     }
     return {name: array for name, array in (given | changes).items() if array is not None}
@@ -191,14 +191,14 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "keep='pocket': with a penalty",
     ),
     (
-        lambda: one_pass(rule=engine.Rule("PA", cut=0.1), state=state(as_of=None)),
+        lambda: one_pass(rule=engine.Rule("PA", cut=0.1), state=state(settled_at=None)),
         ValueError,
-        "as_of: the array is missing",
+        "settled_at: the array is missing",
     ),
     (
-        lambda: one_pass(rule=engine.Rule("PA", cut=0.1), state=state(as_of=np.zeros(3, np.int64))),
+        lambda: one_pass(rule=engine.Rule("PA", cut=0.1), state=state(settled_at=np.zeros(3, np.int64))),
         ValueError,
-        "as_of: its",
+        "settled_at: its",
     ),
     (
         lambda: one_pass(targets=targets(CLASSES, 3), state=state(K=3, feature_major=True)),
@@ -212,7 +212,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: engine.run_passes([one_pass(order=OUTSIDE[:n].copy()) for n in (1, 0)]), ValueError, "the same order"),
     (lambda: engine.count_mistakes(ROWS, targets(), state(features=1)), ValueError, "weights: their size"),
     (lambda: engine.count_mistakes(ROWS, targets(), state(), order=OUTSIDE), ValueError, "order: names"),
-    (lambda: engine.settle(state(as_of=None), engine.Rule("PA", cut=0.1)), ValueError, "as_of: the array is missing"),
+    (lambda: engine.settle(state(settled_at=None), engine.Rule("PA", cut=0.1)), ValueError, "settled_at: the array is"),
     # rows and answers
     (lambda: engine.dense_rows(np.ones((3, 2), np.int64)), TypeError, "incompatible"),
     (lambda: engine.dense_rows(FORTRAN), ValueError, "C order"),

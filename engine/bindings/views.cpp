@@ -106,14 +106,12 @@ StateView PyState::view_for(const Rows& rows, const AnyTask& task, bool ratchet,
 
 namespace {
 
-// Brings all weights (and sums) up to date.
+// Brings all weights, and sums, up to date.
 void settle(PyState& state, const PyRule& rule) {
   if (!rule.penalty) return;
   const auto bring = [&]<class T>(T) {
     const State<T> s(state.view());
-    const Shrunk<T> shrunk = Shrunk<T>::of(s, *rule.penalty);
-    for (std::int64_t j = 0; j < s.features; ++j)
-      shrunk.bring(j, state.feature_major() ? j * s.K : j, state.feature_major() ? 1 : s.features, s.counters->seen);
+    Shrunk<T>::of(s, *rule.penalty).settle(s.counters->seen);
   };
   state.is_float32() ? bring(float{}) : bring(double{});
 }

@@ -184,7 +184,7 @@ class Chooser:
             for array in declared
         }
         made["counters"] = self.array(np.zeros(len(engine.COUNTERS)), "i8")
-        made["as_of"] = self.array(np.zeros(features), "i8")
+        made["settled_at"] = self.array(np.zeros(1), "i8")
         for name in list(made):
             if self.strange() and self.random.random() < 0.3:
                 del made[name]

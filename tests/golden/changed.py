@@ -20,7 +20,7 @@ _STRIPS = (
 )
 _HASHED = "there is a parameter more, `hash_bits`"
 _WARM = "a budget's warm start is one long fit"
-_READ = "a penalised weight of sparse rows is written by a step alone, not by every row that reads it"
+_HELD = "penalised weights are held as they were when all were settled, and read through factors that all share"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
@@ -47,17 +47,13 @@ CHANGED: dict[str, str] = {
         )
     },
     **{f"ones/{rule}/vote": _ONE_ENTRY for rule in ("perceptron", "margin", "eta0", "PA", "PA-I", "PA-II")},
-    **{f"ones/{penalty}/": f"{_ONE_ENTRY}; {_READ}" for penalty in ("l1", "l2", "elasticnet")},
-    **{
-        f"penalties/{rule}/{penalty}/{keep}/{task}/csr": _READ
-        for rule in ("perceptron", "eta0", "PA-II")
-        for penalty in ("l1", "l2", "elasticnet")
-        for keep in ("last", "average")
-        for task in ("two", "ovr")
-    },
+    **{f"ones/{penalty}/": f"{_ONE_ENTRY}; {_HELD}" for penalty in ("l1", "l2", "elasticnet")},
+    "penalties/": _HELD,
+    **{f"batches/{penalty}/": _HELD for penalty in ("l1", "l2", "elasticnet")},
+    "models/l1": _HELD,
     **{f"mixtures/{rule}/vote": _ONE_ENTRY for rule in ("eta0", "PA")},
     "models/stream/vote": _ONE_ENTRY,
-    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}; {_READ}",
+    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}; {_HELD}",
     "rules/PA/vote": _CONVERGED,
     "rules/PA-I/average": _CONVERGED,
     "rules/PA-II/last": _CONVERGED,
@@ -108,8 +104,8 @@ CHANGED: dict[str, str] = {
     "kernels/rbf/PA": _AGES,
     "kernels/rbf/PA-II": _AGES,
     "sweeps/family": _WEIGHTS,
-    "sweeps/others": _WEIGHTS,
-    "sweeps/weighted": _WEIGHTS,
+    "sweeps/others": f"{_WEIGHTS}; {_HELD}",
+    "sweeps/weighted": f"{_WEIGHTS}; {_HELD}",
     "sweeps/PA-I": _WEIGHTS,
     "sweeps/PA-II": _WEIGHTS,
     "autos/2": _WEIGHTS,
@@ -143,7 +139,7 @@ CHANGED: dict[str, str] = {
     "files/parquet": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/feather": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/documents": f"{_READER}; {_STRIPS}; {_FACTS}",
-    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}; {_READ}",
+    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}; {_HELD}",
     "files/export": f"{_READER}; {_STRIPS}; {_FACTS}",
     "theory/trace/": _ROWS,
     "files/": f"{_STRIPS}; {_FACTS}",

@@ -16,6 +16,8 @@ from length import examples
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, Sweep, VotedPerceptron, engine, textbook
 from rosenblatt.data import as_table
 from rosenblatt.errors import ParameterError
+from rosenblatt.learners.kept.lazy import catch_up
+from rosenblatt.learners.state.arrays import COUNTERS
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
@@ -36,7 +38,7 @@ def test_many_rows_at_once_are_as_many_single_ones(weight: float, rows: int, shr
     state = State.begin(
         np.array([[weight]]), np.zeros(1), keep="average", fit_intercept=True, generator=engine.seed_generator(0)
     )
-    state.arrays["as_of"] = np.zeros(1, np.int64)
+    state.arrays["settled_at"] = np.zeros(1, np.int64)
     state.penalty = Penalty(shrink, cut)
     state.set_counter("seen", rows)
     settled = state.settled()
@@ -73,6 +75,60 @@ def test_l1_makes_weights_truly_zero_and_sparsify_stores_the_others() -> None:
     np.testing.assert_array_equal(learner.decision_function(X), scores)
     np.testing.assert_array_equal(learner.densify().coef_, [expected])
     assert isinstance(learner.sparsify().fit(X, y).coef_, np.ndarray)
+
+
+def settled_often(penalty: Any, dtype: Any, storage: Any, classes: int) -> tuple[Any, Any, Any]:
+    """A learner, and rows enough for its weights to be settled several times."""
+    generator = np.random.default_rng(11)
+    X = generator.integers(-1, 2, (20_000, 5)).astype(dtype)
+    y = np.argmax(X[:, :classes] + generator.normal(0, 1, (len(X), classes)), axis=1)
+    learner = AveragedPerceptron(penalty=penalty, alpha=2.0**-9, max_iter=1, tol=None, shuffle=False)
+    return learner, X if storage == "dense" else sp.csr_array(X), y
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+def test_settling_weights_changes_no_bit_wherever_rows_are_cut(
+    penalty: Any, dtype: Any, storage: Any, classes: int
+) -> None:
+    whole, X, y = settled_often(penalty, dtype, storage, classes)
+    cut = clone(whole)
+    whole.fit(X, y)
+    for begin, end in [(0, 1), (1, 4095), (4095, 4097), (4097, 16_384), (16_384, 20_000)]:
+        cut.partial_fit(X[begin:end], y[begin:end], classes=range(classes))
+    np.testing.assert_array_equal(cut.coef_, whole.coef_)
+    np.testing.assert_array_equal(cut.intercept_, whole.intercept_)
+    assert cut.mistakes_ == whole.mistakes_
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+def test_settled_weights_are_those_that_shrank_row_by_row(penalty: Any, storage: Any) -> None:
+    learner, X, y = settled_often(penalty, np.float64, storage, 2)
+    learner.fit(X, y)
+    rows, signs = X if storage == "dense" else X.toarray(), np.where(y == 1, 1.0, -1.0)
+    ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": 0.15}[penalty]
+    w, b, sums, offsets, mistakes = np.zeros(5), 0.0, np.zeros(5), 0.0, 0
+    for x, sign in zip(rows, signs.tolist(), strict=True):
+        if sign * (w @ x + b) <= 0:
+            w, b, mistakes = w + sign * x, b + sign, mistakes + 1
+        w = np.sign(w) * np.maximum((1 - (1 - ratio) * 2.0**-9) * np.abs(w) - ratio * 2.0**-9, 0)
+        sums, offsets = sums + w, offsets + b
+    assert learner.mistakes_ == mistakes
+    np.testing.assert_allclose(learner.coef_[0], sums / len(rows), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(learner.intercept_[0], offsets / len(rows), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_very_strong_penalty_stays_finite(penalty: Any, alpha: float, dtype: Any) -> None:
+    learner, X, y = settled_often(penalty, dtype, "sparse", 3)
+    learner.set_params(alpha=alpha, max_iter=2).fit(X, y)
+    assert np.isfinite(learner.coef_).all()
+    assert np.abs(learner.coef_).max() <= 1.0 / alpha
 
 
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
@@ -181,3 +237,23 @@ def test_a_copy_of_a_state_goes_its_own_way() -> None:
     other.learn(table, Targets(y, 1), Rule(penalty=Penalty(0.5)))
     np.testing.assert_array_equal(state.settled().weights, [[0.5, 0.5]])
     np.testing.assert_array_equal(other.settled().weights, [[0.25, 0.25]])
+
+
+@pytest.mark.parametrize("penalty", [Penalty(0.97, 0.0), Penalty(1.0, 0.125), Penalty(0.9, 0.01)])
+def test_weights_that_a_file_holds_as_of_other_rows_catch_up(penalty: Penalty) -> None:
+    """As files were written before all weights were settled together."""
+    weights = np.array([[2.0, -3.0, 0.5, 0.0], [-0.25, 1.0, -7.0, 4.0]])
+    as_of = np.array([0, 90, 99, 100])
+    counters = np.zeros(len(COUNTERS), np.int64)
+    counters[COUNTERS.index("seen")] = 100
+    arrays = {"weights": weights.copy(), "sums": np.ones((2, 4)), "counters": counters}
+    catch_up(arrays, as_of, penalty)
+    for row in range(2):
+        for column in range(4):
+            w, total = [float(weights[row, column])], 1.0
+            for _ in range(100 - as_of[column]):
+                w = textbook.shrunk(w, penalty.shrink, penalty.cut)
+                total += w[0]
+            assert arrays["weights"][row, column] == pytest.approx(w[0], rel=1e-12, abs=1e-15)
+            assert arrays["sums"][row, column] == pytest.approx(total, rel=1e-12)
+    assert arrays["settled_at"].tolist() == [100]

@@ -201,8 +201,6 @@ def _widened(state: State, shape: Shape) -> State:
         if array.shape == "weights":
             wide.arrays[array.name] = array.with_features(state.arrays[array.name][:, :0], shape.features)
             wide.arrays[array.name][:, shape.columns] = state.arrays[array.name]
-    if "as_of" in wide.arrays:
-        wide.arrays["as_of"] = np.full(shape.features, wide.counter("seen"))
     return wide
 
 

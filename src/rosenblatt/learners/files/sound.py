@@ -99,8 +99,10 @@ def _check_state(state: State, rows: int) -> None:
     _check_array(state.arrays["generator"], np.uint64, 4)
     if not state.arrays["generator"].any() or (state.arrays["counters"] < -1).any():
         raise ModelError("its counters or its generator cannot be gone on from")
-    if "as_of" in state.arrays:
-        _check_array(state.arrays["as_of"], np.int64, state.features)
+    if "settled_at" in state.arrays:
+        _check_array(state.arrays["settled_at"], np.int64, 1)
+        if not 0 <= state.arrays["settled_at"][0] <= state.counter("seen"):
+            raise ModelError("its counters or its generator cannot be gone on from")
 
 
 def _check_arrays(run: FileRun) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rosenblatt import engine
 from rosenblatt.errors import ModelError
+from rosenblatt.learners.kept.lazy import catch_up
 from rosenblatt.learners.state.arrays import COUNTERS, KEEPS, Array, Arrays, matrices
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State, declare
@@ -60,8 +61,12 @@ def state_from(header: dict[str, Any], tensors: Tensors, remembered: Remembered 
             if begin == 0.0:  # whose pages stay untouched
                 arrays[array.name] = np.zeros((stored.shape[0], features), stored.dtype, order="F")
             arrays[array.name][:, tensors[f"{array.name}.columns"]] = stored
-    for name in ("counters", "generator", *(["as_of"] if penalty != NO_PENALTY else [])):
+    for name in ("counters", "generator"):
         arrays[name] = tensors[name]
+    if penalty != NO_PENALTY and "as_of" in tensors:
+        catch_up(arrays, tensors["as_of"], penalty)
+    elif penalty != NO_PENALTY:
+        arrays["settled_at"] = tensors["settled_at"]
     return State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)
 
 
@@ -139,10 +144,11 @@ def _check_penalty(header: Any, own: Tensors, features: int) -> None:
         raise ModelError("its penalty cannot be read")
     if not (0.0 <= shrink <= 1.0 and 0.0 <= cut < np.inf):
         raise ModelError("its penalty is out of range")
-    as_of, seen = own["as_of"], count_of(int(own["counters"][COUNTERS.index("seen")]))
-    check_types([as_of], ["<i8"])
-    check_shapes(as_of.shape == (features,))
-    if len(as_of) and (as_of.min() < 0 or as_of.max() > seen):
+    seen = count_of(int(own["counters"][COUNTERS.index("seen")]))
+    moments = own["as_of"] if "as_of" in own else own["settled_at"]
+    check_types([moments], ["<i8"])
+    check_shapes(moments.shape == (features if "as_of" in own else 1,))
+    if len(moments) and (moments.min() < 0 or moments.max() > seen):
         raise ModelError("its counters are out of range")
 
 

@@ -38,14 +38,14 @@ from rosenblatt.recipe.rules import NO_PENALTY, Penalty, Rule
 class State(Counted):
     """The state of one problem: one weight row with two classes, one per class with more, learned jointly.
 
-    With a `penalty` weights and sums are brought up to date lazily: those of feature j are as they were after
-    ``as_of[j]`` examples.
+    With a `penalty` weights and sums are those that, ``settled_at`` examples after the first, would have led to the
+    current ones by shrinking alone (engine/penalty.hpp); `settled` gives the current ones.
     """
 
     keep: Keep
     declared: tuple[Array, ...]
     fit_intercept: bool
-    arrays: Arrays  # as declared, `counters` and `generator`; with a penalty also `as_of`
+    arrays: Arrays  # as declared, `counters` and `generator`; with a penalty also `settled_at`
     remembered: Remembered = NOTHING
     penalty: Penalty = NO_PENALTY
 
@@ -182,7 +182,7 @@ class State(Counted):
     def with_features(self, features: int) -> State:
         """The same state over more features, which begin as declared; or over fewer, the rest cut off."""
         state = self.copy()
-        for array in self._declared():
+        for array in self.declared:
             state.arrays[array.name] = array.with_features(self.arrays[array.name], features)
         state.remembered = self.remembered.with_features(features)
         return state
@@ -191,7 +191,7 @@ class State(Counted):
         """The same state with other weight rows, ``mix @ rows``: one row of `mix` per new weight row."""
         settled = self.settled()
         state = settled.copy()
-        for array in self._declared():
+        for array in self.declared:
             state.arrays[array.name] = array.with_classes(settled.arrays[array.name], mix)
         state.remembered = self.remembered.with_classes(mix)
         return state
@@ -204,7 +204,7 @@ class State(Counted):
             return self.with_classes(mix)
         settled = self.settled()
         state = settled.copy()
-        for array in self._declared():
+        for array in self.declared:
             state.arrays[array.name] = array.with_classes_at(settled.arrays[array.name], classes, places)
         return state
 
@@ -213,15 +213,10 @@ class State(Counted):
         if self.penalty == NO_PENALTY:
             return self
         state = self.copy()
-        for array in matrices(self.declared):
+        for array in matrices(self.declared):  # weight by weight beside its sum
             state.arrays[array.name] = np.asfortranarray(state.arrays[array.name])
         engine.settle(state.view(True), engine_rule(Rule(penalty=self.penalty)))
         return state
-
-    def _declared(self) -> tuple[Array, ...]:
-        if self.penalty == NO_PENALTY:
-            return self.declared
-        return (*self.declared, Array("as_of", "features", begin=self.counter("seen")))
 
     def take_penalty(self, penalty: Penalty) -> None:
         """From now on this penalty; what the one before still has to do is done."""
@@ -232,9 +227,9 @@ class State(Counted):
         if "sums" in self.arrays and NO_PENALTY in (penalty, self.penalty):  # the sums change their meaning
             self.arrays["sums"] = seen * self.weights.astype(np.float64) - self.arrays["sums"]
         self.penalty = penalty
-        self.arrays.pop("as_of", None)
+        self.arrays.pop("settled_at", None)
         if penalty != NO_PENALTY:
-            self.arrays["as_of"] = np.full(self.features, seen)
+            self.arrays["settled_at"] = np.array([seen])
 
 
 def declare(keep: str, second_order: bool) -> tuple[Array, ...]:
