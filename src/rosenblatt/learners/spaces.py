@@ -175,15 +175,15 @@ def space_of(recipe: Recipe) -> Space:
 
 def seed_of(random_state: Any) -> int:
     """A seed from an int, None (another one each time) or a NumPy generator (drawn from it)."""
+    is_integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if is_integer and 0 <= random_state < 2**64:  # first: NumPy's generators take a while to load
+        return int(random_state)
     if random_state is None:
         return int(np.random.default_rng().integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    is_integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
-    if is_integer and 0 <= random_state < 2**64:
-        return int(random_state)
     raise ParameterError(
         f"random_state={random_state!r}: must be an integer from 0 to 2**64 - 1, a NumPy generator or None"
     )
