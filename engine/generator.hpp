@@ -55,18 +55,26 @@ struct Generator {
   double symmetric_uniform() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1.0; }
 };
 
-// The partners of a few swaps are drawn at a time and fetched before they are needed.
+// Where the items do not fit into the first cache, the partners of a few swaps are drawn at a time and fetched before
+// they are needed: the same swaps in the same order.
 inline void shuffle(std::uint32_t* items, std::int64_t count, Generator& generator) {
-  constexpr std::int64_t most = 32;
-  std::array<std::uint32_t*, most> partners;
-  for (std::int64_t i = 0; i + 1 < count; i += most) {
-    const std::int64_t swaps = std::min(most, count - 1 - i);
-    for (std::int64_t k = 0; k < swaps; ++k) {
-      partners[k] = items + i + k + generator.below(static_cast<std::uint32_t>(count - i - k));
-      __builtin_prefetch(partners[k], 1);
+  constexpr std::int64_t near = 1 << 14, most = 32;
+  Generator g = generator;  // what others may point to stays in memory
+  if (count <= near) {
+    for (std::int64_t i = 0; i + 1 < count; ++i)
+      std::swap(items[i], items[i + g.below(static_cast<std::uint32_t>(count - i))]);
+  } else {
+    std::array<std::uint32_t*, most> partners;
+    for (std::int64_t i = 0; i + 1 < count; i += most) {
+      const std::int64_t swaps = std::min(most, count - 1 - i);
+      for (std::int64_t k = 0; k < swaps; ++k) {
+        partners[k] = items + i + k + g.below(static_cast<std::uint32_t>(count - i - k));
+        __builtin_prefetch(partners[k], 1);
+      }
+      for (std::int64_t k = 0; k < swaps; ++k) std::swap(items[i + k], *partners[k]);
     }
-    for (std::int64_t k = 0; k < swaps; ++k) std::swap(items[i + k], *partners[k]);
   }
+  generator = g;
 }
 
 }  // namespace rosenblatt

@@ -15,6 +15,7 @@ bool cpu_has_avx2() {
 
 NB_MODULE(ENGINE_NAME, m) {
   m.doc() = "The compiled engine of rosenblatt: arrays in, arrays out.";
+  nb::set_leak_warnings(false);  // what a thread still uses when Python ends is nobody's mistake
   m.def("cpu_has_avx2", &cpu_has_avx2, "Does this CPU have AVX2?");
   rosenblatt::bind_generator(m);
   rosenblatt::bind_rows(m);

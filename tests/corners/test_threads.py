@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -135,3 +136,17 @@ def test_a_long_partial_fit_is_not_seen_in_the_middle(name: str) -> None:
     finally:
         sys.setswitchinterval(interval)
     check_in_order([*found, scores(learner, probe)], states)
+
+
+def test_a_thread_that_predicts_until_python_ends_says_nothing() -> None:
+    code = (
+        "import threading, time\n"
+        "from rosenblatt import Perceptron\n"
+        "learner = Perceptron().learn_one({'a': 1.0}, 1).learn_one({'b': 1.0}, 0)\n"
+        "def ask():\n"
+        "    while True: learner.predict_one({'a': 1.0})\n"
+        "threading.Thread(target=ask, daemon=True).start()\n"
+        "time.sleep(0.05)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -1,14 +1,13 @@
 """Where the command begins: Ctrl-C ends it without a word until `main` can say one.
 
-Invariant: nothing is imported here but what sets that up, and what is built into Python. `signal` itself takes longer to import than all that runs
-before it, for the names of its numbers; what it is made of is built into Python.
+Invariant: nothing is imported here but what sets that up, and what is built into Python. `signal` itself takes longer
+to import than all that runs before it, for the names of its numbers; what it is made of is built in.
 """
 
 from __future__ import annotations
 
-import gc
-
 import _signal  # type: ignore[import-not-found]
+import gc
 
 if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # a job in the background is none of the terminal's business
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

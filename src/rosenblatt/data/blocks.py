@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ class Group:
     rows: Batch
     blocks: list[int]
     sizes: list[int]  # rows of each block
+    stays: bool = False  # else it is good until the next is asked for
 
     @classmethod
     def of(cls, blocks: Sequence[tuple[int, Batch]], room: Room) -> Group:
@@ -206,7 +208,7 @@ class BlockStore:
         if self._whole is None:
             self.flush()
             joined = join_batches([self.read(k) for k in range(len(self))])
-            self._whole = Group(joined, list(range(len(self))), self._sizes)
+            self._whole = Group(joined, list(range(len(self))), self._sizes, stays=True)
             if self._held:  # the blocks become views of it, so that the rows are in memory once
                 ends = np.cumsum([0, *self._sizes]).tolist()
                 self._held = [joined.part(ends[k], ends[k + 1]) for k in range(len(self._held))]
@@ -215,7 +217,10 @@ class BlockStore:
     def iter_groups(self, cuts: Sequence[Sequence[int]]) -> Iterator[Group]:
         """Groups of these blocks; the next is read while one is being used."""
         self.flush()
-        rooms = Room(), Room()
+        held = list(takewhile(lambda cut: len(cut) == 1 and cut[0] < len(self._held), cuts))
+        for (k,) in held:  # there is nothing to wait for
+            yield Group(self._held[k], [k], [self._sizes[k]], stays=True)
+        cuts, rooms = cuts[len(held) :], (Room(), Room())
         with ThreadPoolExecutor(1) as pool:
             coming = pool.submit(self._group, cuts[0], rooms[0]) if cuts else None
             for at in range(len(cuts)):

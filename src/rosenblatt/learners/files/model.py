@@ -22,7 +22,9 @@ MOST_NAMES = 1 << 17
 def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
     """What a run has learned so far, ready to predict; names: those of columns, or None to find them."""
     features = max(run.features, 1)
-    state = run.state if run.products is not None else run.fitted(features)
+    state = run.state
+    if run.products is None and features != state.features:
+        state = state.with_features(features)
     answer: Any = state.answer()
     history: dict[str, Any] = {
         "mistakes": run.judge.history.mistakes,

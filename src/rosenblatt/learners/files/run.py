@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class FileRun:
     products: Products | None = None  # what it learns from, instead of the columns
     class_weights: NDArray[np.float64] | None = None  # how much the rows of each class count
     calibrator: Calibrator | None = None  # the probabilities that its choice found
-    _held: Ready | None = field(default=None, init=False, repr=False)  # all rows, where they fit into memory
+    _held: dict[int, Ready] = field(default_factory=dict, init=False, repr=False)  # groups in memory, by first block
 
     @classmethod
     def begin(
@@ -168,12 +169,12 @@ class FileRun:
         if len(self.order) != strips:
             raise DataError("the rows of the data are not those of the checkpoint")
         if self._whole or store.bytes <= MEMORY:
-            self._held = self._held or self._ready(store.whole())
+            held = self._ready(store.whole())
             step = windows if self._whole else AT_ONCE if self.block >= BLOCK else 1
             for first in range(self.progress.place, windows, step):
                 end = min(first + step, windows)
                 order = engine.draw_windows(self.order, self.state.generator, count, window, first, end)
-                self._learn(self._held, order, end - first)
+                self._learn(held, order, end - first)
                 yield
             return
         cuts: list[Any] = [range(len(store))]
@@ -188,11 +189,9 @@ class FileRun:
     def _learn_in_order(self, store: BlockStore, filled: bool) -> Iterator[None]:
         stored = iter([store.whole()]) if self._whole else store.iter_groups([[k] for k in range(len(store))])
         groups = stored if filled else self._read_groups(store, self._stores)
-        skip = self.progress.place
-        for at, ready in enumerate(map(self._ready, groups)):
-            if at >= skip:
-                self._learn(ready, None, 1)
-                yield
+        for ready in islice(map(self._ready, groups), self.progress.place, None):
+            self._learn(ready, None, 1)
+            yield
 
     def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
         rows, values = ROWS if self.block >= BLOCK else max(1, self.block // GROUP), VALUES
@@ -209,9 +208,14 @@ class FileRun:
 
     def _ready(self, group: Group) -> Ready:
         """A group to learn from: the state has room for its features, and they are scaled."""
-        if self.progress.epoch == 0:  # after an epoch all features are known
+        if (known := self._held.get(group.blocks[0])) is not None and known.group.rows is group.rows:
+            return known
+        if self.progress.epoch == 0:
             self._widen(group.rows)
-        return Ready(self._scaled(group.rows).table(self._width), self._targets(group.rows), group)
+        ready = Ready(self._scaled(group.rows).table(self._width), self._targets(group.rows), group)
+        if group.stays and (self.recipe.shuffle or self.progress.epoch > 0):  # by then all features are known
+            self._held[group.blocks[0]] = ready
+        return ready
 
     def _learn(self, ready: Ready, order: NDArray[np.uint32] | None, places: int) -> None:
         if self.products is None:
@@ -254,11 +258,8 @@ class FileRun:
         if needed <= self.state.features or self.products is not None:
             return
         check_room(len(self.state.intercept), needed)
-        self.state = self.fitted(max(needed, min(2 * self.state.features, MOST_WEIGHTS // len(self.state.intercept))))
-
-    def fitted(self, features: int) -> State:
-        """The state over so many features."""
-        return self.state if features == self.state.features else self.state.with_features(features)
+        room = min(2 * self.state.features, MOST_WEIGHTS // len(self.state.intercept))
+        self.state = self.state.with_features(max(needed, room))
 
     def _end_epoch(self, store: BlockStore, filled: bool, seconds: float) -> None:
         state, rows, after = self.state, self.progress.rows, Tally.of(self.state)
