@@ -62,19 +62,20 @@ def main() -> int:
             print(f"== {script.stem}: has no quick form, left out", flush=True)
             continue
         print(f"== {script.stem}", flush=True)
-        target = folder / f"{script.stem}.json"
-        target.unlink(missing_ok=True)
+        target, fresh = folder / f"{script.stem}.json", folder / f"{script.stem}.json.new"
+        fresh.unlink(missing_ok=True)
         about = {"machine": facts(), "date": datetime.date.today().isoformat(), "quick": args.quick}
         started = time.perf_counter()
-        words = [sys.executable, str(script), "--json", str(target), *(["--quick"] if args.quick else [])]
+        words = [sys.executable, str(script), "--json", str(fresh), *(["--quick"] if args.quick else [])]
         code = subprocess.run(words, check=False).returncode
         if code:
             failed.append(script.stem)
-        if not target.exists():  # it has said why
+        if not fresh.exists():  # it has said why; what was found before stays
             continue
-        found = json.loads(target.read_text())
+        found = json.loads(fresh.read_text())
         about["seconds"] = time.perf_counter() - started
-        target.write_text(json.dumps({"about": about, "found": found}, indent=1) + "\n")
+        fresh.write_text(json.dumps({"about": about, "found": found}, indent=1) + "\n")
+        fresh.replace(target)
     page = folder / "RESULTS.md" if args.quick else HERE / "RESULTS.md"
     text = render(folder, page, [script for script in scripts if (folder / f"{script.stem}.json").exists()])
     print(text)
