@@ -156,9 +156,10 @@ def measure_speed(folder: Path, size: int, turns: int) -> dict[str, object]:
 # The whole process, imports included, as a user waits for it.
 OURS_WHOLE = """
 import sys
-from rosenblatt.cli.main import main
+from rosenblatt.cli.start import start
 words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", "1", "--learner", "perceptron"]
-sys.exit(main([*words, "--tol", "-1", "--quiet", "--no-shuffle"]))
+sys.argv = ["rosenblatt", *words, "--tol", "-1", "--quiet", "--no-shuffle"]
+sys.exit(start())
 """
 WHOLE_BARS = {"VW": 2.0, "scikit-learn": 12.0}
 
@@ -264,9 +265,11 @@ def kill_and_resume(
                     raise SystemExit(f"{' '.join(now)}: the model on disk is not whole")
                 if process.returncode == 0:
                     break
+                if process.returncode != -signal.SIGKILL:
+                    raise SystemExit(f"{' '.join(now)}: ended by itself, with {process.returncode}")
                 count["kills"] += 1
                 if checkpoint.exists():
-                    now = [*train, "--resume", str(checkpoint), "--quiet"]
+                    now = [*train, "--resume", str(checkpoint), "-o", str(model), "--quiet"]
                     count["resumed"] += 1
             whole = whole or time.perf_counter() - started  # the first run is not disturbed
             count["runs"] += 1
