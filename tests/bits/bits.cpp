@@ -137,13 +137,20 @@ void learn_all(const char* precision) {
           digest.print(std::string(precision) + (is_dense ? " dense " : " sparse ") + (joint ? "joint " : "two ") +
                        named + " " + kept);
         }
-  const Shrinking penalty(1 - 0.15e-3, 0.85e-3);
-  const AnyTask task = TwoClasses{{nullptr}, data.signs.data(), false};
-  for (bool is_dense : {true, false}) {
-    Digest digest;
-    add_arrays(digest, learned(data, is_dense, task, "perceptron", "average", &penalty));
-    digest.print(std::string(precision) + (is_dense ? " dense" : " sparse") + " penalty");
-  }
+  // The second and the third are so strong that all weights are settled within an epoch.
+  const std::pair<const char*, Shrinking> penalties[] = {
+      {"elasticnet", {1 - 0.15e-3, 0.85e-3}}, {"l2", {0.9, 0.0}}, {"strong", {0.8, 0.01}}, {"l1", {1.0, 1e-3}}};
+  for (bool is_dense : {true, false})
+    for (bool joint : {false, true})
+      for (const char* keep : {"last", "average"})
+        for (const auto& [name, penalty] : penalties) {
+          const AnyTask task = joint ? AnyTask(Joint{{nullptr}, data.classes.data(), data.K})
+                                     : AnyTask(TwoClasses{{nullptr}, data.signs.data(), false});
+          Digest digest;
+          add_arrays(digest, learned(data, is_dense, task, "PA-I", keep, &penalty));
+          digest.print(std::string(precision) + (is_dense ? " dense " : " sparse ") + (joint ? "joint " : "two ") +
+                       keep + " " + name);
+        }
 }
 
 void read_all() {
