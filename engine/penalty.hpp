@@ -5,12 +5,13 @@
 // After n rows |w| is A |w| - L, with an A and an L that are the same for all weights, until 0 is reached, where it
 // stays. So no weight is touched but by steps: what is held is what it was, or would have had to be, n rows ago, when
 // all weights were settled: v, with |v| = (|w| + L) / A. A row reads A |v| - L of its own features, or 0, and a step
-// writes them back in this form. Before A becomes too small all weights are settled again: v = w, n = 0.
+// writes them back in this form. Before A becomes small all weights are settled again: v = w, n = 0.
 //
 // Invariant: weights are settled after so many rows, wherever the rows are cut, and at no other time. So any cut gives
 // the same bits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -46,12 +47,12 @@ class Shrinking {
   }
 
   bool cuts() const { return cuts_; }
+  const Shrinkage& one() const { return blocks_[0]; }
 
-  // Weights are settled after so many rows: as many as leave them, and sums, precise and far from overflowing. A sum
-  // loses what 1/A has in front of the point.
+  // Weights are settled after so many rows: as many as leave them precise, and products with them far from overflowing.
   template <class T>
-  std::int64_t period(bool sums) const {
-    const double least = sums ? 1e-4 : sizeof(T) == 4 ? 1e-6 : 1e-60;
+  std::int64_t period() const {
+    constexpr double least = sizeof(T) == 4 ? 1e-2 : 1e-8;
     int bits = sizeof(T) == 4 ? 2 * few_bits - 2 : 2 * few_bits;
     while (bits > 0 && !(blocks_[bits].A >= least)) --bits;
     return std::int64_t{1} << bits;
@@ -67,9 +68,9 @@ class Shrinking {
     return all;
   }
 
-  // The sum of what a weight is after each of n rows, within which it reaches 0.
-  [[gnu::noinline]] double sum_to_zero(double weight, std::int64_t n) const {
-    double size = std::fabs(weight), total = 0;
+  // The sum of what a size is after each of n rows, within which it reaches 0.
+  [[gnu::noinline]] double sum_to_zero(double size, std::int64_t n) const {
+    double total = 0;
     for (int b = std::bit_width(static_cast<std::uint64_t>(n)) - 1; b >= 0; --b) {
       if (!(n >> b & 1)) continue;
       const double next = blocks_[b].size(size);
@@ -80,7 +81,7 @@ class Shrinking {
         n = (std::int64_t{1} << b) - 1;
       }
     }
-    return std::copysign(total, weight);
+    return total;
   }
 
  private:
@@ -91,14 +92,20 @@ class Shrinking {
   bool cuts_;
 };
 
+// A size, or 0 where it is below 0, without a branch.
+inline double at_least_zero(double size) {
+  const auto bits = std::bit_cast<std::int64_t>(size);
+  return std::bit_cast<double>(bits & ~(bits >> 63));
+}
+
 // How a weight that is held becomes one that is used: max(A v - L, 0) + min(A v + L, 0).
 template <class T>
 struct Cut {
   T A, L;
 
-  T operator()(T v) const {
-    const T above = A * v - L, below = A * v + L;
-    return (above > 0 ? above : T(0)) + (below < 0 ? below : T(0));
+  ALWAYS_INLINE T operator()(T v) const {
+    const T some = A * v;
+    return std::max(some - L, T(0)) + std::min(some + L, T(0));
   }
   template <class P>
   ALWAYS_INLINE typename P::type lanes(typename P::type v) const {
@@ -108,19 +115,21 @@ struct Cut {
 };
 
 // The weights of a penalised learner. The sums serve the average; null: the last weights are kept. They are those of
-// the weights after each example until all were settled; what has come since is added when a weight changes, and what
-// is to come is taken off in advance: its sum from the same rows on, as if it had always been so.
+// the weights after each example, up to `summed_at` examples, weight by weight: what has come since is added when the
+// weight changes.
 template <class T>
 struct Shrunk : Last {
   static constexpr bool watches = true;
   const Shrinking* shrinking;
   T* weights;
   std::int64_t size, K;  // size: of all weights
-  std::int64_t* settled_at;
+  double* settled_at;    // examples that had been seen when all were settled
+  std::int64_t period;
   double* sums = nullptr;
+  double* summed_at = nullptr;
   double* intercept_sums = nullptr;  // as in keep.hpp: examples before a change times the change
-  std::int64_t period, rows = 0;     // rows: since all were settled
-  Shrinkage now = {};
+  std::int64_t rows = 0;             // since all were settled
+  Shrinkage now = {};                // what they have done
 
   static Shrunk of(const State<T>& s, const Shrinking& shrinking) {
     Shrunk made{{},
@@ -128,13 +137,12 @@ struct Shrunk : Last {
                 s.weights,
                 s.K * s.features,
                 s.K,
-                s.arrays.template get<std::int64_t>("settled_at", 1),
-                nullptr,
-                nullptr,
-                shrinking.period<T>(s.keep == Average::name)};
+                s.arrays.template get<double>("settled_at", 1),
+                shrinking.period<T>()};
     if (s.keep == Average::name) {
       const Average average = Average::of(s);
       made.sums = average.sums;
+      made.summed_at = s.arrays.template get<double>("summed_at", made.size);
       if (s.fit_intercept) made.intercept_sums = average.intercept_sums;
     }
     made.come_to(s.counters->seen);
@@ -143,7 +151,7 @@ struct Shrunk : Last {
 
   // So many examples have been seen.
   void come_to(std::int64_t seen) {
-    rows = seen - *settled_at;
+    rows = from_settled(static_cast<double>(seen), std::int64_t{1} << 53);
     now = shrinking->after(rows);
     if (rows >= period) settle(seen);
   }
@@ -154,10 +162,10 @@ struct Shrunk : Last {
   }
 
   [[gnu::noinline]] void settle(std::int64_t seen) {
-    for (std::int64_t at = 0; at < size && sums; ++at) sums[at] += sum_of(weights[at]);
-    const Cut<double> cut{now.A, now.L};
-    for (std::int64_t at = 0; at < size; ++at) weights[at] = static_cast<T>(cut(static_cast<double>(weights[at])));
-    *settled_at = seen;
+    for (std::int64_t at = 0; at < size && sums; ++at) bring_sum(at, seen);
+    const Cut<double> use{now.A, now.L};
+    for (std::int64_t at = 0; at < size; ++at) weights[at] = static_cast<T>(use(static_cast<double>(weights[at])));
+    *settled_at = static_cast<double>(seen);
     rows = 0;
     now = {};
   }
@@ -183,8 +191,8 @@ struct Shrunk : Last {
   // Steps along row i; and for the class that loses, if there is one, the other way.
   template <class Rows>
   void move(const Rows& given, std::int64_t i, double step, std::int64_t gain, std::int64_t lose, std::int64_t seen) {
-    move_one(given, i, step, gain);
-    if (lose >= 0) move_one(given, i, -step, lose);
+    move_one(given, i, step, gain, seen);
+    if (lose >= 0) move_one(given, i, -step, lose, seen);
     if (!intercept_sums) return;
     const double before = static_cast<double>(seen) * step;
     intercept_sums[gain] += before;
@@ -194,33 +202,46 @@ struct Shrunk : Last {
  private:
   Cut<T> cut() const { return {static_cast<T>(now.A), static_cast<T>(now.L)}; }
 
+  // How many rows after all were settled a moment is, at most so many: arrays come from outside.
+  std::int64_t from_settled(double examples, std::int64_t most) const {
+    const double since = examples - *settled_at;
+    return since > 0 ? since < static_cast<double>(most) ? static_cast<std::int64_t>(since) : most : 0;
+  }
+
   template <class Rows>
   [[gnu::noinline]] T cut_product(const Rows& given, std::int64_t i) const {
     return given.product(i, weights, cut());
   }
 
-  // The sum of what a weight has been since all were settled.
-  double sum_of(double v) const {
-    if (v == 0) return 0;
-    const double before = std::fabs(v);
-    return now.size(before) > 0 ? std::copysign(now.sum(before), v) : shrinking->sum_to_zero(v, rows);
+  void bring_sum(std::int64_t at, std::int64_t seen) const {
+    sums[at] += sum_since(static_cast<double>(weights[at]), from_settled(summed_at[at], rows));
+    summed_at[at] = static_cast<double>(seen);
   }
 
+  // The sum of what a weight has been after each row but for the first ones since all were settled.
+  double sum_since(double v, std::int64_t first) const {
+    if (v == 0 || first == rows) return 0;
+    const double before = std::fabs(v), then = shrinking->after(first).size(before);
+    if (!(then > 0)) return 0;
+    const bool lives = now.size(before) > 0;
+    return std::copysign(lives ? shrinking->after(rows - first).sum(then) : shrinking->sum_to_zero(then, rows - first),
+                         v);
+  }
+
+  // What does not outlive the row's own shrinking is 0 at once.
   template <class Rows>
-  [[gnu::noinline]] void move_one(const Rows& given, std::int64_t i, double step, std::int64_t k) const {
-    const Cut<double> use{now.A, now.L};
+  [[gnu::noinline]] void move_one(const Rows& given, std::int64_t i, double step, std::int64_t k,
+                                  std::int64_t seen) const {
+    if (sums) given.for_each_weight(i, weights, k, K, [&](T& held, T) { bring_sum(&held - weights, seen); });
     const double back = 1 / now.A;
+    if (!shrinking->cuts()) return given.add_to(i, static_cast<T>(step * back), weights, k, K);
+    // By sizes and signs apart, since a branch on a sign is guessed wrong every second time.
+    const Shrinkage before = now, one = shrinking->one();
     given.for_each_weight(i, weights, k, K, [&](T& held, T x) INLINE_LAMBDA {
-      const double w = use(static_cast<double>(held)) + step * static_cast<double>(x);
-      const double v = w == 0 ? 0.0 : (w + std::copysign(now.L, w)) * back;
-      if (sums) {
-        double& sum = sums[&held - weights];
-        sum += sum_of(static_cast<double>(held));
-        held = static_cast<T>(v);
-        if (held != 0) sum -= std::copysign(now.sum(std::fabs(static_cast<double>(held))), static_cast<double>(held));
-      } else {
-        held = static_cast<T>(v);
-      }
+      const auto v = static_cast<double>(held);
+      const double w = std::copysign(at_least_zero(before.size(std::fabs(v))), v) + step * static_cast<double>(x);
+      const double size = std::fabs(w);
+      held = static_cast<T>(one.size(size) > 0 ? std::copysign((size + before.L) * back, w) : 0.0);
     });
   }
 };

@@ -36,7 +36,8 @@ def arrays(K: int = 1, features: int = 2, dtype: Any = np.float64, **changes: An
         "pocket_mistakes": np.array([np.inf]),
         "variances": np.ones(size, dtype),
         "intercept_variances": np.ones(K),
-        "settled_at": np.zeros(1, np.int64),
+        "settled_at": np.zeros(1),
+        "summed_at": np.zeros(size),
         "generator": np.zeros(4, np.uint64),  # not the engine's: ignored
     }
     return {name: array for name, array in (given | changes).items() if array is not None}
@@ -196,7 +197,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "settled_at: the array is missing",
     ),
     (
-        lambda: one_pass(rule=engine.Rule("PA", cut=0.1), state=state(settled_at=np.zeros(3, np.int64))),
+        lambda: one_pass(rule=engine.Rule("PA", cut=0.1), state=state(settled_at=np.zeros(3))),
         ValueError,
         "settled_at: its",
     ),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt import engine
-from rosenblatt.learners.state.arrays import EVERY, KEEPS, OF_SECOND_ORDER
+from rosenblatt.learners.state.arrays import EVERY, KEEPS, OF_PENALTY, OF_SECOND_ORDER
 
 PAGE = mmap.PAGESIZE
 REFUSALS = (TypeError, ValueError, RuntimeError, MemoryError, OverflowError, KeyError, AttributeError)
@@ -178,13 +178,13 @@ class Chooser:
 
     def arrays(self, K: int, features: int, kind: str) -> dict[Any, Any]:
         sizes = {"weights": K * features, "classes": K, "features": features, "one": 1}
-        declared = [*EVERY, *OF_SECOND_ORDER, *(array for keep in KEEPS.values() for array in keep.arrays)]
+        of_keeps = (array for keep in KEEPS.values() for array in (*keep.arrays, *keep.arrays_of_penalty))
+        declared = [*EVERY, *OF_SECOND_ORDER, *OF_PENALTY, *of_keeps]
         made: dict[Any, Any] = {
             array.name: self.array(np.full(sizes[array.shape], min(array.begin, 9.0)), kind if array.as_rows else "f8")
             for array in declared
         }
         made["counters"] = self.array(np.zeros(len(engine.COUNTERS)), "i8")
-        made["settled_at"] = self.array(np.zeros(1), "i8")
         for name in list(made):
             if self.strange() and self.random.random() < 0.3:
                 del made[name]

@@ -17,7 +17,6 @@ from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, 
 from rosenblatt.data import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.kept.lazy import catch_up
-from rosenblatt.learners.state.arrays import COUNTERS
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
@@ -38,8 +37,7 @@ def test_many_rows_at_once_are_as_many_single_ones(weight: float, rows: int, shr
     state = State.begin(
         np.array([[weight]]), np.zeros(1), keep="average", fit_intercept=True, generator=engine.seed_generator(0)
     )
-    state.arrays["settled_at"] = np.zeros(1, np.int64)
-    state.penalty = Penalty(shrink, cut)
+    state.take_penalty(Penalty(shrink, cut))
     state.set_counter("seen", rows)
     settled = state.settled()
     weights, sums = settled.weights[0], settled.arrays["sums"][0]
@@ -131,6 +129,45 @@ def test_a_very_strong_penalty_stays_finite(penalty: Any, alpha: float, dtype: A
     assert np.abs(learner.coef_).max() <= 1.0 / alpha
 
 
+@pytest.mark.parametrize("alpha", [0.97, 1.0, 1e6, 1e20, 1e40])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("keep", ["last", "average"])
+def test_weights_that_never_outlive_a_row_are_exactly_zero(alpha: float, dtype: Any, keep: Any) -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.uniform(0.1, 0.9, (17_000, 5)).astype(dtype), generator.integers(0, 2, 17_000)
+    learner = Perceptron(penalty="l1", alpha=alpha, keep=keep).partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_array_equal(learner.coef_, np.zeros((1, 5)))
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.3])
+def test_the_mean_of_short_lives_keeps_its_digits(alpha: float) -> None:
+    generator = np.random.default_rng(1)
+    X = generator.standard_normal((20_000, 8))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    signs = np.where(X[:, 0] + generator.normal(0, 0.5, len(X)) > 0, 1.0, -1.0)
+    learner = PassiveAggressive(variant="PA-I", penalty="l1", alpha=alpha, keep="average", fit_intercept=False)
+    learner.partial_fit(X, signs, classes=[-1.0, 1.0])
+    w, sums = np.zeros(8), np.zeros(8)
+    for x, sign in zip(X, signs.tolist(), strict=True):
+        w = w + min(1.0, max(0.0, 1 - sign * (w @ x)) / (x @ x)) * sign * x
+        w = np.sign(w) * np.maximum(np.abs(w) - alpha, 0)
+        sums = sums + w
+    np.testing.assert_allclose(learner.coef_[0], sums / len(X), rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_weights_of_large_values_do_not_overflow_in_their_products(storage: Any) -> None:
+    """Rows of the largest values of float32; what is held is larger than the weights."""
+    A = np.full(20_000, 1e15, np.float32)
+    B = A.copy()
+    B[1::2] *= -0.9
+    learner = Perceptron(penalty="l2", alpha=3.3e-3, fit_intercept=False)
+    learner.partial_fit(sp.csr_array((4090, len(A)), dtype=np.float32), [0, 1] * 2045)
+    before = learner.mistakes_
+    learner.partial_fit(storage(np.vstack([A, B, B, B])), [1, 1, 1, 1])
+    assert learner.mistakes_ - before == 1
+
+
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 def test_a_penalty_of_nothing_is_none(penalty: Any) -> None:
     X, y = text_like()
@@ -214,6 +251,8 @@ def test_l2_has_the_direction_of_a_gradient_step() -> None:
     [
         (Perceptron(penalty="l3"), "penalty='l3': must be None, 'l2', 'l1' or 'elasticnet'"),
         (Perceptron(penalty="l2", alpha=-1.0), "alpha=-1.0: must be at least 0"),
+        (Perceptron(penalty="l1", alpha=np.inf), "alpha=inf: must be finite, also times eta0=1.0"),
+        (Perceptron(penalty="l2", alpha=1e300, eta0=1e100), r"alpha=1e\+300: must be finite, also times eta0=1e\+100"),
         (PassiveAggressive(penalty="elasticnet", l1_ratio=1.5), "l1_ratio=1.5: must be at least 0 and at most 1"),
         (Perceptron(penalty="l2", keep="pocket"), "keep='pocket' needs weights that change by updates alone"),
         (VotedPerceptron(penalty="l1"), "keep='vote' needs weights that change by updates alone"),
@@ -244,10 +283,14 @@ def test_weights_that_a_file_holds_as_of_other_rows_catch_up(penalty: Penalty) -
     """As files were written before all weights were settled together."""
     weights = np.array([[2.0, -3.0, 0.5, 0.0], [-0.25, 1.0, -7.0, 4.0]])
     as_of = np.array([0, 90, 99, 100])
-    counters = np.zeros(len(COUNTERS), np.int64)
-    counters[COUNTERS.index("seen")] = 100
-    arrays = {"weights": weights.copy(), "sums": np.ones((2, 4)), "counters": counters}
-    catch_up(arrays, as_of, penalty)
+    state = State.begin(
+        weights.copy(), np.zeros(2), keep="average", fit_intercept=True, generator=engine.seed_generator(0)
+    )
+    state.take_penalty(penalty)
+    state.arrays["sums"] = np.ones((2, 4))
+    state.set_counter("seen", 100)
+    catch_up(state, as_of)
+    arrays = state.settled().arrays
     for row in range(2):
         for column in range(4):
             w, total = [float(weights[row, column])], 1.0
@@ -256,4 +299,4 @@ def test_weights_that_a_file_holds_as_of_other_rows_catch_up(penalty: Penalty) -
                 total += w[0]
             assert arrays["weights"][row, column] == pytest.approx(w[0], rel=1e-12, abs=1e-15)
             assert arrays["sums"][row, column] == pytest.approx(total, rel=1e-12)
-    assert arrays["settled_at"].tolist() == [100]
+    assert state.arrays["settled_at"].tolist() == [100]

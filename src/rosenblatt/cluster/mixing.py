@@ -139,8 +139,7 @@ def _count(state: State, change: Change, tally: Tally, step: Packed | None, step
     for name in ("mistakes", "updates"):
         state.set_counter(name, state.counter(name) + getattr(tally, name))
     state.arrays["mistake_weight"] = state.arrays["mistake_weight"] + tally.mistake_weight
-    if "settled_at" in state.arrays:
-        state.arrays["settled_at"] = np.array([state.counter("seen")])
+    state.mark_settled()
 
 
 def front_of(mixed: Mixed, alone: bool) -> Front:

@@ -6,6 +6,7 @@ learning then takes the same path, with the same bits.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ def penalty_of(name: Any, alpha: Any, l1_ratio: Any, eta0: float = 1.0) -> Penal
     if not isinstance(name, str) or name not in shares:
         raise ParameterError(f"penalty={name!r}: must be None, 'l2', 'l1' or 'elasticnet'")
     rate = eta0 * check_number("alpha", alpha, least=0.0)
+    if not rate < math.inf:
+        raise ParameterError(f"alpha={alpha!r}: must be finite, also times eta0={eta0!r}")
     ratio = check_number("l1_ratio", l1_ratio, least=0.0, most=1.0)
     share = ratio if name == "elasticnet" else shares[name]
     return Penalty(max(0.0, 1.0 - (1.0 - share) * rate), share * rate)

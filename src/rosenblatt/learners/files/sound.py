@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.files.parts import MOST_WEIGHTS
 from rosenblatt.learners.files.run import FileRun
+from rosenblatt.learners.kept.linear import check_moments
 from rosenblatt.learners.state.arrays import COUNTERS
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
@@ -99,10 +100,7 @@ def _check_state(state: State, rows: int) -> None:
     _check_array(state.arrays["generator"], np.uint64, 4)
     if not state.arrays["generator"].any() or (state.arrays["counters"] < -1).any():
         raise ModelError("its counters or its generator cannot be gone on from")
-    if "settled_at" in state.arrays:
-        _check_array(state.arrays["settled_at"], np.int64, 1)
-        if not 0 <= state.arrays["settled_at"][0] <= state.counter("seen"):
-            raise ModelError("its counters or its generator cannot be gone on from")
+    check_moments(state.arrays, state.counter("seen"))
 
 
 def _check_arrays(run: FileRun) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.learners.state.arrays import COUNTERS, Arrays
-from rosenblatt.recipe.rules import Penalty
+from rosenblatt.learners.state.state import State
 
 
-def catch_up(arrays: Arrays, as_of: NDArray[np.int64], penalty: Penalty) -> None:
+def catch_up(state: State, as_of: NDArray[np.int64]) -> None:
     """Bring all weights, and sums, up to date with the examples seen, in blocks of powers of two."""
-    seen = arrays["counters"][COUNTERS.index("seen")]
-    weights = arrays["weights"]
-    left = np.broadcast_to(np.maximum(seen - as_of, 0), weights.shape).copy()
+    arrays, penalty = state.arrays, state.penalty
+    weights = state.weights
+    left = np.broadcast_to(np.maximum(state.counter("seen") - as_of, 0), weights.shape).copy()
     size, total = np.abs(weights.astype(np.float64)), np.zeros(weights.shape)
     ended = np.zeros(weights.shape, bool)
     blocks = [(penalty.shrink, penalty.cut, penalty.shrink, penalty.cut)]
@@ -32,4 +31,7 @@ def catch_up(arrays: Arrays, as_of: NDArray[np.int64], penalty: Penalty) -> None
     if "sums" in arrays:
         arrays["sums"] = arrays["sums"] + np.copysign(total, weights)
     arrays["weights"] = np.where(ended, 0, np.copysign(size, weights)).astype(weights.dtype)
-    arrays["settled_at"] = np.array([seen])
+    for array in state.declared:
+        if array.name not in arrays:
+            arrays[array.name] = array.new(arrays)
+    state.mark_settled()

@@ -51,9 +51,10 @@ def state_from(header: dict[str, Any], tensors: Tensors, remembered: Remembered 
     """The state of a header and tensors."""
     features, keep = header["features"], header["keep"]
     penalty = NO_PENALTY if header["penalty"] is None else Penalty(**header["penalty"])
-    declared = declare(keep, "variances" in tensors)
+    lazy = "as_of" in tensors
+    declared = declare(keep, "variances" in tensors, penalty != NO_PENALTY)
     arrays: Arrays = {}
-    for array in declared:
+    for array in declare(keep, "variances" in tensors, penalty != NO_PENALTY and not lazy):
         arrays[array.name] = tensors[array.name]
         if array.shape == "weights":
             stored, begin = tensors[array.name], _begin(array)
@@ -63,11 +64,10 @@ def state_from(header: dict[str, Any], tensors: Tensors, remembered: Remembered 
             arrays[array.name][:, tensors[f"{array.name}.columns"]] = stored
     for name in ("counters", "generator"):
         arrays[name] = tensors[name]
-    if penalty != NO_PENALTY and "as_of" in tensors:
-        catch_up(arrays, tensors["as_of"], penalty)
-    elif penalty != NO_PENALTY:
-        arrays["settled_at"] = tensors["settled_at"]
-    return State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)
+    state = State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)
+    if lazy:
+        catch_up(state, tensors["as_of"])
+    return state
 
 
 def linear_to(state: State, prefix: str, tensors: Tensors) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def linear_from(header: dict[str, Any], prefix: str, tensors: Tensors, features:
     own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     if header["keep"] not in KEEPS or header["features"] != features or not isinstance(header["fit_intercept"], bool):
         raise ModelError("its learning state does not fit its answer")
-    declared = declare(header["keep"], "variances" in own)
+    declared = declare(header["keep"], "variances" in own, header["penalty"] is not None and "as_of" not in own)
     check_tally(own)
     for array in declared:
         _check_array(array, own, features, K)
@@ -145,11 +145,18 @@ def _check_penalty(header: Any, own: Tensors, features: int) -> None:
     if not (0.0 <= shrink <= 1.0 and 0.0 <= cut < np.inf):
         raise ModelError("its penalty is out of range")
     seen = count_of(int(own["counters"][COUNTERS.index("seen")]))
-    moments = own["as_of"] if "as_of" in own else own["settled_at"]
-    check_types([moments], ["<i8"])
-    check_shapes(moments.shape == (features if "as_of" in own else 1,))
-    if len(moments) and (moments.min() < 0 or moments.max() > seen):
-        raise ModelError("its counters are out of range")
+    if "as_of" in own:
+        check_types([own["as_of"]], ["<i8"])
+        check_shapes(own["as_of"].shape == (features,))
+    check_moments(own, seen)
+
+
+def check_moments(arrays: Arrays, seen: int) -> None:
+    """Raise unless weights and sums are those of examples that were seen."""
+    for name in ("as_of", "settled_at", "summed_at"):
+        moments = arrays.get(name)
+        if moments is not None and moments.size and not (moments.min() >= 0 and moments.max() <= seen):
+            raise ModelError("its counters are out of range")
 
 
 def _begin(array: Array) -> float:

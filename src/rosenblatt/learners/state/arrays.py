@@ -93,6 +93,7 @@ OF_SECOND_ORDER = (
     Array("variances", "weights", begin=1.0, as_rows=True, inherits=True),
     Array("intercept_variances", "classes", begin=1.0, inherits=True),
 )
+OF_PENALTY = (Array("settled_at", "one"),)  # examples that had been seen when all weights were settled
 
 
 def matrices(declared: Iterable[Array]) -> list[Array]:
@@ -146,6 +147,7 @@ class Keep:
 
     name: ClassVar[str]
     arrays: ClassVar[tuple[Array, ...]] = ()
+    arrays_of_penalty: ClassVar[tuple[Array, ...]] = ()  # those that it needs where weights shrink, too
     stores_rows: ClassVar[bool] = False
 
     def answer(self, state: State) -> Linear | Voted:
@@ -176,11 +178,13 @@ class Average(Keep):
     """The mean of the weights after each example.
 
     The engine keeps ``sum over updates of (examples before it) · change``, so that the mean is ``w - sums/N``; with a
-    penalty, which changes weights between updates, the sums are those of the weights themselves.
+    penalty, which changes weights between updates, the sums are those of the weights themselves, each up to
+    ``summed_at`` examples.
     """
 
     name = "average"
     arrays = (Array("sums", "weights"), Array("intercept_sums", "classes"))
+    arrays_of_penalty = (Array("summed_at", "weights"),)
 
     def answer(self, state: State) -> Linear:
         seen = state.counter("seen")

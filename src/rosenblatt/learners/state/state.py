@@ -17,6 +17,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.learners.state.arrays import (
     EVERY,
     KEEPS,
+    OF_PENALTY,
     OF_SECOND_ORDER,
     Array,
     Arrays,
@@ -38,14 +39,14 @@ from rosenblatt.recipe.rules import NO_PENALTY, Penalty, Rule
 class State(Counted):
     """The state of one problem: one weight row with two classes, one per class with more, learned jointly.
 
-    With a `penalty` weights and sums are those that, ``settled_at`` examples after the first, would have led to the
-    current ones by shrinking alone (engine/penalty.hpp); `settled` gives the current ones.
+    With a `penalty` the weights are those that would have led to the current ones by shrinking alone, from the moment
+    when all were settled (engine/penalty.hpp); `settled` gives the current ones.
     """
 
     keep: Keep
     declared: tuple[Array, ...]
     fit_intercept: bool
-    arrays: Arrays  # as declared, `counters` and `generator`; with a penalty also `settled_at`
+    arrays: Arrays  # as declared, `counters` and `generator`
     remembered: Remembered = NOTHING
     penalty: Penalty = NO_PENALTY
 
@@ -194,6 +195,7 @@ class State(Counted):
         for array in self.declared:
             state.arrays[array.name] = array.with_classes(settled.arrays[array.name], mix)
         state.remembered = self.remembered.with_classes(mix)
+        state.mark_settled()
         return state
 
     def with_classes_at(self, classes: int, places: NDArray[np.intp]) -> State:
@@ -227,14 +229,24 @@ class State(Counted):
         if "sums" in self.arrays and NO_PENALTY in (penalty, self.penalty):  # the sums change their meaning
             self.arrays["sums"] = seen * self.weights.astype(np.float64) - self.arrays["sums"]
         self.penalty = penalty
-        self.arrays.pop("settled_at", None)
-        if penalty != NO_PENALTY:
-            self.arrays["settled_at"] = np.array([seen])
+        self.declared = declare(self.keep.name, "variances" in self.arrays, penalty != NO_PENALTY)
+        for array in (*OF_PENALTY, *self.keep.arrays_of_penalty):
+            self.arrays.pop(array.name, None)
+            if array in self.declared:
+                self.arrays[array.name] = array.new(self.arrays)
+        self.mark_settled()
+
+    def mark_settled(self) -> None:
+        """The weights, and sums, are up to date."""
+        for array in (*OF_PENALTY, *self.keep.arrays_of_penalty):
+            if array in self.declared:
+                self.arrays[array.name] = np.full_like(self.arrays[array.name], self.counter("seen"))
 
 
-def declare(keep: str, second_order: bool) -> tuple[Array, ...]:
-    """The arrays of a state with this keep, and of a second-order rule or not."""
-    return (*EVERY, *KEEPS[keep].arrays, *(OF_SECOND_ORDER if second_order else ()))
+def declare(keep: str, second_order: bool, shrinks: bool = False) -> tuple[Array, ...]:
+    """The arrays of a state with this keep, of a second-order rule or not, with weights that shrink or not."""
+    of_penalty = (*OF_PENALTY, *KEEPS[keep].arrays_of_penalty) if shrinks else ()
+    return (*EVERY, *KEEPS[keep].arrays, *(OF_SECOND_ORDER if second_order else ()), *of_penalty)
 
 
 def engine_rule(rule: Rule) -> engine.Rule:
