@@ -55,6 +55,22 @@ def test_the_output_is_named_again(data: Path, tmp_path: Path) -> None:
     assert (tmp_path / "m").read_bytes() == expected.read_bytes()
 
 
+@pytest.mark.parametrize("weights", ["balanced", "0=2,1=1.5"])
+def test_a_run_with_class_weights_ends_as_if_it_had_not_been_stopped(data: Path, tmp_path: Path, weights: str) -> None:
+    words = [data, "--learner", "perceptron", "--block", 64, "--class-weight", weights]
+    run("train", *words, "-o", tmp_path / "expected")
+    held = stop_at_once(tmp_path / "c", *words, "-o", tmp_path / "m")
+    run("train", "--resume", held, "-o", tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+@pytest.mark.parametrize("rows", [2**32, 2**63 - 1, 10**20])
+def test_more_rows_than_can_be_shuffled_together_are_refused(data: Path, tmp_path: Path, rows: int) -> None:
+    told = run("train", data, "--learner", "pa1", "--block", rows, "--quiet", "-o", tmp_path / "m", check=2).stderr
+    assert told == f"rosenblatt: block={rows}: must be at most 4294967295\n"
+    assert not (tmp_path / "m").exists()
+
+
 @pytest.mark.parametrize("option", ["-o", "--report", "--checkpoint"])
 def test_nothing_that_the_run_reads_is_overwritten(data: Path, tmp_path: Path, option: str) -> None:
     held, before = stop_at_once(tmp_path / "c", data, "--block", 64, "-o", tmp_path / "m"), data.read_bytes()

@@ -21,6 +21,7 @@ _STRIPS = (
 _HASHED = "there is a parameter more, `hash_bits`"
 _WARM = "a budget's warm start is one long fit"
 _HELD = "penalised weights are held as they were when all were settled, and read through factors that all share"
+_NUMBERS = "a model of a file has the weights of its classes as numbers, as a resumed run has them"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
@@ -139,7 +140,7 @@ CHANGED: dict[str, str] = {
     "files/parquet": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/feather": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/documents": f"{_READER}; {_STRIPS}; {_FACTS}",
-    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}; {_HELD}",
+    "files/options": f"{_READER}; {_STRIPS}; {_FACTS}; {_HELD}; {_NUMBERS}",
     "files/export": f"{_READER}; {_STRIPS}; {_FACTS}",
     "theory/trace/": _ROWS,
     "files/": f"{_STRIPS}; {_FACTS}",

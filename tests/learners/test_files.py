@@ -201,6 +201,14 @@ def test_a_broken_cache_is_refused(tmp_path):
         begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
 
 
+def test_a_store_counts_what_small_blocks_take(tmp_path):
+    reader = scan(write_rows(tmp_path / "x"))
+    with BlockStore(memory=100_000) as store:
+        for block in iter_blocks(reader, reader.scan_classes(), rows=1):
+            store.add(block)
+        assert 20 < len(store._held) < 40 < len(store)
+
+
 def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
     path = write_rows(tmp_path / "x")
     reader = scan(path)

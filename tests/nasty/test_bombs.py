@@ -88,6 +88,15 @@ def test_every_limit_is_held(tmp_path: Path) -> None:
         Spooled.copy(Source(str(tmp_path / "wide.csv"), Limits(spool=10)))
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n-1 2:1\n", "\n-1 2:1"])
+def test_a_line_that_is_too_long_is_refused_wherever_it_stands(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "x.svm"
+    path.write_text("+1 1:1\n" + "-1 " + " ".join(f"{j}:1" for j in range(1, 300)) + end)
+    with pytest.raises(DataError, match=r"x.svm has a line longer than 1000 bytes: --limit line=SIZE"):
+        list(scan(path, format="svmlight", limits=Limits(line=1000)))
+    assert sum(map(len, scan(path, format="svmlight", limits=Limits(line=2000)))) >= 2
+
+
 def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
     """Offsets of strings that leave their buffer: a reader that believes them reads the memory beside it."""
     table = pa.table({"s": ["red", "green", "blue"] * 20, "y": [0, 1, 0] * 20})

@@ -25,6 +25,7 @@ GROUP = 32  # blocks that are read together
 ROWS = 1 << 12
 VALUES = 1 << 16
 MEMORY = 192 << 20  # bytes of blocks that a store holds before it writes to disk
+OVERHEAD = 3000  # bytes of the objects around a block that is held and ready to be learned
 UNLIMITED = 2**31 - 1
 
 
@@ -177,7 +178,7 @@ class BlockStore:
 
     def add(self, block: Batch) -> None:
         """Store one more block."""
-        size = 4 * (len(block) + 1) + 12 * len(block.values) + 4 * len(block)
+        size = OVERHEAD + 4 * (len(block) + 1) + 12 * len(block.values) + 4 * len(block)
         size += 0 if block.weights is None else 8 * len(block)
         self._sizes.append(len(block))
         self._bytes += size

@@ -38,12 +38,15 @@ def iter_chunks(source: Source, *, encoding: str | None = None, size: int = CHUN
             buffer[: len(rest)] = rest
             filled = len(rest) + fill(stream, buffer[len(rest) :], live=source.live)
             if filled == len(rest):
+                check_line(source, filled)
                 if filled:
                     yield buffer[:filled]
                 return
             end = _last_line_end(buffer[:filled])
             check_line(source, filled - end)
             rest = bytes(buffer[end:filled])
+            if end > source.limits.line:
+                check_line(source, max(map(len, bytes(buffer[:end]).split(b"\n"))))
             if end:
                 yield buffer[:end]
 

@@ -183,12 +183,15 @@ def _from_sparse(matrix: Any, name: str = "X") -> Table:
     indices, starts = matrix.indices, matrix.indptr
     if indices.dtype != starts.dtype or indices.dtype not in (np.int32, np.int64):
         indices, starts = indices.astype(np.int64), starts.astype(np.int64)
+    broken = DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
+    if len(starts) != matrix.shape[0] + 1 or len(indices) != len(matrix.data):
+        raise broken
     rows = engine.sparse_rows(
         np.ascontiguousarray(matrix.data), np.ascontiguousarray(indices), np.ascontiguousarray(starts), matrix.shape[1]
     )
     structure = engine.structure(rows)
-    if structure == "broken" or rows.count != matrix.shape[0]:
-        raise DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
+    if structure == "broken":
+        raise broken
     if structure == "unsorted":
         data, columns = engine.sorted_columns(rows)
         begins = starts - starts[0]  # a copy: duplicates are summed in place below

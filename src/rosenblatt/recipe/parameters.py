@@ -94,11 +94,13 @@ def check_number(
     return found
 
 
-def check_count(name: str, value: Any, *, least: int = 1) -> int:
-    """`value` as an integer of at least `least`."""
+def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """`value` as an integer of at least `least`, and at most `most`."""
     found = check_number(name, value, least=least)
     if found != int(found):
         raise ParameterError(f"{name}={value!r}: must be a whole number")
+    if most is not None and found > most:
+        raise ParameterError(f"{name}={value!r}: must be at most {most}")
     return int(found)
 
 

@@ -163,7 +163,7 @@ def train_reader(
         return _folded(_in_memory(reader, recipe), reader, folds)
     weights = None if recipe.class_weight is None else count_class_weights(reader, recipe.class_weight)
     run = FileRun.begin(reader, recipe, block=block, class_weights=weights)
-    return _folded(finish(run, cache=cache, on_run=on_run), reader, folds)
+    return _folded(replace(finish(run, cache=cache, on_run=on_run), recipe=recipe), reader, folds)
 
 
 def learns_as_read(recipe: Recipe) -> bool:
@@ -218,8 +218,6 @@ def _chosen(
     weights = None if class_weight is None else count_class_weights(reader, class_weight)
     chosen = choose_learner(reader, **told)
     on_choice(chosen.why)
-    if weights is not None:
-        chosen.recipe.class_weight = dict(zip(reader.scan_classes().values.tolist(), weights.tolist(), strict=True))
     how: dict[str, Any] = {"scale": chosen.scale, "products": chosen.products, "choice": chosen.why}
     return FileRun.begin(reader, chosen.recipe, block=block, class_weights=weights, **how), chosen
 

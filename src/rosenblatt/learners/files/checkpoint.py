@@ -21,7 +21,7 @@ from rosenblatt.data.sources import Spooled
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
-from rosenblatt.learners.files.parts import Progress
+from rosenblatt.learners.files.parts import Progress, with_class_weights
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.files.sound import check_header, check_run
 from rosenblatt.learners.kept.linear import state_from, state_to
@@ -147,6 +147,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         )
         if "class_weights" in tensors:
             run.class_weights = _class_weights_from(tensors["class_weights"], run)
+            run.recipe = with_class_weights(run.recipe, run.classes.values, run.class_weights)
         if header.get("probabilities") is not None:
             run.calibrator = Calibrator.from_json(header["probabilities"], len(run.classes))
         check_run(run)
@@ -159,13 +160,12 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
 
 
 def _class_weights_from(weights: NDArray[Any], run: FileRun) -> NDArray[np.float64]:
-    """The weights of the classes, which the recipe has by their labels."""
+    """The weights of the classes."""
     check_types([weights], ["<f8"])
     check_shapes(weights.shape == (len(run.classes),))
     check_finite(weights)
     if not (weights > 0).all():
         raise ModelError("the weight of a class is not above 0")
-    run.recipe.class_weight = dict(zip(run.classes.values.tolist(), weights.tolist(), strict=True))
     return weights
 
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt import engine
 from rosenblatt.data.batches import Batch
 from rosenblatt.data.blocks import VALUES, Group
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.readers import Reader
 from rosenblatt.data.table import Table
-from rosenblatt.errors import DataError
-from rosenblatt.learners.targets import Targets, targets_of
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import Targets, targets_of, weight_rows
+from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
 from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.recipe.rules import KEEPS
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
 
@@ -64,6 +69,27 @@ def asked_by(rows: Batch, classes: NDArray[Any], recipe: Recipe, class_weights: 
         given = class_weights[rows.codes]
         weights = given if weights is None else weights * given
     return targets_of(labels, sample_weight=weights, tie_positive=recipe.tie_positive)[0]
+
+
+def with_class_weights(recipe: Recipe, classes: NDArray[Any], weights: NDArray[np.float64] | None) -> Recipe:
+    """The recipe with the weights of all classes, also where it asked for 'balanced'."""
+    if weights is None:
+        return recipe
+    told = copy(recipe)
+    told.class_weight = dict(zip(classes.tolist(), weights.tolist(), strict=True))
+    return told
+
+
+def new_state(recipe: Recipe, classes: int, features: int, products: Products | None) -> State:
+    """A state that has learned nothing yet, over the features that are known, or over products."""
+    rows = 1 if recipe.measures else weight_rows(classes)
+    check_room(rows, features)
+    weights: NDArray[Any] = np.zeros((rows, features), order="F")
+    if products is not None:
+        if KEEPS[recipe.used_keep].votes or KEEPS[recipe.used_keep].checks_all_rows:
+            raise ParameterError(f"keep={recipe.used_keep!r}: products of columns are learned with 'last' or 'average'")
+        weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
+    return State.of(recipe, weights, np.zeros(rows), engine.seed_generator(recipe.random_state))
 
 
 def fingerprint_of(reader: Reader, classes: NDArray[Any], block: int, *, shuffle: bool) -> str:

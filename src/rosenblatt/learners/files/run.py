@@ -26,13 +26,22 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.model import model_of
-from rosenblatt.learners.files.parts import MOST_WEIGHTS, Progress, Ready, asked_by, check_room, fingerprint_of
+from rosenblatt.learners.files.parts import (
+    MOST_WEIGHTS,
+    Progress,
+    Ready,
+    asked_by,
+    check_room,
+    fingerprint_of,
+    new_state,
+    with_class_weights,
+)
 from rosenblatt.learners.state.learning import PassOptions
 from rosenblatt.learners.state.state import State
-from rosenblatt.learners.targets import Targets, weight_rows
+from rosenblatt.learners.targets import Targets
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
-from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.models.quadratic import Products
 from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
@@ -78,21 +87,12 @@ class FileRun:
     ) -> FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
-        check_count("block", block)
+        check_count("block", block, most=2**32 - 1)  # rows are counted by 32 bits
         classes = check_classes(reader.scan_classes(measures=recipe.measures))
         recipe.check_classes(len(classes))
-        known = reader.encoder.features or 0
-        rows = 1 if recipe.measures else weight_rows(len(classes))
-        check_room(rows, known)
-        weights: NDArray[Any] = np.zeros((rows, known), order="F")
-        if products is not None:
-            if KEEPS[recipe.used_keep].votes or KEEPS[recipe.used_keep].checks_all_rows:
-                raise ParameterError(
-                    f"keep={recipe.used_keep!r}: products of columns are learned with 'last' or 'average'"
-                )
-            weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
-        state = State.of(recipe, weights, np.zeros(rows), engine.seed_generator(recipe.random_state))
-        run = cls(reader, recipe, classes, state, Judge.of(recipe), block, known)
+        recipe = with_class_weights(recipe, classes.values, class_weights)
+        state = new_state(recipe, len(classes), reader.encoder.features or 0, products)
+        run = cls(reader, recipe, classes, state, Judge.of(recipe), block, reader.encoder.features or 0)
         run.scale, run.choice, run.products, run.class_weights = scale, choice, products, class_weights
         return run
 
