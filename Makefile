@@ -39,7 +39,7 @@ check: $(VENV)/.installed # lint and the quick half of the tests
 	$(BIN)/python $(PYTEST) $(QUICK) tests $(SLOW:%=--ignore=%) --ignore=tests/site --ignore=tests/fuzz --ignore=tests/typing
 
 test: $(VENV)/.installed # all tests but the long proofs; says what it fetches
-	tests/playground/browser.sh
+	tests/packages.sh
 	$(BIN)/python $(PYTEST) $(QUICK) $(ALL)
 
 proofs: $(VENV)/.installed # what `make test` leaves out, and what it runs in a short form at full length
@@ -77,7 +77,7 @@ lint: $(VENV)/.installed # ruff, mypy, pyright, import-linter, clang-format, bio
 
 # The site, in build/site: open build/site/index.html. Warnings are errors, and every link is checked.
 docs: $(VENV)/.installed # the site, in build/site
-	tests/playground/browser.sh
+	tests/packages.sh
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -j auto -c docs/site . build/site
 	$(BIN)/python -m pytest -q tests/site
 
