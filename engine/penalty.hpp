@@ -240,8 +240,8 @@ struct Shrunk : Last {
     given.for_each_weight(i, weights, k, K, [&](T& held, T x) INLINE_LAMBDA {
       const auto v = static_cast<double>(held);
       const double w = std::copysign(at_least_zero(before.size(std::fabs(v))), v) + step * static_cast<double>(x);
-      const double size = std::fabs(w);
-      held = static_cast<T>(one.size(size) > 0 ? std::copysign((size + before.L) * back, w) : 0.0);
+      const double absolute = std::fabs(w);
+      held = static_cast<T>(one.size(absolute) > 0 ? std::copysign((absolute + before.L) * back, w) : 0.0);
     });
   }
 };
