@@ -139,6 +139,32 @@ template <class T>
   out[1] = finish_dot(t0, t1, t2, t3, a, c, j, n);
 }
 
+// The products of several rows with the same weights, which are then read once; out: the first one, the others lie
+// `apart`. Each has the order of `dot`. Two of its running sums are taken at a time, so that those of all rows stay in
+// registers.
+template <int many, class T>
+[[gnu::always_inline]] inline void many_dots(const T* const* rows, const T* w, std::size_t n, T* out,
+                                             std::size_t apart) {
+  using L = Lanes<T>;
+  using V = typename L::vector;
+  constexpr std::size_t lanes = L::count;
+  const std::size_t whole = n / (4 * lanes) * (4 * lanes);
+  V sums[4][many];
+  for (int s = 0; s < 4; s += 2) {
+    V even[many]{}, odd[many]{};
+    for (std::size_t j = s * lanes; j < whole; j += 4 * lanes) {
+      const V first = L::Full::load(w + j), second = L::Full::load(w + j + lanes);
+      for (int r = 0; r < many; ++r) {
+        even[r] += L::Full::load(rows[r] + j) * first;
+        odd[r] += L::Full::load(rows[r] + j + lanes) * second;
+      }
+    }
+    for (int r = 0; r < many; ++r) sums[s][r] = even[r], sums[s + 1][r] = odd[r];
+  }
+  for (int r = 0; r < many; ++r)
+    out[r * apart] = finish_dot(sums[0][r], sums[1][r], sums[2][r], sums[3][r], rows[r], w, whole, n);
+}
+
 // w += step * x. Every element is on its own, so there is no order to keep.
 template <class W, class T>
 inline void add(W* __restrict w, W step, const T* __restrict x, std::size_t n) {

@@ -33,11 +33,11 @@ ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Part part, cons
     Ahead<Rows> ahead(rows, order, part, model.weights, model.K);
     std::vector<double> scores(model.K);
     std::vector<typename Rows::Value> products(shrunk ? model.K : 0);
-    for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t next) INLINE_LAMBDA {
+    for_each_row(rows, order, part, model.K, poll, [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
       if (shrunk) {
-        shrunk->products(rows, i, next, products.data(), scores.data());
+        shrunk->products(rows, i, products.data(), scores.data());
       } else {
-        const auto* raw = ahead.scores(i, next);
+        const auto* raw = ahead.scores(i);
         for (std::int64_t k = 0; k < model.K; ++k) scores[k] = static_cast<double>(raw[k]);
       }
       for (std::int64_t k = 0; k < model.K; ++k) scores[k] += model.intercept[k];

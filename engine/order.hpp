@@ -35,6 +35,16 @@ struct Order {
   std::int64_t operator[](std::int64_t at) const { return index ? index[at] : at; }
 };
 
+// Is a long row in order read sooner if it is asked for? By Intel's CPUs; AMD's read it sooner by themselves
+// (docs/decisions/memory.md).
+inline bool asks_in_order() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
 // How far ahead rows are fetched, by what they take in memory (docs/decisions/memory.md).
 struct Fetch {
   static constexpr std::int64_t cached = 1 << 24, near = 100'000'000;
@@ -60,9 +70,10 @@ ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, Part part, std::i
     if constexpr (!Rows::sparse) {
       if (!order.index && fetch.in_order) {
         const std::int64_t ahead = std::max<std::int64_t>(1, 8192 / rows.bytes_a_row());
+        const bool asks = asks_in_order();
         for (std::int64_t at = begin; at < end; ++at) {
           rows.prefetch(std::min(at + ahead, last), false);
-          visit(at, std::min(at + 1, last));
+          visit(at, asks ? std::min(at + 1, last) : -1);
         }
         continue;
       }

@@ -179,12 +179,12 @@ struct Shrunk : Last {
 
   // Its products with all of them.
   template <class Rows>
-  void products(const Rows& given, std::int64_t i, std::int64_t next, T* raw, double* out) const {
+  void products(const Rows& given, std::int64_t i, T* raw, double* out) const {
     const bool cuts = shrinking->cuts();
     if (cuts)
       given.products(i, weights, K, raw, cut());
     else
-      given.scores(i, weights, K, raw, next);
+      given.scores(i, weights, K, raw);
     for (std::int64_t k = 0; k < K; ++k) out[k] = (cuts ? 1.0 : now.A) * static_cast<double>(raw[k]);
   }
 

@@ -79,16 +79,10 @@ struct DenseRows {
     return rosenblatt::dot(row(i), w, features, static_cast<const T*>(nullptr), use);
   }
 
-  // Two of the K products at a time, which ask for their share of the next row.
-  void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t next = -1) const {
-    const std::size_t bytes = next >= 0 && is_long() ? features * sizeof(T) : 0, share = bytes / K + 64;
-    const char* ahead = reinterpret_cast<const char*>(row(next));
-    std::size_t at = 0;
+  // Two of the K products at a time.
+  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
     std::int64_t k = 0;
-    for (; k + 2 <= K; k += 2) {
-      for (; at < bytes && at < (k + 2) * share; at += 64) __builtin_prefetch(ahead + at);
-      two_dots(row(i), W + k * features, W + (k + 1) * features, features, out + k);
-    }
+    for (; k + 2 <= K; k += 2) two_dots(row(i), W + k * features, W + (k + 1) * features, features, out + k);
     if (k < K) out[k] = dot(i, W + k * features);
   }
   template <class Use>
@@ -153,9 +147,7 @@ struct SparseRows {
     return rosenblatt::dot(values + starts[i], values + starts[i], starts[i + 1] - starts[i]);
   }
 
-  void scores(std::int64_t i, const T* W, std::int64_t K, T* out, std::int64_t = -1) const {
-    products(i, W, K, out, Plain<T>{});
-  }
+  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const { products(i, W, K, out, Plain<T>{}); }
   template <class Use>
   ALWAYS_INLINE void products(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
     constexpr int wide = static_cast<int>(Lanes<T>::count);
