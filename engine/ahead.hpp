@@ -54,7 +54,7 @@ class Ahead {
   }
 
  private:
-  static constexpr std::int64_t most = 3;
+  static constexpr std::int64_t most = rows_at_once;
 
   static bool is_long(const Rows& rows) {
     if constexpr (Rows::sparse)

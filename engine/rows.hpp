@@ -36,6 +36,7 @@ namespace rosenblatt {
 #endif
 
 inline constexpr std::size_t prefetch_bytes = 1024;
+inline constexpr std::int64_t rows_at_once = 3;  // of long rows, where that helps (docs/decisions/memory.md)
 
 // Asks for some bytes, into the second cache alone where they come from far.
 template <bool far>

@@ -26,8 +26,9 @@ class Block {
  public:
   explicit Block(const DenseRows<T>& rows)
       : rows_(rows), in_columns_(rows.stored->in_columns()),
-        most_(std::clamp<std::int64_t>(bytes / (sizeof(T) * std::max<std::int64_t>(1, rows.features)),
-                                       in_columns_ ? strip : 1, 64)) {}
+        most_(std::clamp<std::int64_t>(
+            rows.is_long() ? rows_at_once : bytes / std::max<std::int64_t>(1, rows.bytes_a_row()),
+            in_columns_ ? strip : 1, 64)) {}
 
   // Loads the rows at the first places of a part of the order; returns where they end.
   std::int64_t load(Order order, Part part) {
