@@ -206,6 +206,7 @@ void bind_contest(nb::module_& m);
 void bind_generator(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_stream(nb::module_& m);
+void bind_packed(nb::module_& m);
 void bind_parse(nb::module_& m);
 void bind_predict(nb::module_& m);
 void bind_rows(nb::module_& m);

@@ -26,6 +26,7 @@ NB_MODULE(ENGINE_NAME, m) {
   rosenblatt::bind_stream(m);
   rosenblatt::bind_sources(m);
   rosenblatt::bind_kernel(m);
+  rosenblatt::bind_packed(m);
   rosenblatt::bind_parse(m);
   rosenblatt::bind_separate(m);
 }

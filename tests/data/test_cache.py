@@ -15,7 +15,8 @@ import pytest
 
 from length import up_to
 from rosenblatt.data import scan
-from rosenblatt.data.blocks import BlockStore, iter_blocks
+from rosenblatt.data.blocks import iter_blocks
+from rosenblatt.data.blockstore import BlockStore
 from rosenblatt.errors import DataError
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.file import save

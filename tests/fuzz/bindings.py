@@ -421,7 +421,49 @@ def _bits(c: Chooser) -> Any:
     return c.random.choice((-1, 0, 1, 4, 31, 40)) if c.strange() else 4
 
 
+def _pack(c: Chooser) -> Any:
+    weights = c.maybe(lambda: c.array([1.0, 0.0, 2.0]))
+    size = 80 if weights is None else 104  # blocks of two rows and of one, with 3 values and 1
+    return engine.pack_rows(
+        c.array([0, 2, 3, 4], "i4"),
+        c.array([0, 1, 0, 1], "i4"),
+        c.array([1.0, 2.0, 3.0, 4.0]),
+        c.array([0, 1, 0], "i4"),
+        weights,
+        rows=c.whole(2),
+        out=c.array(np.zeros(size, "u1")),
+    )
+
+
+def _unpack(c: Chooser) -> Any:
+    data = np.zeros(104, "u1")
+    engine.pack_rows(*_PACKED, np.ones(3), rows=2, out=data)
+    return engine.unpack_rows(
+        c.array(data),
+        c.array([2, 1], "i8"),
+        c.array([3, 1], "i8"),
+        c.array([1, 1], "u1"),
+        c.array(np.zeros(4), "i4"),
+        c.array(np.zeros(4), "i4"),
+        c.array(np.zeros(4)),
+        c.array(np.zeros(3), "i4"),
+        c.any(lambda: c.array(np.zeros(3))),
+    )
+
+
+_PACKED: Any = (
+    np.array([0, 2, 3, 4], "i4"),
+    np.array([0, 1, 0, 1], "i4"),
+    np.array([1.0, 2.0, 3.0, 4.0]),
+    np.array([0, 1, 0], "i4"),
+)
+
 CALLS: dict[str, Callable[[Chooser], Any]] = {
+    "packed_bytes": lambda c: engine.packed_bytes(
+        c.array([2, 1], "i8"), c.array([3, 1], "i8"), c.array([0, 1], "u1")
+    ),
+    "pack_rows": _pack,
+    "unpack_rows": _unpack,
     "cpu_has_avx2": lambda c: engine._module.cpu_has_avx2(),
     "seed_generator": lambda c: engine.seed_generator(c.whole(0), c.whole(0)),
     "shuffle": lambda c: engine.shuffle(c.order(), c.generator()),

@@ -154,7 +154,7 @@ def change_leaf(random_: random.Random, value: Any) -> None:
 
 
 def load_cache(path: Path) -> None:
-    from rosenblatt.data.blocks import BlockStore
+    from rosenblatt.data.blockstore import BlockStore
 
     folder = path.parent / f"cache-{os.getpid()}"
     folder.mkdir(exist_ok=True)
@@ -162,8 +162,8 @@ def load_cache(path: Path) -> None:
     store = BlockStore.find(folder, FINGERPRINT)
     if store is not None:
         with store:
-            for k in range(len(store)):
-                store.read(k)
+            for _ in store.iter_groups([[k] for k in range(len(store))]):
+                pass
 
 
 def read_documents(path: Path) -> None:
@@ -283,7 +283,8 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
     import rosenblatt
     from rosenblatt.data import scan
-    from rosenblatt.data.blocks import BlockStore, iter_blocks
+    from rosenblatt.data.blocks import iter_blocks
+    from rosenblatt.data.blockstore import BlockStore
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save

@@ -22,6 +22,7 @@ _HASHED = "there is a parameter more, `hash_bits`"
 _WARM = "a budget's warm start is one long fit"
 _HELD = "penalised weights are held as they were when all were settled, and read through factors that all share"
 _NUMBERS = "a model of a file has the weights of its classes as numbers, as a resumed run has them"
+_ROOM = "a shuffled run makes room for all features at once, after it has stored the rows"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
@@ -54,7 +55,7 @@ CHANGED: dict[str, str] = {
     "models/l1": _HELD,
     **{f"mixtures/{rule}/vote": _ONE_ENTRY for rule in ("eta0", "PA")},
     "models/stream/vote": _ONE_ENTRY,
-    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}; {_HELD}",
+    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}; {_HELD}; {_ROOM}",
     "rules/PA/vote": _CONVERGED,
     "rules/PA-I/average": _CONVERGED,
     "rules/PA-II/last": _CONVERGED,

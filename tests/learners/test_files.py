@@ -1,6 +1,7 @@
 """Learning from files: the same bits whatever the cut, and stopped or not."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import rosenblatt
 from rosenblatt import textbook
 from rosenblatt.data import read, scan
 from rosenblatt.data.batches import join_batches
-from rosenblatt.data.blocks import MEMORY, BlockStore, iter_blocks
+from rosenblatt.data.blocks import iter_blocks, iter_strips
+from rosenblatt.data.blockstore import MEMORY, BlockStore
 from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
 from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoint
 from rosenblatt.learners.files.run import BLOCK, FileRun
@@ -223,6 +225,51 @@ def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
         expected = join_batches([blocks[k] for k in order])
         for name in ("starts", "indices", "values", "codes"):
             np.testing.assert_array_equal(getattr(group.rows, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("length", [1, 7, 32, 10**6])
+def test_strips_hold_so_many_rows_wherever_the_reader_cuts(tmp_path, length):
+    path = write_rows(tmp_path / "x", count=100)
+    reader, whole = scan(path), read(path)
+    for chunk in (64, 300, 1 << 20):
+        reader.chunk = chunk
+        batches = list(iter_strips(reader, reader.scan_classes(), length))
+        assert all(len(batch) % length == 0 for batch in batches[:-1])
+        joined = join_batches(batches)
+        assert joined.values.tolist() == whole.values.tolist()
+        assert joined.starts.tolist() == whole.starts.tolist()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("memory", [0, 3000, MEMORY])  # in the file, some in memory, all in memory
+def test_strips_come_back_in_any_order_from_wherever_they_are(tmp_path, memory, weighted):
+    reader = scan(write_rows(tmp_path / "x"))
+    reader.chunk = 1000
+    batches = list(iter_strips(reader, reader.scan_classes(), 16))
+    if weighted:  # some of the pieces have weights, and others none
+        batches = [replace(b, weights=np.arange(len(b)) + 0.5) if k % 2 else b for k, b in enumerate(batches)]
+    expected = join_batches(batches)
+    strips = [expected.part(at, min(at + 16, len(expected))) for at in range(0, len(expected), 16)]
+    order = np.random.default_rng(0).permutation(len(strips)).tolist()
+
+    def check(found, wanted):
+        for name in ("starts", "indices", "values", "codes"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+        weights = [np.ones(len(each)) if each.weights is None else each.weights for each in (found, wanted)]
+        np.testing.assert_array_equal(*weights)
+
+    with BlockStore(memory=memory) as store:
+        for batch in batches:
+            store.add_strips(batch, 16)
+        assert (len(store), store.rows) == (len(strips), len(expected))
+        store.flush()
+        share = store._file._held_ends[-1] / store.bytes
+        assert {0: share == 0, 3000: 0 < share < 1, MEMORY: share == 1}[memory]
+        for group in store.iter_groups([order[:5], order[5:6], order[6:]]):
+            check(group.rows, join_batches([strips[k] for k in group.blocks]))
+        check(store.whole().rows, expected)
+        for group in store.iter_groups([order, list(range(len(strips)))]):  # what was held is gone, the whole is not
+            check(group.rows, join_batches([strips[k] for k in group.blocks]))
 
 
 def test_weights_of_rows_reach_the_learner(tmp_path):

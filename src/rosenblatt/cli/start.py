@@ -15,6 +15,10 @@ if _signal.getsignal(_signal.SIGINT) != _signal.SIG_IGN:  # a job in the backgro
 def start() -> int:
     """Run the command; what it returns is the exit code."""
     import gc
+    import os
+
+    # NumPy's threads for matrix products wait for work by looking for it, for a tenth of a second; this ends it sooner.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "10")
 
     # Loading makes many objects that stay, and the collector would look at them again and again, and once more at the
     # end: an eighth of the time of a short command.

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import GROUP, MEMORY, ROWS, UNLIMITED, VALUES, BlockStore, Group, iter_blocks, iter_groups
+from rosenblatt.data.blocks import GROUP, ROWS, UNLIMITED, VALUES, Group, iter_blocks, iter_strips
+from rosenblatt.data.blockstore import MEMORY, BlockStore
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.judge import Judge
@@ -47,7 +48,7 @@ from rosenblatt.recipe.recipe import Recipe
 from rosenblatt.recipe.rules import KEEPS
 
 BLOCK: int = engine.WINDOW  # rows that are shuffled together
-LOOKS, AT_ONCE = 256, 16  # strips that are read, and windows learned in memory, between two looks at the clock
+AT_ONCE = 16  # windows learned in memory between two looks at the clock
 
 
 @dataclass
@@ -149,11 +150,14 @@ class FileRun:
 
     def _run_epoch(self, store: BlockStore, filled: bool, on_group: Callable[[FileRun], None]) -> None:
         if self._stores and not filled and (self.recipe.shuffle or self._whole or self.progress.epoch > 0):
-            for at, group in enumerate(self._read_groups(store, keep=True)):
-                self._widen(group.rows)
+            for rows in self._store_strips(store) if self.recipe.shuffle else self._read_blocks(store, keep=True):
+                self.features = max(self.features, rows.features)
+                if self.products is None:
+                    check_room(len(self.state.intercept), self.features)
                 self.progress.bytes = self.reader.tally.bytes
-                if at % LOOKS == 0 and not self.progress.place:
+                if not self.progress.place:
                     on_group(self)
+            self._widen(self.features)  # once, so that how the rows were read makes no difference
             filled = True
         for _ in self._learn_shuffled(store) if self.recipe.shuffle else self._learn_in_order(store, filled):
             self.progress.bytes = self.reader.tally.bytes
@@ -193,25 +197,28 @@ class FileRun:
             self._learn(ready, None, 1)
             yield
 
+    def _store_strips(self, store: BlockStore) -> Iterator[Batch]:
+        length = engine.strips_of(UNLIMITED, self.block)[0]
+        for strips in iter_strips(self.reader, self.classes, length):
+            store.add_strips(strips, length)
+            yield strips
+
+    def _read_blocks(self, store: BlockStore, keep: bool) -> Iterator[Batch]:
+        rows = ROWS if self.block >= BLOCK else max(1, self.block // GROUP)
+        for block in iter_blocks(self.reader, self.classes, rows=rows, values=VALUES):
+            if keep:
+                store.add(block)
+            yield block
+
     def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
-        rows, values = ROWS if self.block >= BLOCK else max(1, self.block // GROUP), VALUES
-        if self.recipe.shuffle:
-            rows, values = engine.strips_of(UNLIMITED, self.block)[0], UNLIMITED
-
-        def blocks() -> Iterator[Batch]:
-            for block in iter_blocks(self.reader, self.classes, rows=rows, values=values):
-                if keep:
-                    store.add(block)
-                yield block
-
-        return iter_groups(blocks(), 1)
+        return (Group(block, [k], [len(block)]) for k, block in enumerate(self._read_blocks(store, keep)))
 
     def _ready(self, group: Group) -> Ready:
         """A group to learn from: the state has room for its features, and they are scaled."""
         if (known := self._held.get(group.blocks[0])) is not None and known.group.rows is group.rows:
             return known
         if self.progress.epoch == 0:
-            self._widen(group.rows)
+            self._widen(group.rows.features)
         ready = Ready(self._scaled(group.rows).table(self._width), self._targets(group.rows), group)
         if group.stays and (self.recipe.shuffle or self.progress.epoch > 0):  # by then all features are known
             self._held[group.blocks[0]] = ready
@@ -251,9 +258,8 @@ class FileRun:
     def _targets(self, rows: Batch) -> Targets:
         return asked_by(rows, self.classes.values, self.recipe, self.class_weights)
 
-    def _widen(self, block: Batch) -> None:
-        """Room for the features of a block; new ones have a weight of 0."""
-        needed = block.features
+    def _widen(self, needed: int) -> None:
+        """Room for so many features; new ones have a weight of 0."""
         self.features = max(self.features, needed)
         if needed <= self.state.features or self.products is not None:
             return
