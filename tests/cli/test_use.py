@@ -143,6 +143,14 @@ def test_a_standard_output_that_is_closed_or_full(rows: Path, model: Path, where
     assert done.stderr.count("\n") == (1 if code else 0), done.stderr
 
 
+@pytest.mark.parametrize(("where", "code"), [(">&-", 1), ("> /dev/full", 1), ("| true", 0)])
+@pytest.mark.parametrize("word", ["--version", "train --help"])
+def test_help_that_cannot_be_said(word: str, where: str, code: int) -> None:
+    command = f"set -o pipefail; {' '.join(map(str, COMMAND))} {word} {where}"
+    done = subprocess.run(command, shell=True, executable="/bin/bash", capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (code, code), done.stderr
+
+
 @pytest.mark.parametrize("wait", [0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3])
 def test_ctrl_c_in_the_first_moments(model: Path, wait: float) -> None:
     """From the command's first line on: nothing, or one sentence."""

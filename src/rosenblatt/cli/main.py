@@ -63,6 +63,9 @@ class Parser(argparse.ArgumentParser):
             message = hint or f"there is no option {words[0]}"
         self.exit(2, f"{self.prog}: {message}; `{self.prog} --help` explains\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:  # argparse passes over what cannot be written
+        (file or sys.stderr).write(message)
+
     def _similar(self, words: list[str]) -> str:
         from difflib import get_close_matches
 
@@ -140,8 +143,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str], interrupts: Interrupts) -> int:
     from rosenblatt.errors import ParameterError, RosenblattError
 
-    args = parse(words)
     try:
+        args = _parse_and_say(words)
         _check_files(args)
         code: int = args.run(args)
         sys.stdout.flush()
@@ -154,6 +157,15 @@ def _run(words: Sequence[str], interrupts: Interrupts) -> int:
             return 0
         print(f"rosenblatt: {_sentence(error)}", file=sys.stderr)
         return 2 if isinstance(error, ParameterError) else 1
+
+
+def _parse_and_say(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments; where they only ask for help or the version, an error if that cannot be said."""
+    try:
+        return parse(words)
+    except SystemExit:
+        sys.stdout.flush()
+        raise
 
 
 def _check_files(args: argparse.Namespace) -> None:
