@@ -191,11 +191,13 @@ class Interrupt {
  private:
   static bool ask(void* self_) {
     auto* self = static_cast<Interrupt*>(self_);
-    if (self->cancel_ && *static_cast<volatile std::uint8_t*>(self->cancel_)) return true;
+    if (self->cancelled()) return true;
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) self->raised_ = true;
-    return self->raised_;
+    return self->raised_ || self->cancelled();  // a handler may have asked for it
   }
+
+  bool cancelled() const { return cancel_ && *static_cast<volatile std::uint8_t*>(cancel_); }
 
   std::uint8_t* cancel_ = nullptr;
   bool raised_ = false;

@@ -1,4 +1,4 @@
-"""The share of rows that a classifier gets right, for labels of any kind.
+"""What classifiers answer, and the share of rows that they get right, for labels of any kind.
 
 Invariant: labels that scikit-learn can count are counted by scikit-learn.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from rosenblatt.data.labels import as_label_array
@@ -31,3 +32,18 @@ class Accurate(ClassifierMixin):  # type: ignore[misc]
             raise DataError(f"X has {len(predicted)} rows, but y has {len(labels)} labels")
         right = predicted == labels if predicted.dtype.kind == labels.dtype.kind else np.zeros(len(labels))
         return float(np.average(right, weights=sample_weight))
+
+
+class Classifying(Accurate):
+    """A learner whose scores tell classes apart."""
+
+    def predict(self: Any, X: Any) -> NDArray[Any]:
+        """The label of each row; after a fit on several labels per row, a column of 0 and 1 for each."""
+        reading = self._reading()
+        labels: NDArray[Any] = reading.predicted(reading.scores(self._table(X)))
+        return labels
+
+    def decision_function(self: Any, X: Any) -> NDArray[np.float64]:
+        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
+        scores: NDArray[np.float64] = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -18,9 +18,9 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
+from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned, Reading
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
@@ -103,11 +103,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             self.install(known, states)
             self.learned.several = labels.several
             self._learn_or_leave(recipe, table, labels, weights)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+        except BaseException as error:
+            if not isinstance(error, KeyboardInterrupt) or not len(self.history_):
+                self.__dict__.clear()
+                self.__dict__.update(before)
             raise
         return self
 
@@ -208,34 +207,54 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _learn_or_leave(
         self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None
     ) -> None:
-        """One pass over the rows, counted as an epoch; if it fails, everything is as it was."""
+        """One pass over the rows, counted as an epoch; if it fails, everything is as it was.
+
+        An interrupted pass has learned whole rows, and all of them count; or none, where a kernel's classes would have
+        learned different ones.
+        """
         learned = self.learned
         classes, states = learned.classes, list(learned.states)
         copied = self.space.may_fail(recipe, table, weights)
+        begun = done = False
         before = (0, 0)
         try:
             if copied:
                 learned.states[:] = [state.copy() for state in states]
             self.add_classes(labels.classes)
-            before = learned.counted("mistakes"), learned.counted("updates")
-            self._learn(recipe, table, labels, weights)
-            if copied and not all(state.is_finite() for state in learned.states):
-                raise DataError("the weights overflowed: scale the columns of X")
-            self.space.leave(learned.states)
-        except KeyboardInterrupt:  # whole rows were learned, and all of them count
-            self.space.leave(learned.states)
-            self._record(before)
-            raise
-        except BaseException:
-            learned.states[:] = states
-            learned.set_classes(classes)
-            self.classes_ = classes
+            before, seen = (learned.counted("mistakes"), learned.counted("updates")), learned.counted("seen")
+            self.space.look_at(table, learned.states)
+            with Hearing() as hearing:
+                begun = True
+                self._learn(recipe, table, labels, weights, hearing.cancel)
+                begun = not hearing.cancel[0] or learned.counted("seen") > seen
+                if not begun:
+                    raise KeyboardInterrupt  # before the first row
+                if copied and not all(state.is_finite() for state in learned.states):
+                    raise DataError("the weights overflowed: scale the columns of X")
+                self.space.leave(learned.states)
+                self._record(before)
+                done = True
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and begun and not (copied and len(states) > 1):
+                if not done:  # by another signal than Ctrl-C
+                    self.space.leave(learned.states)
+                    self._record(before)
+            elif not done:
+                learned.states[:] = states
+                learned.set_classes(classes)
+                self.classes_ = classes
             raise
         finally:
             learned.changed()
-        self._record(before)
 
-    def _learn(self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None) -> None:
+    def _learn(
+        self,
+        recipe: Recipe,
+        table: Table,
+        labels: Labels,
+        weights: NDArray[np.float64] | None,
+        cancel: NDArray[np.uint8],
+    ) -> None:
         learned = self.learned
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
         if len(labels.classes) == 1:
@@ -243,10 +262,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
                 state.count_as_right(table.count if order is None else len(order))
             return
         ovr = recipe.is_ovr(len(labels.classes))
-        self.space.look_at(table, learned.states)
         asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
-        for state, targets in zip(learned.states, asked, strict=True):
-            state.learn(table, targets, recipe.used_rule, order)
+        self.space.learn(learned.states, table, asked, recipe.used_rule, order, cancel)
 
     def _record(self, before: tuple[int, int]) -> None:
         """What was learned since these counts is one more entry of the history."""
@@ -273,21 +290,6 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if "history_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
         return self.history_
-
-
-class Classifying(Accurate):
-    """A learner whose scores tell classes apart."""
-
-    def predict(self: Any, X: Any) -> NDArray[Any]:
-        """The label of each row; after a fit on several labels per row, a column of 0 and 1 for each."""
-        reading = self._reading()
-        labels: NDArray[Any] = reading.predicted(reading.scores(self._table(X)))
-        return labels
-
-    def decision_function(self: Any, X: Any) -> NDArray[np.float64]:
-        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        scores: NDArray[np.float64] = self.scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def check_columns(estimator: Any, X: Any) -> None:

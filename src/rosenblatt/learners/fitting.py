@@ -21,6 +21,7 @@ from rosenblatt.learners.epochs.bar import EpochBar
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs, validation_score
 from rosenblatt.learners.epochs.threads import run_threads
+from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.targets import hold_out, row_weights, targets_of
 from rosenblatt.recipe.recipe import Recipe
@@ -188,11 +189,12 @@ def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tu
 
 def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
     """Let the learner take over what was learned from the columns of X."""
-    if not fitting.going_on:
-        learner.__dict__.pop("_stream_names", None)  # `fit` forgets a stream
-    remember_columns(learner, X)
-    take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
-    learner.learned.several = fitting.several
+    with Hearing():
+        if not fitting.going_on:
+            learner.__dict__.pop("_stream_names", None)  # `fit` forgets a stream
+        remember_columns(learner, X)
+        take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
+        learner.learned.several = fitting.several
 
 
 def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], *, going_on: bool = False) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import Classifying
+from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.one import OneByOne
 from rosenblatt.learners.spaces import KERNEL, Space
 from rosenblatt.models.kernel import Dual

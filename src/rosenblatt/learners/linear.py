@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from rosenblatt.learners.base import Classifying
+from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.dicts import DictLearner
 from rosenblatt.learners.spaces import LINEAR, Space
 from rosenblatt.models.linear import Linear, predict_codes

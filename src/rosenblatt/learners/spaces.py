@@ -16,12 +16,14 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.learners.kernel.dual import DualState, Support
 from rosenblatt.learners.kernel.kernels import check_square, make_kernel
+from rosenblatt.learners.state.learning import Order, PassOptions
 from rosenblatt.learners.state.state import State
-from rosenblatt.learners.targets import weight_rows
+from rosenblatt.learners.targets import Targets, weight_rows
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear
 from rosenblatt.recipe.family import KernelPerceptronRecipe
 from rosenblatt.recipe.recipe import LinearRecipe, Recipe
+from rosenblatt.recipe.rules import Rule
 
 LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
 SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them
@@ -53,6 +55,17 @@ class Space(Protocol):
 
     def look_at(self, table: Table, states: list[Any]) -> None:
         """Before states that have learned before learn from another table."""
+
+    def learn(
+        self,
+        states: list[Any],
+        table: Table,
+        asked: list[Targets],
+        rule: Rule,
+        order: Order,
+        cancel: NDArray[np.uint8],
+    ) -> None:
+        """One pass of every state over the same rows, which the flag ends between two rows."""
 
     def leave(self, states: list[Any]) -> None:
         """After learning from a table."""
@@ -99,6 +112,24 @@ class LinearSpace:
 
     def recognise(self, table: Table, states: list[State]) -> None:
         """Weights know no rows."""
+
+    def learn(
+        self,
+        states: list[State],
+        table: Table,
+        asked: list[Targets],
+        rule: Rule,
+        order: Order,
+        cancel: NDArray[np.uint8],
+    ) -> None:
+        """Side by side, so that all of them have learned the same rows wherever they are stopped."""
+        table = table.astype(np.result_type(table.dtype, *(state.dtype for state in states)))
+        passes = [state.begin_pass(table, targets, rule, order) for state, targets in zip(states, asked, strict=True)]
+        try:
+            engine.run_passes(passes, cancel)
+        finally:
+            for state, one in zip(states, passes, strict=True):
+                state.end_pass(one, table)
 
     def leave(self, states: list[State]) -> None:
         """Weights are all that is left."""
@@ -155,6 +186,21 @@ class KernelSpace:
     def recognise(self, table: Table, states: list[Any]) -> None:
         """The same, where these are the rows that were learned before: a support row among them is known again."""
         type(states[0]).recognise(table, states)
+
+    def learn(
+        self,
+        states: list[Any],
+        table: Table,
+        asked: list[Targets],
+        rule: Rule,
+        order: Order,
+        cancel: NDArray[np.uint8],
+    ) -> None:
+        """One after another, since they share their rows; interrupted if not all of them could."""
+        for state, targets in zip(states, asked, strict=True):
+            state.learn(table, targets, rule, order, PassOptions(cancel=cancel))
+        if cancel[0] and len(states) > 1:
+            raise KeyboardInterrupt
 
     def leave(self, states: list[Any]) -> None:
         """From now on only support rows are held."""

@@ -1,0 +1,148 @@
+"""Ctrl-C at any line of `partial_fit` and `fit`: whole rows are learned by all classes, and all of them are counted."""
+
+from __future__ import annotations
+
+import copy
+import signal
+import sys
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from rosenblatt.learners.hearing import Hearing
+
+LEARNERS: dict[str, Any] = {
+    "perceptron": lambda: Perceptron(max_iter=3),
+    "averaged": lambda: AveragedPerceptron(max_iter=3),
+    "ovr": lambda: Perceptron(max_iter=3, multiclass="ovr"),
+    "voted": lambda: VotedPerceptron(max_iter=3),
+    "pocket": lambda: PocketPerceptron(max_iter=3),
+    "kernel": lambda: KernelPerceptron(max_iter=3, gamma=0.5),
+    "kernel, ovr": lambda: KernelPerceptron(max_iter=3, gamma=0.5, multiclass="ovr"),
+}
+
+
+def rows(seed: int, count: int, classes: int = 4) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((count, 6)), np.arange(count) % classes
+
+
+def interrupted_at(line: int, call: Any) -> bool:
+    """Run the call with Ctrl-C when the package's so many-th line of code comes; was there one?"""
+    left = line
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if "/rosenblatt/" not in frame.f_code.co_filename or frame.f_code.co_filename.endswith("hearing.py"):
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                sys.settrace(None)
+                signal.raise_signal(signal.SIGINT)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return left <= 0
+
+
+def facts(learner: Any, X: Any) -> tuple[Any, ...]:
+    scores = learner.decision_function(X)
+    return scores.tobytes(), learner.mistakes_, learner.updates_, learner.classes_.tolist(), len(learner.history_)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("new", [False, True], ids=["known classes", "a new class"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_partial_fit_is_interrupted_before_or_after_its_rows(name: str, new: bool) -> None:
+    """The rows are so few that the engine is not asked between them."""
+    X, y = rows(0, 24)
+    more, asked = rows(1, 20, classes=5 if new else 4)
+    before = LEARNERS[name]().partial_fit(X, y)
+    after = copy.deepcopy(before).partial_fit(more, asked)
+    expected = [facts(before, X), facts(after, X)]
+    found = set()
+    line = 1
+    while True:
+        learner = copy.deepcopy(before)
+        if not interrupted_at(line, partial(learner.partial_fit, more, asked)):
+            break
+        found.add(expected.index(facts(learner, X)))
+        line += 7
+    assert found == {0, 1}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["perceptron", "ovr", "voted"])
+def test_a_fit_is_interrupted_before_or_after_all_of_it(name: str) -> None:
+    X, y = rows(0, 24)
+    before = LEARNERS[name]().fit(X[:12], y[:12])
+    after = copy.deepcopy(before).fit(X, y)
+    expected = [facts(before, X), facts(after, X)]
+    found = set()
+    line = 1
+    while True:
+        learner = copy.deepcopy(before)
+        if not interrupted_at(line, partial(learner.fit, X, y)):
+            break
+        found.add(expected.index(facts(learner, X)))
+        line += 11
+    assert found == {0, 1}
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+@pytest.mark.parametrize("keep", ["last", "average", "vote"])
+def test_a_long_pass_ends_between_two_rows_for_all_classes(multiclass: str, keep: str) -> None:
+    X, y = rows(2, 600_000)
+    X = np.tile(X, 10)
+    learner = {"last": Perceptron, "average": AveragedPerceptron, "vote": VotedPerceptron}[keep](multiclass=multiclass)
+    learner.partial_fit(X[:8], y[:8])
+    before = learner.learned.states[0].counter("seen")
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.03)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learner.partial_fit(X, y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    seen = {state.counter("seen") - before for state in learner.learned.states}
+    assert len(seen) == 1
+    (count,) = seen
+    again = type(learner)(multiclass=multiclass).partial_fit(X[:8], y[:8])
+    if count:
+        again.partial_fit(X[:count], y[:count])
+    assert learner.mistakes_ == again.mistakes_
+    assert np.array_equal(learner.decision_function(X[:50]), again.decision_function(X[:50]))
+
+
+def test_what_is_heard_waits_for_the_end_and_is_not_lost() -> None:
+    steps = []
+    with pytest.raises(KeyboardInterrupt), Hearing() as outer:  # noqa: PT012
+        with Hearing() as inner:
+            signal.raise_signal(signal.SIGINT)
+            steps.append((outer.cancel[0], inner.cancel[0]))
+        steps.append((outer.cancel[0], inner.cancel[0]))
+    assert steps == [(0, 1), (1, 1)]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_ignored_interrupt_stays_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Hearing() as hearing:
+            signal.raise_signal(signal.SIGINT)
+        assert not hearing.cancel[0]
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
