@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batches import Batch
-from rosenblatt.data.blocks import VALUES, Group
+from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.blocks import UNLIMITED, VALUES, Group, iter_strips
+from rosenblatt.data.blockstore import BlockStore
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.readers import Reader
@@ -48,6 +50,14 @@ class Ready:
     table: Table
     targets: Targets
     group: Group
+
+
+def store_strips(store: BlockStore, reader: Reader, classes: Classes, block: int) -> Iterator[Batch]:
+    """Store all rows as the strips of a shuffled epoch; they are handed on as they come."""
+    length = engine.strips_of(UNLIMITED, block)[0]
+    for strips in iter_strips(reader, classes, length):
+        store.add_strips(strips, length)
+        yield strips
 
 
 def check_room(rows: int, features: int) -> None:

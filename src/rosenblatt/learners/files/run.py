@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import GROUP, ROWS, UNLIMITED, VALUES, Group, iter_blocks, iter_strips
+from rosenblatt.data.blocks import GROUP, ROWS, UNLIMITED, VALUES, Group, iter_blocks
 from rosenblatt.data.blockstore import MEMORY, BlockStore
 from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import DataError, ParameterError
@@ -35,6 +35,7 @@ from rosenblatt.learners.files.parts import (
     check_room,
     fingerprint_of,
     new_state,
+    store_strips,
     with_class_weights,
 )
 from rosenblatt.learners.state.learning import PassOptions
@@ -150,7 +151,9 @@ class FileRun:
 
     def _run_epoch(self, store: BlockStore, filled: bool, on_group: Callable[[FileRun], None]) -> None:
         if self._stores and not filled and (self.recipe.shuffle or self._whole or self.progress.epoch > 0):
-            for rows in self._store_strips(store) if self.recipe.shuffle else self._read_blocks(store, keep=True):
+            strips = store_strips(store, self.reader, self.classes, self.block)
+            blocks = (group.rows for group in self._read_groups(store, keep=True))
+            for rows in strips if self.recipe.shuffle else blocks:
                 self.features = max(self.features, rows.features)
                 if self.products is None:
                     check_room(len(self.state.intercept), self.features)
@@ -197,21 +200,12 @@ class FileRun:
             self._learn(ready, None, 1)
             yield
 
-    def _store_strips(self, store: BlockStore) -> Iterator[Batch]:
-        length = engine.strips_of(UNLIMITED, self.block)[0]
-        for strips in iter_strips(self.reader, self.classes, length):
-            store.add_strips(strips, length)
-            yield strips
-
-    def _read_blocks(self, store: BlockStore, keep: bool) -> Iterator[Batch]:
+    def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
         rows = ROWS if self.block >= BLOCK else max(1, self.block // GROUP)
-        for block in iter_blocks(self.reader, self.classes, rows=rows, values=VALUES):
+        for k, block in enumerate(iter_blocks(self.reader, self.classes, rows=rows, values=VALUES)):
             if keep:
                 store.add(block)
-            yield block
-
-    def _read_groups(self, store: BlockStore, keep: bool) -> Iterator[Group]:
-        return (Group(block, [k], [len(block)]) for k, block in enumerate(self._read_blocks(store, keep)))
+            yield Group(block, [k], [len(block)])
 
     def _ready(self, group: Group) -> Ready:
         """A group to learn from: the state has room for its features, and they are scaled."""
