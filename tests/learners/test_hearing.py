@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from types import FrameType
 from typing import Any
 
@@ -86,6 +87,18 @@ def facts(learner: Any, X: Any) -> tuple[Any, ...]:
     return scores.tobytes(), learner.mistakes_, learner.updates_, learner.classes_.tolist(), len(learner.history_)
 
 
+def check_every_moment(before: Any, after: Any, X: Any, call: Callable[[Any], Any], *, lines: int) -> None:
+    """Interrupted at every so many lines, the call leaves what was before it or what is after it, and each of them."""
+    expected = [facts(before, X), facts(after, X)]
+    found = set()
+    for line in count(1, lines):
+        learner = copy.deepcopy(before)
+        if not interrupted_at(line, partial(call, learner)):
+            break
+        found.add(expected.index(facts(learner, X)))
+    assert found == {0, 1}
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("new", [False, True], ids=["known classes", "a new class"])
 @pytest.mark.parametrize("name", LEARNERS)
@@ -95,16 +108,7 @@ def test_a_partial_fit_is_interrupted_before_or_after_its_rows(name: str, new: b
     more, asked = rows(1, 20, classes=5 if new else 4)
     before = LEARNERS[name]().partial_fit(X, y)
     after = copy.deepcopy(before).partial_fit(more, asked)
-    expected = [facts(before, X), facts(after, X)]
-    found = set()
-    line = 1
-    while True:
-        learner = copy.deepcopy(before)
-        if not interrupted_at(line, partial(learner.partial_fit, more, asked)):
-            break
-        found.add(expected.index(facts(learner, X)))
-        line += 7
-    assert found == {0, 1}
+    check_every_moment(before, after, X, lambda learner: learner.partial_fit(more, asked), lines=7)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -113,16 +117,7 @@ def test_a_fit_is_interrupted_before_or_after_all_of_it(name: str) -> None:
     X, y = rows(0, 24)
     before = LEARNERS[name]().fit(X[:12], y[:12])
     after = copy.deepcopy(before).fit(X, y)
-    expected = [facts(before, X), facts(after, X)]
-    found = set()
-    line = 1
-    while True:
-        learner = copy.deepcopy(before)
-        if not interrupted_at(line, partial(learner.fit, X, y)):
-            break
-        found.add(expected.index(facts(learner, X)))
-        line += 11
-    assert found == {0, 1}
+    check_every_moment(before, after, X, lambda learner: learner.fit(X, y), lines=11)
 
 
 @pytest.mark.parametrize("multiclass", ["joint", "ovr"])
@@ -140,10 +135,10 @@ def test_a_long_pass_ends_between_two_rows_for_all_classes(multiclass: str, keep
         pytest.fail("never interrupted")
     seen = {state.counter("seen") - before for state in learner.learned.states}
     assert len(seen) == 1
-    (count,) = seen
+    (learned,) = seen
     again = kind(multiclass=multiclass).partial_fit(X[:8], y[:8])
-    if count:
-        again.partial_fit(X[:count], y[:count])
+    if learned:
+        again.partial_fit(X[:learned], y[:learned])
     assert learner.mistakes_ == again.mistakes_
     assert np.array_equal(learner.decision_function(X[:50]), again.decision_function(X[:50]))
 

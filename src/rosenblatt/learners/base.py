@@ -24,6 +24,7 @@ from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned, Reading
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
+from rosenblatt.learners.state.learning import Flag
 from rosenblatt.learners.targets import check_online, row_weights, targets_of
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
@@ -253,7 +254,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         table: Table,
         labels: Labels,
         weights: NDArray[np.float64] | None,
-        cancel: NDArray[np.uint8],
+        cancel: Flag,
     ) -> None:
         learned = self.learned
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
@@ -263,7 +264,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             return
         ovr = recipe.is_ovr(len(labels.classes))
         asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
-        self.space.learn(learned.states, table, asked, recipe.used_rule, order, cancel)
+        self.space.learn(list(zip(learned.states, asked, strict=True)), table, recipe.used_rule, order, cancel)
 
     def _record(self, before: tuple[int, int]) -> None:
         """What was learned since these counts is one more entry of the history."""

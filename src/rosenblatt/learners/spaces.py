@@ -16,7 +16,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.learners.kernel.dual import DualState, Support
 from rosenblatt.learners.kernel.kernels import check_square, make_kernel
-from rosenblatt.learners.state.learning import Order, PassOptions
+from rosenblatt.learners.state.learning import Flag, Order, PassOptions
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, weight_rows
 from rosenblatt.models.answer import Answer
@@ -27,6 +27,9 @@ from rosenblatt.recipe.rules import Rule
 
 LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
 SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them
+
+
+Tasks = list[tuple[Any, Targets]]  # states, and what the rows ask of each
 
 
 class Space(Protocol):
@@ -56,15 +59,7 @@ class Space(Protocol):
     def look_at(self, table: Table, states: list[Any]) -> None:
         """Before states that have learned before learn from another table."""
 
-    def learn(
-        self,
-        states: list[Any],
-        table: Table,
-        asked: list[Targets],
-        rule: Rule,
-        order: Order,
-        cancel: NDArray[np.uint8],
-    ) -> None:
+    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
         """One pass of every state over the same rows, which the flag ends between two rows."""
 
     def leave(self, states: list[Any]) -> None:
@@ -113,22 +108,14 @@ class LinearSpace:
     def recognise(self, table: Table, states: list[State]) -> None:
         """Weights know no rows."""
 
-    def learn(
-        self,
-        states: list[State],
-        table: Table,
-        asked: list[Targets],
-        rule: Rule,
-        order: Order,
-        cancel: NDArray[np.uint8],
-    ) -> None:
+    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
         """Side by side, so that all of them have learned the same rows wherever they are stopped."""
-        table = table.astype(np.result_type(table.dtype, *(state.dtype for state in states)))
-        passes = [state.begin_pass(table, targets, rule, order) for state, targets in zip(states, asked, strict=True)]
+        table = table.astype(np.result_type(table.dtype, *(state.dtype for state, _ in tasks)))
+        passes = [state.begin_pass(table, targets, rule, order) for state, targets in tasks]
         try:
             engine.run_passes(passes, cancel)
         finally:
-            for state, one in zip(states, passes, strict=True):
+            for (state, _), one in zip(tasks, passes, strict=True):
                 state.end_pass(one, table)
 
     def leave(self, states: list[State]) -> None:
@@ -187,19 +174,11 @@ class KernelSpace:
         """The same, where these are the rows that were learned before: a support row among them is known again."""
         type(states[0]).recognise(table, states)
 
-    def learn(
-        self,
-        states: list[Any],
-        table: Table,
-        asked: list[Targets],
-        rule: Rule,
-        order: Order,
-        cancel: NDArray[np.uint8],
-    ) -> None:
+    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
         """One after another, since they share their rows; interrupted if not all of them could."""
-        for state, targets in zip(states, asked, strict=True):
+        for state, targets in tasks:
             state.learn(table, targets, rule, order, PassOptions(cancel=cancel))
-        if cancel[0] and len(states) > 1:
+        if cancel[0] and len(tasks) > 1:
             raise KeyboardInterrupt
 
     def leave(self, states: list[Any]) -> None:

@@ -17,6 +17,7 @@ from rosenblatt.models.answer import Answer
 from rosenblatt.recipe.rules import Rule
 
 Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they lie
+Flag = NDArray[np.uint8]  # one number: set, it ends a pass between two rows
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class PassOptions:
 
     ratchet: bool = False  # may a pocket be checked on all rows of the pass?
     places: NDArray[np.int64] | None = None  # where a vote has stored each row (-1: not yet), as the table comes again
-    cancel: NDArray[np.uint8] | None = None  # a flag: set by another thread, it ends the pass
+    cancel: Flag | None = None
 
 
 ALONE = PassOptions()
