@@ -148,15 +148,17 @@ struct SparseRows {
     return rosenblatt::dot(values + starts[i], values + starts[i], starts[i + 1] - starts[i]);
   }
 
-  void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const { products(i, W, K, out, Plain<T>{}); }
+  // Never inlined: beside so many sums the loop of two classes would lack registers.
+  [[gnu::noinline]] void scores(std::int64_t i, const T* W, std::int64_t K, T* out) const {
+    products(i, W, K, out, Plain<T>{});
+  }
   template <class Use>
   ALWAYS_INLINE void products(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
-    constexpr int wide = static_cast<int>(Lanes<T>::count);
-    std::int64_t k = 0;
-    for (; k + 2 * wide <= K; k += 2 * wide) some_products<2 * wide>(i, W + k, K, out + k, use);
-    if (k + wide <= K) some_products<wide>(i, W + k, K, out + k, use), k += wide;
-    if (k + wide / 2 <= K) some_products<wide / 2>(i, W + k, K, out + k, use), k += wide / 2;
-    for (; k < K; ++k) some_products<1>(i, W + k, K, out + k, use);
+    constexpr std::int64_t wide = Lanes<T>::count;
+    if (K >= wide) return in_vectors<typename Lanes<T>::Full>(i, W, K, out, use);
+    if (K >= wide / 2) return in_vectors<typename Lanes<T>::Half>(i, W, K, out, use);
+    if (K >= 2) return in_vectors<Pack<T, 2 * sizeof(T)>>(i, W, K, out, use);
+    some_products<Pack<T, sizeof(T)>, 1>(i, W, K, 0, out, use);
   }
 
   template <class W>
@@ -230,14 +232,41 @@ struct SparseRows {
     return total + rest;
   }
 
-  // The products of a few classes side by side, each one sum over the values from left to right.
-  template <int few, class Use>
-  ALWAYS_INLINE void some_products(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
-    using Few = Pack<T, few * sizeof(T)>;
-    typename Few::type sums{};
-    for (Index p = starts[i]; p < starts[i + 1]; ++p)
-      sums += use.template lanes<Few>(Few::load(W + static_cast<std::int64_t>(indices[p]) * K)) * values[p];
-    Few::store(out, sums);
+  static constexpr int most_vectors = 8;  // of sums at a time, in registers
+
+  // The products of all classes, which are at least as many as a vector holds. The last vector may take some classes a
+  // second time: their sums are the same.
+  template <class Few, class Use>
+  ALWAYS_INLINE void in_vectors(std::int64_t i, const T* W, std::int64_t K, T* out, const Use& use) const {
+    constexpr std::int64_t wide = sizeof(typename Few::type) / sizeof(T);
+    std::int64_t k = 0;
+    for (; k + most_vectors * wide < K; k += most_vectors * wide)
+      some_products<Few, most_vectors>(i, W + k, K, (most_vectors - 1) * wide, out + k, use);
+    the_rest<Few, most_vectors>((K - k + wide - 1) / wide, i, W + k, K, K - k - wide, out + k, use);
+  }
+
+  template <class Few, int most, class Use>
+  ALWAYS_INLINE void the_rest(std::int64_t vectors, std::int64_t i, const T* W, std::int64_t K, std::int64_t last,
+                              T* out, const Use& use) const {
+    if constexpr (most > 1)
+      if (vectors < most) return the_rest<Few, most - 1>(vectors, i, W, K, last, out, use);
+    some_products<Few, most>(i, W, K, last, out, use);
+  }
+
+  // The products of a few classes side by side, in so many vectors: each is one sum over the values from left to right.
+  // Vectors follow one another, but for the last, whose place is given.
+  template <class Few, int vectors, class Use>
+  ALWAYS_INLINE void some_products(std::int64_t i, const T* W, std::int64_t K, std::int64_t last, T* out,
+                                   const Use& use) const {
+    constexpr std::int64_t wide = sizeof(typename Few::type) / sizeof(T);
+    typename Few::type sums[vectors]{};
+    for (Index p = starts[i]; p < starts[i + 1]; ++p) {
+      const T* const w = W + static_cast<std::int64_t>(indices[p]) * K;
+      const T x = values[p];
+      for (int v = 0; v < vectors; ++v)
+        sums[v] += use.template lanes<Few>(Few::load(w + (v + 1 < vectors ? v * wide : last))) * x;
+    }
+    for (int v = 0; v < vectors; ++v) Few::store(out + (v + 1 < vectors ? v * wide : last), sums[v]);
   }
 };
 
