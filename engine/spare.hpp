@@ -24,19 +24,24 @@ class Spare {
   static constexpr std::size_t most = std::size_t{48} << 20;
 #endif
 
-  // At least so many bytes, on a cache line of their own.
+  // At least so many bytes, on a cache line of their own: the smallest piece that is kept and large enough, so that a
+  // larger one is still there for who needs it.
   static void* take(std::size_t bytes) {
     {
       const std::lock_guard guard(lock());
       auto& kept = pieces();
+      std::size_t best = kept.size();
       for (std::size_t at = kept.size(); at-- > 0;)
-        if (kept[at]->bytes >= bytes && kept[at]->bytes <= 4 * bytes) {
-          Head* const head = kept[at];
-          kept[at] = kept.back();
-          kept.pop_back();
-          total() -= head->bytes;
-          return head + 1;
-        }
+        if (kept[at]->bytes >= bytes && kept[at]->bytes <= 4 * bytes &&
+            (best == kept.size() || kept[at]->bytes < kept[best]->bytes))
+          best = at;
+      if (best < kept.size()) {
+        Head* const head = kept[best];
+        kept[best] = kept.back();
+        kept.pop_back();
+        total() -= head->bytes;
+        return head + 1;
+      }
     }
     Head* const head = allocate(size_of(bytes));
     head->bytes = bytes;
