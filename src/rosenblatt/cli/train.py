@@ -182,7 +182,7 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
 
     measures = args.learner != "auto" and recipe_of(args).measures
     with waiting("reading the labels", visible=not args.quiet):
-        classes = check_classes(reader.scan_classes(measures=measures))
+        classes = check_classes(reader.likely_classes(measures=measures))
     warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
     told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
     on_run = _runner(args, args.output, args.checkpoint, args.every)

@@ -101,7 +101,7 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
         run.generators = [np.array(each) for each in tensors["generators"]]
         run.judge.restore(header["judge"], History(**header["history"]))
         run.place, run.seconds = int(header["place"]), float(header["seconds"])
-        _set_epochs(run)
+        run.judge.set_epochs(run.judge.max_iter, within=run.place > 0)  # there may be more of them now
         run.tallies = [Tally(**each) for each in header["tallies"]]
         run.mixed_mistakes, run.losses = float(header["mixed_mistakes"]), int(header["losses"])
         run.traffic = Traffic(**header["traffic"])
@@ -109,15 +109,6 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
         if isinstance(error, (DataError, ParameterError, ModelError)):
             raise
         raise ModelError(f"{name} is not a sound checkpoint: {error}") from None
-
-
-def _set_epochs(run: ClusterRun) -> None:
-    """A run whose epochs were all done goes on if there are more of them now."""
-    judge, done = run.judge, len(run.judge.history)
-    if judge.max_iter < done or (judge.max_iter == done and run.place):
-        raise ParameterError(f"max_iter={judge.max_iter}: {done:,} epochs have been learned already")
-    if judge.stop_reason in ("max_iter", None):
-        judge.stop_reason = "max_iter" if judge.max_iter == done else None
 
 
 def _told(run: ClusterRun) -> dict[str, Any]:

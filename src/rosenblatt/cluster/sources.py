@@ -28,9 +28,10 @@ from rosenblatt.data.limits import USUAL
 from rosenblatt.data.lines import LineEncoder
 from rosenblatt.data.looking import Look, conclude, look
 from rosenblatt.data.numbers import PAIR
-from rosenblatt.data.reader import Reader, Tally
+from rosenblatt.data.reader import Reader
 from rosenblatt.data.readers import check_classes, scan
 from rosenblatt.data.sources import Source, Spooled
+from rosenblatt.data.tally import Tally
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.targets import class_weights
 

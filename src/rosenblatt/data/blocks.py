@@ -20,6 +20,10 @@ VALUES = 1 << 16
 UNLIMITED = 2**31 - 1
 
 
+class UnknownLabelError(LabelError):
+    """A label that is not among the classes."""
+
+
 def iter_blocks(
     batches: Iterable[Batch], classes: Classes, *, rows: int = ROWS, values: int = VALUES
 ) -> Iterator[Batch]:
@@ -75,7 +79,7 @@ def _coded(batch: Batch, classes: Classes) -> Batch:
     if (codes < 0).any():
         row = int(np.flatnonzero(codes < 0)[0])
         label = batch.labels[batch.codes[row]].decode("utf-8", "replace") if batch.codes[row] >= 0 else None
-        raise LabelError(f"the label {label!r} is not among the classes {classes.values.tolist()[:20]}")
+        raise UnknownLabelError(f"the label {label!r} is not among the classes {classes.values.tolist()[:20]}")
     batch = replace(batch, codes=codes, labels=())
     if batch.weights is not None and not batch.weights.all():
         kept = np.flatnonzero(batch.weights)

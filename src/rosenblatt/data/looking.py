@@ -18,7 +18,7 @@ from rosenblatt.data.columns import ColumnEncoder, labels_of
 from rosenblatt.data.guess import guess_columns
 from rosenblatt.data.moments import Moments
 from rosenblatt.data.pieces import listed
-from rosenblatt.data.reader import Tally
+from rosenblatt.data.tally import Tally
 from rosenblatt.data.vectors import places_from
 from rosenblatt.errors import DataError
 

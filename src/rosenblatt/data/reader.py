@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,26 +25,8 @@ from rosenblatt.data.formats import LINE_FORMATS
 from rosenblatt.data.limits import USUAL, Limits
 from rosenblatt.data.lines import Encoded, LineEncoder, with_lines
 from rosenblatt.data.sources import Source
+from rosenblatt.data.tally import Tally
 from rosenblatt.errors import DataError, LabelError
-
-
-@dataclass
-class Tally:
-    """What a reader has met so far."""
-
-    bytes: int = 0
-    lines: int = 0
-    bad: int = 0
-    first_bad: list[str] = field(default_factory=list)
-    strange: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that are not what their column is
-
-    def add_strange(self, found: dict[str, dict[str, int]]) -> None:
-        if not found:
-            return  # pyarrow takes longer to load than a small file to learn
-        from rosenblatt.data.cells import merge_strange
-
-        for name, words in found.items():
-            merge_strange(self.strange.setdefault(name, {}), words)
 
 
 @dataclass
@@ -118,8 +101,10 @@ class Reader:
 
     @property
     def size(self) -> int:
-        """Bytes that a pass over the data reads; before the first, those on disk; 0 if unknown."""
-        return self.total or sum(source.size for source in self.sources)
+        """Bytes that a pass over the data reads; 0 if unknown."""
+        if self.total or any(source.packed for source in self.sources):
+            return self.total
+        return sum(source.size for source in self.sources)
 
     @property
     def documents(self) -> list[str] | None:
@@ -127,6 +112,21 @@ class Reader:
         if not all(isinstance(source, Documents) for source in self.sources):
             return None
         return [path for source in self.sources if isinstance(source, Documents) for _, path in source.files]
+
+    def likely_classes(self, *, measures: bool = False) -> Classes:
+        """The classes, or those of the first lines, which may be all: then the data need not be read for them alone.
+
+        Who asks must be ready for a label that is not among them. Of measurements all are given.
+        """
+        known = measures or self.classes is not None or self.labels is not None
+        if not known and isinstance(self.encoder, LineEncoder) and not self.skip_bad:
+            labels: dict[bytes, None] = {}
+            for _, _, chunk in islice(self._pieces(), 1):
+                self.add_labels(labels, self.encoder.labels_of(chunk), self.limits.classes)
+            found = Classes.of(list(labels))
+            if len(found) > 1:
+                return found
+        return self.scan_classes(measures=measures)
 
     def scan_classes(self, *, measures: bool = False) -> Classes:
         """The classes of the labels, or their numbers if they are measurements.

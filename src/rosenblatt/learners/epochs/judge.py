@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal
 
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.recipe.parameters import check_count
 from rosenblatt.recipe.recipe import Recipe
 
 
@@ -139,6 +140,17 @@ class Judge:
 
     def _has_waited_long(self) -> bool:
         return self.waited_rows >= PATIENCE or 2 * self.waited >= self.max_iter
+
+    def set_epochs(self, most: int, *, within: bool) -> None:
+        """Allow so many epochs from now on; `within`: is an epoch half learned?"""
+        check_count("max_iter", most)
+        done = len(self.history)
+        if most < done or (most == done and within):
+            begun = f"{done:,} epochs" + (" and a part" if within else "")
+            raise ParameterError(f"max_iter={most}: {begun} have been learned already")
+        self.max_iter = most
+        if self.stop_reason in ("max_iter", None):
+            self.stop_reason = "max_iter" if most == done else None
 
     def to_json(self) -> dict[str, Any]:
         """What has to be known to go on judging."""

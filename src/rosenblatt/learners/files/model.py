@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.data.lines import LineEncoder
+from rosenblatt.learners.files.parts import scale_of
 from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
@@ -38,7 +39,7 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
         answer = Quadratic(run.products, answer)
     elif run.scale is not None:
         assert isinstance(answer, Linear)
-        answer = Linear(answer.weights / run.scale_of(state.features), answer.intercept)
+        answer = Linear(answer.weights / scale_of(run.scale, state.features), answer.intercept)
     if names is None:
         names = _names(run, answer)
     return Model(

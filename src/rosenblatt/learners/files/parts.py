@@ -60,6 +60,20 @@ def store_strips(store: BlockStore, reader: Reader, classes: Classes, block: int
         yield strips
 
 
+def stored_places(group: Group, places: dict[int, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Where a vote has stored the rows of a group; -1 for those that it has not."""
+    known = [places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
+    if [len(each) for each in known] != group.sizes:
+        raise DataError("the blocks of the data are not those of the checkpoint")
+    return np.concatenate(known)
+
+
+def scale_of(scale: NDArray[np.float64] | None, features: int) -> NDArray[np.float64]:
+    """What each of so many columns is divided by; those beyond the scale by 1."""
+    known = np.ones(0) if scale is None else scale[:features]
+    return known if len(known) == features else np.concatenate([known, np.ones(features - len(known))])
+
+
 def check_room(rows: int, features: int) -> None:
     """Raise if weights of so many rows and features are too many."""
     if rows * features > MOST_WEIGHTS:

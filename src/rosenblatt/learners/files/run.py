@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import GROUP, ROWS, UNLIMITED, VALUES, Group, iter_blocks
+from rosenblatt.data.blocks import GROUP, ROWS, UNLIMITED, VALUES, Group, UnknownLabelError, iter_blocks
 from rosenblatt.data.blockstore import MEMORY, BlockStore
 from rosenblatt.data.readers import Reader, check_classes
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.errors import DataError
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.model import model_of
@@ -35,7 +35,9 @@ from rosenblatt.learners.files.parts import (
     check_room,
     fingerprint_of,
     new_state,
+    scale_of,
     store_strips,
+    stored_places,
     with_class_weights,
 )
 from rosenblatt.learners.state.learning import PassOptions
@@ -90,7 +92,7 @@ class FileRun:
         """A run that has learned nothing yet."""
         recipe.check()
         check_count("block", block, most=2**32 - 1)  # rows are counted by 32 bits
-        classes = check_classes(reader.scan_classes(measures=recipe.measures))
+        classes = check_classes(reader.likely_classes(measures=recipe.measures))
         recipe.check_classes(len(classes))
         recipe = with_class_weights(recipe, classes.values, class_weights)
         state = new_state(recipe, len(classes), reader.encoder.features or 0, products)
@@ -106,8 +108,19 @@ class FileRun:
         on_epoch: Callable[[FileRun], None] = lambda run: None,
     ) -> None:
         """Go on until a stopping rule holds."""
-        if self.judge.stop_reason is not None:
-            return
+        while self.judge.stop_reason is None:
+            try:
+                self._run_epochs(cache, on_group, on_epoch)
+            except UnknownLabelError:
+                if self.reader.classes is not None or self.class_weights is not None:
+                    raise
+                self.reader.scan_classes()  # the first lines did not show all of them
+                how: dict[str, Any] = {"scale": self.scale, "products": self.products, "choice": self.choice}
+                vars(self).update(vars(FileRun.begin(self.reader, self.recipe, block=self.block, **how)))
+
+    def _run_epochs(
+        self, cache: str | None, on_group: Callable[[FileRun], None], on_epoch: Callable[[FileRun], None]
+    ) -> None:
         found = BlockStore.find(cache, self.fingerprint()) if cache is not None else None
         with found or BlockStore(cache, memory=UNLIMITED if self._whole else MEMORY) as store:
             filled = found is not None
@@ -124,14 +137,8 @@ class FileRun:
 
     def set_epochs(self, most: int) -> None:
         """Learn for so many epochs at most, from now on."""
-        check_count("max_iter", most)
-        done = len(self.judge.history)
-        if most < done or (most == done and self.progress.rows):
-            begun = f"{done:,} epochs" + (" and a part" if self.progress.rows else "")
-            raise ParameterError(f"max_iter={most}: {begun} have been learned already")
-        self.recipe.max_iter = self.judge.max_iter = most
-        if self.judge.stop_reason in ("max_iter", None):
-            self.judge.stop_reason = "max_iter" if most == done else None
+        self.judge.set_epochs(most, within=self.progress.rows > 0)
+        self.recipe.max_iter = most
 
     def fingerprint(self) -> str:
         """What the blocks depend on."""
@@ -236,10 +243,7 @@ class FileRun:
             self.state.begin_epochs(table, targets)
         places = None
         if self.state.stores_rows:
-            known = [self.places.get(k, np.full(size, -1)) for k, size in zip(group.blocks, group.sizes, strict=True)]
-            if [len(each) for each in known] != group.sizes:
-                raise DataError("the blocks of the data are not those of the checkpoint")
-            places = np.concatenate(known)
+            places = stored_places(group, self.places)
         self.state.learn(table, targets, self.recipe.used_rule, order, PassOptions(ratchet=True, places=places))
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
@@ -267,6 +271,7 @@ class FileRun:
             raise DataError("the data has no rows")
         if self.progress.epoch == 0:
             self.rows = rows
+            self.reader.classes = self.reader.classes or self.classes  # no other label has come
         epoch = after.since(self.before, self.progress.weight, rows, finite=state.is_finite(), seconds=seconds)
         if self.judge.hear(epoch, lambda: self._count_mistakes(store, filled) == 0) == "converged":
             state.converged()
@@ -289,12 +294,4 @@ class FileRun:
     def _scaled(self, rows: Batch) -> Batch:
         if self.scale is None:
             return rows
-        return replace(rows, values=rows.values / self.scale_of(rows.features)[rows.indices])
-
-    def scale_of(self, features: int) -> NDArray[np.float64]:
-        """What each of so many columns is divided by."""
-        if self.scale is None:
-            return np.ones(features)
-        if features > len(self.scale):
-            self.scale = np.concatenate([self.scale, np.ones(features - len(self.scale))])
-        return self.scale[:features]
+        return replace(rows, values=rows.values / scale_of(self.scale, rows.features)[rows.indices])
