@@ -18,8 +18,8 @@ namespace rosenblatt {
 // The items of a dict, borrowed. `hold` makes them owned, before anything runs that could take them away: a key or a
 // number of a type of its own may run code.
 //
-// Each place may remember its last name, a string, with its column: many streams name the same features in the same
-// order, by the same objects.
+// Each place may remember its last name, a string, with its column: an example that is predicted and then learned comes
+// twice, and many streams name the same features in the same order, by the same objects.
 class Items {
  public:
   struct Item {

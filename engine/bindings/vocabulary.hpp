@@ -42,6 +42,7 @@ class Vocabulary {
         if (!PyUnicode_CheckExact(item.key) || !PyLong_CheckExact(item.value)) items.hold();
         *number++ = to_number(item.key, item.value);
       }
+      if (item.known()) continue;
       item.hash = Names::hash_of(item.key);
       names_.prefetch(item.hash);
     }
@@ -51,7 +52,8 @@ class Vocabulary {
     number = example.values.data();
     example.news.clear();
     for (Items::Item& item : items) {
-      *column = names_.find(item, items);
+      if (!item.known()) items.remember(item, names_.find(item, items));
+      *column = item.column;
       *kept = *number++;
       if (*column < 0) {
         if (!grow) continue;

@@ -41,6 +41,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     n_iter_: int
     converged_: bool
     stop_reason_: str
+    _learned: Learned | None = None
 
     def recipe(self) -> Recipe:
         """Everything that this learner is told, as plain values; a learner that is one answers with itself."""
@@ -159,16 +160,15 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     @property
     def has_learned(self) -> bool:
-        return "_learned" in vars(self)
+        return self._learned is not None
 
     @property
     def learned(self) -> Learned:
         """What was learned: states, and the answer that is read off them."""
-        if not self.has_learned:
+        if (found := self._learned) is None:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has learned nothing; call fit first"
             )
-        found: Learned = vars(self)["_learned"]
         return found
 
     @learned.setter

@@ -28,6 +28,8 @@ from rosenblatt.recipe.recipe import Recipe
 class DictLearner(Learner):
     """A learner whose features may come by name, and new ones at any time."""
 
+    class_weight: Any = None  # unless the recipe has it
+
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
         """Learn from one example.
 
@@ -56,11 +58,11 @@ class DictLearner(Learner):
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
-        if weight != 1.0 or getattr(self, "class_weight", None) is not None:
+        if weight != 1.0 or self.class_weight is not None:
             weight = self._weight_of(features, label, weight)
             if weight == 0:
                 return self
-        learned: Learned | None = self.__dict__.get("_learned")
+        learned = self._learned
         if learned is None or not learned.learn_one(features, label, weight):
             self._begin_stream(features, label, weight)
         return self
@@ -97,7 +99,7 @@ class DictLearner(Learner):
         given = None if weights is None else _listed(weights)
         self._check_many(examples, labels, given)
         raw = [1.0] * len(examples) if given is None else given
-        if given is not None or getattr(self, "class_weight", None) is not None:
+        if given is not None or self.class_weight is not None:
             given = [self._weight_of(*each) for each in zip(examples, labels, raw, strict=True)]
         at, stream = 0, self._stream()
         while at < len(examples) and (stream is None or not all(map(stream.knows, labels))):
@@ -163,12 +165,14 @@ class DictLearner(Learner):
 
     def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
         if (stream := learned.stream) is not None:
-            return stream.scores(features)
+            if stream.engine is not None:
+                return stream.scores(features)
+            with learned.lock:
+                return stream.scores(features)
         return learned.reading().score_one(features, self.feature_columns)
 
     def _stream(self) -> Stream | None:
-        learned = vars(self).get("_learned")
-        return None if learned is None else learned.stream
+        return None if self._learned is None else self._learned.stream
 
     def _begin_stream(self, features: dict[Any, float], label: Any, weight: float) -> None:
         """Learn an example, and go on as a stream from what was learned, with its label among the classes.

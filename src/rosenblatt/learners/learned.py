@@ -120,15 +120,16 @@ class Learned:
         stream = self.stream
         if stream is None:
             return False
-        self.lock.acquire()  # half of what `with` costs
+        lock = self.lock
+        lock.acquire()  # half of what `with` costs
         try:
-            if stream.engine is None or not stream.engine.learn(features, label, weight):
+            if (one := stream.engine) is None or not one.learn(features, label, weight):
                 if not stream.knows(label):
                     return False
                 stream.learn(features, label, weight)
             self._reading = None
         finally:
-            self.lock.release()
+            lock.release()
         return True
 
     def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:

@@ -107,7 +107,7 @@ class LinearLearner(Classifying, WeightLearner):
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
-        learned = self.learned  # once: a new class that comes meanwhile has its own
+        learned = self._learned or self.learned  # once: a new class that comes meanwhile has its own
         stream = learned.stream
         answering = learned.reading().stream_of(self.feature_columns) if stream is None else stream.engine
         if answering is not None:

@@ -52,6 +52,7 @@ class Stream:
         self.hash_bits = int(getattr(recipe, "hash_bits", None) or 0)  # 0: every name has a column of its own
         self.codes = {label: code for code, label in enumerate(label_values(classes))}
         self._before = self._counted()
+        self.engine: engine.Stream | None = None  # what learns and answers; None: a row has to be stored
         self._bind(max(FIRST_CAPACITY, len(names)))
 
     def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
@@ -142,18 +143,19 @@ class Stream:
         self._bind(max(FIRST_CAPACITY, len(self.names)))
 
     def _bind(self, capacity: int) -> None:
-        """Give the states room for `capacity` features, and the engine their arrays."""
-        self.engine: engine.Stream | None = None  # what learns and answers; None: a row has to be stored
+        """Give the states room for `capacity` features, and the engine their arrays.
+
+        Until all is ready, the engine of before answers those who predict meanwhile.
+        """
         if self.hash_bits:
             capacity = self.width
         if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
             return  # a vote stores the row, a single class has nothing to be mistaken for
-        for at, state in enumerate(self.states):
-            self.states[at] = _roomy(state, capacity)
-        self.engine = engine.Stream(
+        states = [_roomy(state, capacity) for state in self.states]
+        bound = engine.Stream(
             self.names,
             self.codes,
-            [state.view(True) for state in self.states],
+            [state.view(True) for state in states],
             engine_rule(self.rule),
             capacity=capacity,
             one_vs_rest=self.ovr,
@@ -161,6 +163,7 @@ class Stream:
             epsilon=self.epsilon,
             hash_bits=self.hash_bits,
         )
+        self.states[:], self.engine = states, bound
 
     def _add(
         self, features: dict[Any, float], classes: NDArray[Any], codes: dict[Any, int], place: int, weight: float
