@@ -150,7 +150,8 @@ def test_the_command_serves_opens_the_browser_and_stops(flowers: Path, tmp_path:
     opener.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     opener.chmod(0o755)
     code = (
-        "import argparse, sys; from rosenblatt.cli import play; parser = argparse.ArgumentParser(); "
+        "import argparse, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from rosenblatt.cli import play; parser = argparse.ArgumentParser(); "
         "play.add_arguments(parser); sys.exit(play.run(parser.parse_args()))"
     )
     process = subprocess.Popen(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from typing import Any, Literal
 
 from rosenblatt.errors import ParameterError
@@ -75,8 +76,13 @@ def about(parameter: Field[Any]) -> About:
 
 def check_parameters(recipe: Any) -> None:
     """Raise for the first parameter with a value that means nothing."""
-    for each in fields(recipe):
-        about(each).check(each.name, getattr(recipe, each.name))
+    for name, known in _parameters(type(recipe)):  # type: ignore[arg-type]
+        known.check(name, getattr(recipe, name))
+
+
+@cache
+def _parameters(recipe: Any) -> tuple[tuple[str, About], ...]:
+    return tuple((each.name, about(each)) for each in fields(recipe))
 
 
 def check_number(
@@ -86,12 +92,12 @@ def check_number(
     if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
         raise ParameterError(f"{name}={value!r}: must be a number")
     found = float(value)
-    bad = math.isnan(found) or found > most or (math.isinf(found) and most != math.inf)
-    if bad or (above is not None and found <= above) or (least is not None and found < least):
-        bound = f"above {above:g}" if above is not None else f"at least {least:g}"
-        limit = f" and at most {most:g}" if most != math.inf else ""
-        raise ParameterError(f"{name}={value!r}: must be {bound}{limit}")
-    return found
+    within = found <= most and (most == math.inf or found != -math.inf)
+    if within and (above is None or found > above) and (least is None or found >= least):
+        return found
+    bound = f"above {above:g}" if above is not None else f"at least {least:g}"
+    limit = f" and at most {most:g}" if most != math.inf else ""
+    raise ParameterError(f"{name}={value!r}: must be {bound}{limit}")
 
 
 def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:

@@ -82,6 +82,8 @@ class EpochBar(Bar):
 
     def advance(self, history: History) -> None:
         """One more epoch, the last in the history."""
+        if not self.visible:
+            return
         text = f"{history.mistakes[-1]:,} mistakes"
         if history.validation_score:
             text += f", validation {history.validation_score[-1]:.4f}"

@@ -131,9 +131,9 @@ def iter_epochs(
     """The orders of the rows, epoch by epoch; the caller lets the state learn in each before it asks for the next."""
     best, weight = state, problem.targets.total(problem.rows)
     state.begin_epochs(problem.table, problem.targets, problem.rows)
+    before = Tally.of(state)
     while judge.stop_reason is None:
         started = time.perf_counter()
-        before = Tally.of(state)
         order = problem.rows
         if problem.shuffle:
             order = orders.draw(problem.rows, problem.count, state.generator, problem.shuffle)
@@ -141,9 +141,9 @@ def iter_epochs(
         seconds = time.perf_counter() - started
         finite = state.is_finite()
         score = problem.validation(state) if finite and problem.validation is not None else None
-        epoch = Tally.of(state).since(
-            before, weight, problem.count, finite=finite, seconds=seconds, validation_score=score
-        )
+        after = Tally.of(state)
+        epoch = after.since(before, weight, problem.count, finite=finite, seconds=seconds, validation_score=score)
+        before = after
         reason = judge.hear(epoch, lambda: problem.count_mistakes(state) == 0)
         on_epoch(judge.history)
         if reason == "converged":

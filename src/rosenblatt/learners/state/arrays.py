@@ -102,13 +102,14 @@ def matrices(declared: Iterable[Array]) -> list[Array]:
 
 
 COUNTERS: tuple[str, ...] = engine.COUNTERS
+_PLACES = {name: place for place, name in enumerate(COUNTERS)}
 
 
 def new_counters() -> NDArray[np.int64]:
     """The counters of a state that has seen nothing: its weights are in the pocket until the first update."""
     counters = np.zeros(len(COUNTERS), np.int64)
-    counters[COUNTERS.index("checked")] = counters[COUNTERS.index("pocket_is_current")] = 1
-    counters[COUNTERS.index("pocket_run")] = -1
+    counters[_PLACES["checked"]] = counters[_PLACES["pocket_is_current"]] = 1
+    counters[_PLACES["pocket_run"]] = -1
     return counters
 
 
@@ -131,10 +132,10 @@ class Counted:
         return float(self.arrays["mistake_weight"][0])
 
     def counter(self, name: str) -> int:
-        return int(self.counters[COUNTERS.index(name)])
+        return int(self.arrays["counters"][_PLACES[name]])
 
     def set_counter(self, name: str, value: int) -> None:
-        self.counters[COUNTERS.index(name)] = value
+        self.arrays["counters"][_PLACES[name]] = value
 
     def count_as_right(self, rows: int) -> None:
         """Rows were seen that had no other class to be mistaken for."""

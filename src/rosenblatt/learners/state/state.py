@@ -6,6 +6,7 @@ raw weights stay beside whatever answer is kept of them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -174,7 +175,8 @@ class State(Counted):
         self.keep.converged(self)
 
     def is_finite(self) -> bool:
-        return bool(np.isfinite(self.weights).all() and np.isfinite(self.intercept).all())
+        finite = np.logical_and.reduce(np.isfinite(self.weights), axis=None)
+        return bool(finite) and all(map(math.isfinite, self.intercept.tolist()))
 
     def copy(self) -> State:
         """A state that goes its own way."""
