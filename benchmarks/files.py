@@ -32,7 +32,7 @@ from rosenblatt.cli.main import main
 import rosenblatt.learners.files.run, rosenblatt.learners.files.checkpoint, rosenblatt.models.file
 started, used = time.perf_counter(), time.process_time()
 words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--learner", sys.argv[4]]
-code = main([*words, "--tol", "-1", "--quiet", "--no-shuffle"])
+code = main([*words, "--tol", "-1", "--quiet", *sys.argv[5:]])
 print(time.perf_counter() - started, time.process_time() - used)
 sys.exit(code)
 """
@@ -118,11 +118,13 @@ def measure_speed(folder: Path, size: int, turns: int) -> dict[str, object]:
         make_data(data, size)
     vw_data, model = vw_copy(data), folder / "model"
     runs = {
-        "ours, one pass": (OURS, data, 1, "perceptron"),
-        "ours averaged, one pass": (OURS, data, 1, "averaged"),
+        "ours, one pass": (OURS, data, 1, "perceptron", "--no-shuffle"),
+        "ours averaged, one pass": (OURS, data, 1, "averaged", "--no-shuffle"),
         "VW, one pass": (VW, vw_data, 1),
-        "ours, five passes": (OURS, data, 5, "perceptron"),
+        "ours, five passes": (OURS, data, 5, "perceptron", "--no-shuffle"),
         "VW with its cache, five passes": (VW, vw_data, 5),
+        "ours shuffled, one pass": (OURS, data, 1, "perceptron"),
+        "ours shuffled, five passes": (OURS, data, 5, "perceptron"),
     }
     best: dict[str, tuple[float, float]] = {}
 
