@@ -62,6 +62,7 @@ struct Example {
   std::vector<std::int64_t> columns;
   std::vector<const Items::Item*> news;  // those without a column
   std::int64_t starts[2] = {0, 0};
+  std::uint64_t version = 0;  // of the dict that was read, if reading it again would give the same; else 0
 
   OneRow row(std::int64_t features) const { return {values.data(), columns.data(), starts, 1, features}; }
 };
@@ -91,10 +92,10 @@ inline std::int64_t hashed_column(PyObject* name, int bits) {
 inline void read_hashed(Example& example, PyObject* features, int bits) {
   Items& items = example.items;
   items.read(features);
-  items.hold();
   std::vector<std::pair<std::int64_t, double>> found;
   found.reserve(items.size());
   for (Items::Item& item : items) {
+    if (!Items::is_plain(item)) items.hold();
     const double number = to_number(item.key, item.value);
     if (!item.known()) items.remember(item, hashed_column(item.key, bits));
     found.emplace_back(item.column, number);

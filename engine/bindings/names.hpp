@@ -15,11 +15,20 @@
 
 namespace rosenblatt {
 
+// A number that changes whenever a dict does, and that no two dicts have in common; 0 where Python keeps it to itself.
+#if PY_VERSION_HEX < 0x030C0000
+constexpr bool dicts_have_versions = true;
+inline std::uint64_t version_of(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
+#else
+constexpr bool dicts_have_versions = false;
+inline std::uint64_t version_of(PyObject*) { return 0; }
+#endif
+
 // The items of a dict, borrowed. `hold` makes them owned, before anything runs that could take them away: a key or a
 // number of a type of its own may run code.
 //
-// Each place may remember its last name, a string, with its column: an example that is predicted and then learned comes
-// twice, and many streams name the same features in the same order, by the same objects.
+// Each place may remember its last name, a string, with its column: many streams name the same features in the same
+// order, by the same objects.
 class Items {
  public:
   struct Item {
@@ -58,6 +67,11 @@ class Items {
     item.name = PyUnicode_CheckExact(item.key) ? Py_NewRef(item.key) : nullptr;
   }
 
+  // Reading an item of another type than strings and Python's own numbers may run code.
+  static bool is_plain(const Item& item) {
+    return PyUnicode_CheckExact(item.key) && (PyFloat_CheckExact(item.value) || PyLong_CheckExact(item.value));
+  }
+
   void hold() {
     if (held_) return;
     for (const Item& item : *this) {
@@ -77,6 +91,7 @@ class Items {
     count_ = 0;
   }
 
+  bool held() const { return held_; }
   std::size_t size() const { return count_; }
   Item* begin() { return items_.data(); }
   Item* end() { return items_.data() + count_; }

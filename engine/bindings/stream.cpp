@@ -12,6 +12,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "lock.hpp"
 #include "loops.hpp"
 #include "views.hpp"
 #include "vocabulary.hpp"
@@ -37,9 +38,10 @@ class Stream {
   // `codes` holds the place of each label among the sorted classes, and the labels are its keys in that order. With
   // `epsilon` labels are numbers, and codes two places that nobody asks for.
   Stream(nb::dict vocabulary, nb::dict codes, const std::vector<PyState*>& states, const PyRule& rule,
-         std::int64_t capacity, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits)
-      : vocabulary_(std::move(vocabulary), capacity, hash_bits), codes_(std::move(codes)), labels_(codes_.keys()),
-        epsilon_(epsilon), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive),
+         std::int64_t capacity, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits,
+         Lock* lock)
+      : lock_(lock), vocabulary_(std::move(vocabulary), capacity, hash_bits), codes_(std::move(codes)),
+        labels_(codes_.keys()), epsilon_(epsilon), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive),
         rule_(rule.without_penalty("a stream")) {
     if (epsilon_ && (!(*epsilon_ >= 0) || one_vs_rest || states.size() != 1))
       throw nb::value_error("epsilon: must be at least 0, for one state");
@@ -57,18 +59,18 @@ class Stream {
       throw nb::value_error("states: there must be one per class in one-vs-rest, else one, with the classes of codes");
   }
 
-  // Learns one example; false, and nothing done, if the label is new or the new features do not fit into the capacity.
+  // Learns one example; false, and nothing done, if the label is new, the new features do not fit into the capacity, or
+  // another stream has taken over.
   bool learn(nb::handle features, nb::handle label, double weight) {
-    if (!(weight >= 0 && std::isfinite(weight))) throw nb::value_error("weight: must be finite and at least 0");
-    Asked asked = epsilon_ ? Asked{0, to_target(label.ptr())} : Asked{place_of(label)};
-    if (asked.code < 0) return false;
-    asked.weight = weight;
-    const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
-    const Borrowed example(spare_);
-    if (!vocabulary_.read(*example, features, weight > 0)) return false;
-    if (weight > 0) take(*example, asked);
-    return true;
+    const Turn turn(lock_);
+    return !closed_ && learn_now(features, label, weight);
   }
+
+  // From now on another stream learns.
+  void close() { closed_ = true; }
+
+  // How many examples it has learned.
+  std::int64_t learned() const { return learned_; }
 
   // Learns one example of a new class in one-vs-rest, whose problem comes in at `place`; `codes` are those of all
   // labels. False, and nothing done, if the new features do not fit into the capacity. A reader finds all of it or
@@ -101,11 +103,12 @@ class Stream {
   // would not have taken, or behind the last.
   std::size_t learn_many(const nb::list& features, const nb::list& labels, std::size_t first,
                          const std::optional<nb::list>& weights) {
+    const Turn turn(lock_);
     std::size_t at = first;
-    for (; at < std::min(features.size(), labels.size()); ++at) {
+    for (; !closed_ && at < std::min(features.size(), labels.size()); ++at) {
       const nb::object example = features[at], label = labels[at];
       if (weights && at >= weights->size()) break;
-      if (!learn(example, label, weights ? nb::cast<double>((*weights)[at]) : 1.0)) break;
+      if (!learn_now(example, label, weights ? nb::cast<double>((*weights)[at]) : 1.0)) break;
       if (at % 4096 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
     }
     return at;
@@ -135,7 +138,21 @@ class Stream {
   }
 
  private:
+  // In its turn.
+  bool learn_now(nb::handle features, nb::handle label, double weight) {
+    if (!(weight >= 0 && std::isfinite(weight))) throw nb::value_error("weight: must be finite and at least 0");
+    Asked asked = epsilon_ ? Asked{0, to_target(label.ptr())} : Asked{place_of(label)};
+    if (asked.code < 0) return false;
+    asked.weight = weight;
+    const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
+    const Borrowed example(spare_);
+    if (!vocabulary_.read(*example, features, weight > 0)) return false;
+    if (weight > 0) take(*example, asked);
+    return true;
+  }
+
   void take(Example& example, const Asked& asked) {
+    ++learned_;
     for (std::size_t at = 0; at < problems_.size(); ++at)
       problems_[at].learn(example.row(vocabulary_.capacity()), asked, one_vs_rest_ ? static_cast<std::int64_t>(at) : 1);
   }
@@ -198,6 +215,7 @@ class Stream {
     return example.scores;
   }
 
+  Lock* lock_;  // null: nobody else learns
   Vocabulary vocabulary_;
   nb::dict codes_;
   nb::list labels_;
@@ -208,19 +226,28 @@ class Stream {
   std::vector<Problem> problems_;
   std::vector<nb::object> owners_;
   std::unique_ptr<Example> spare_;
-  bool learning_ = false;
+  std::int64_t learned_ = 0;
+  bool learning_ = false, closed_ = false;
 };
 
 }  // namespace
 
 void bind_stream(nb::module_& m) {
+  nb::class_<Lock>(m, "Lock", "A lock for `with`, which the thread that holds it may take again.")
+      .def(nb::init<>())
+      .def("__enter__", &Lock::take)
+      .def("__exit__", [](Lock& lock, const nb::args&) { lock.give_back(); });
   nb::class_<Stream>(m, "Stream", "A stream of examples, each a dict of feature names and numbers.")
       .def(nb::init<nb::dict, nb::dict, const std::vector<PyState*>&, const PyRule&, std::int64_t, bool, bool,
-                    std::optional<double>, int>(),
+                    std::optional<double>, int, Lock*>(),
            "vocabulary"_a, "codes"_a, "states"_a, "rule"_a, nb::kw_only(), "capacity"_a, "one_vs_rest"_a,
-           "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
+           "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0, "lock"_a.none() = nb::none(),
+           nb::keep_alive<1, 11>())
       .def("learn", &Stream::learn, "features"_a.none(), "label"_a, "weight"_a = 1.0,
-           "Learn one example; False, and nothing done, if the label is new or the new features exceed the capacity.")
+           "Learn one example, once the lock is free; False, and nothing done, if the label is new, the new features "
+           "exceed the capacity, or the stream is closed.")
+      .def("close", &Stream::close, "From now on another stream learns, and this one only answers.")
+      .def_prop_ro("learned", &Stream::learned, "How many examples it has learned.")
       .def("learn_new", &Stream::learn_new, "codes"_a, "state"_a, "features"_a, "place"_a, "weight"_a = 1.0,
            "Learn one example of a new class in one-vs-rest, whose state comes in at this place; False, and nothing "
            "done, if the new features exceed the capacity.")

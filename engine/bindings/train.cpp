@@ -15,10 +15,17 @@ class PyPass {
   PyPass(const PyPass&) = delete;
   PyPass(const Rows& rows, const PyTargets& targets, PyState& state, const PyRule& rule,
          std::optional<Input<std::uint32_t>> order, bool ratchet)
-      : order_(std::move(order)), penalty_(rule.penalty) {
+      : order_(std::move(order)), rows_(rows.count()), penalty_(rule.penalty) {
     const AnyTask& task = targets.of(rows.count());
     const StateView view = state.view_for(rows, task, ratchet, &log_);
     pass_ = make_pass(rows.view(), task, to_order(order_, rows.count()), view, rule.rule, penalty_.get());
+  }
+
+  // From now on in this order.
+  void set_order(std::optional<Input<std::uint32_t>> order) {
+    const OneAtATime use(busy, "pass: it is running");
+    pass_.order = to_order(order, rows_);
+    order_ = std::move(order);
   }
 
   const Pass& pass() const { return pass_; }
@@ -32,6 +39,7 @@ class PyPass {
 
  private:
   std::optional<Input<std::uint32_t>> order_;
+  std::int64_t rows_;
   std::shared_ptr<const Shrinking> penalty_;
   Log log_;
   Pass pass_;
@@ -73,6 +81,8 @@ void bind_train(nb::module_& m) {
           nb::init<const Rows&, const PyTargets&, PyState&, const PyRule&, std::optional<Input<std::uint32_t>>, bool>(),
           "rows"_a, "targets"_a, "state"_a, "rule"_a, nb::kw_only(), "order"_a.noconvert().none() = nb::none(),
           "ratchet"_a = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def("set_order", &PyPass::set_order, "order"_a.noconvert().none(),
+           "From now on in this order of rows; None: as they lie.")
       .def("updates", &PyPass::updates,
            "The updates (rows, steps, gains, loses, survived) that a vote is made of, handed over; none for other "
            "keeps.");

@@ -23,13 +23,26 @@ class Vocabulary {
 
   // Looks up the columns. With `grow`, new features get the next columns; false, and nothing done, if they do not fit.
   // Without, they are left out, since their weights are 0. Nothing is added before every value has been read.
+  //
+  // An example that is predicted and then learned comes twice, and is read once.
   bool read(Example& example, nb::handle features, bool grow) {
     require_dict(features);
+    const std::uint64_t version = version_of(features.ptr());
+    if (version != 0 && version == example.version) return true;
+    example.version = 0;
     if (hash_bits_ != 0) {
       read_hashed(example, features.ptr(), hash_bits_);
-      return true;
+    } else if (!read_known(example, features.ptr())) {
+      if (!read_any(example, features, grow)) return false;
+      if (example.starts[1] < static_cast<std::int64_t>(example.items.size())) return true;  // some are not known yet
     }
-    if (read_known(example, features.ptr())) return true;
+    if (!example.items.held()) example.version = version;
+    return true;
+  }
+
+ private:
+  // As `read`, whatever the names and numbers are.
+  bool read_any(Example& example, nb::handle features, bool grow) {
     Items& items = example.items;
     items.read(features.ptr());
     example.values.resize(items.size());
@@ -39,10 +52,10 @@ class Vocabulary {
       if (PyUnicode_CheckExact(item.key) && PyFloat_CheckExact(item.value) && usable(PyFloat_AS_DOUBLE(item.value))) {
         *number++ = PyFloat_AS_DOUBLE(item.value);
       } else {
-        if (!PyUnicode_CheckExact(item.key) || !PyLong_CheckExact(item.value)) items.hold();
+        if (!Items::is_plain(item)) items.hold();
         *number++ = to_number(item.key, item.value);
       }
-      if (item.known()) continue;
+      if (!dicts_have_versions && item.known()) continue;
       item.hash = Names::hash_of(item.key);
       names_.prefetch(item.hash);
     }
@@ -52,7 +65,10 @@ class Vocabulary {
     number = example.values.data();
     example.news.clear();
     for (Items::Item& item : items) {
-      if (!item.known()) items.remember(item, names_.find(item, items));
+      if (dicts_have_versions)
+        item.column = names_.find(item, items);
+      else if (!item.known())  // an example that is predicted and then learned comes twice
+        items.remember(item, names_.find(item, items));
       *column = item.column;
       *kept = *number++;
       if (*column < 0) {
@@ -74,7 +90,6 @@ class Vocabulary {
     return true;
   }
 
- private:
   // Reads an example of floats whose names are the very strings of the table, as most are; false if it is another one.
   bool read_known(Example& example, PyObject* features) const {
     const std::size_t count = PyDict_GET_SIZE(features);

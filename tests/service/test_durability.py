@@ -61,9 +61,9 @@ def learned(log: Path) -> Any:
 
 
 def test_a_torn_or_altered_wal_gives_a_prefix_and_the_fold_of_it(tmp_path: Path) -> None:
-    # A server that ends in peace has its log in the main file. The next makes no snapshot and is killed: the WAL has all
-    # that it learned. One killed while it brings the WAL into the main file needs the WAL whole, and it is: SQLite waits
-    # for the disk before.
+    # A server that ends in peace has its log in the main file. The next one makes no snapshot and is killed: the WAL
+    # holds all that it learned. A server killed while it moves the WAL into the main file needs the WAL whole; it is,
+    # since SQLite waits for the disk before.
     log, dice = tmp_path / "log.sqlite", random.Random(1)
     for last, every in ((False, 60), (True, 1_000_000)):
         with running(tmp_path, "--learner", "averaged", "--learn", log, "--snapshot-every", every) as server:

@@ -63,8 +63,13 @@ class DictLearner(Learner):
             if weight == 0:
                 return self
         learned = self._learned
-        if learned is None or not learned.learn_one(features, label, weight):
-            self._begin_stream(features, label, weight)
+        if learned is not None:
+            stream = learned.stream
+            if stream is not None and (one := stream.engine) is not None and one.learn(features, label, weight):
+                return self
+            if learned.learn_one(features, label, weight):
+                return self
+        self._begin_stream(features, label, weight)
         return self
 
     def learn_many(self, examples: Any, labels: Any, weights: Any = None) -> Self:
@@ -202,8 +207,8 @@ class DictLearner(Learner):
         else:
             states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
         begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())
-        begun.stream = Stream(states, classes, names, recipe)
-        begun.stream.learn(features, begun.stream.known(label), weight)
+        stream = begun.begin_stream(names, recipe)
+        stream.learn(features, stream.known(label), weight)
         self.history_ = history
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
@@ -258,6 +263,7 @@ class DictLearner(Learner):
         learned, stream = self.learned, self._stream()
         if stream is None:
             return
+        stream.close()
         names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
         learned.states[:] = stream.trimmed()
         self._n_features = stream.width

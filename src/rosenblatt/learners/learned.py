@@ -6,7 +6,6 @@ mix: learning and making a new answer take turns, and an answer that was made is
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.recipe.recipe import Recipe
 
 MakeAnswers = Callable[[list[Any]], tuple[Answer, ...]]
 
@@ -87,8 +87,8 @@ class Learned:
         self.states = states
         self.stream: Stream | None = None
         self._make_answers = make_answers
-        self._reading: Reading | None = None
-        self.lock = threading.RLock()
+        self._reading: tuple[int, Reading] | None = None  # with how much the stream had learned
+        self.lock = engine.Lock()
 
     def set_classes(self, classes: NDArray[Any]) -> None:
         self.classes, self.labels_in_order = classes, label_values(classes)
@@ -96,12 +96,16 @@ class Learned:
     def reading(self) -> Reading:
         """The answer so far."""
         found = self._reading
-        if found is None:
+        if found is None or found[0] != self._learned_by_stream():
             with self.lock:
-                if self._reading is None:
-                    self._reading = Reading(self.classes, self._make_answers(self.trimmed()), self.several)
-                found = self._reading
-        return found
+                learned, found = self._learned_by_stream(), self._reading
+                if found is None or found[0] != learned:
+                    answers = self._make_answers(self.trimmed())
+                    found = self._reading = learned, Reading(self.classes, answers, self.several)
+        return found[1]
+
+    def _learned_by_stream(self) -> int:
+        return 0 if (stream := self.stream) is None else stream.learned
 
     def trimmed(self) -> list[Any]:
         """The states without the room that a stream keeps for features to come."""
@@ -115,21 +119,20 @@ class Learned:
                     f"{name}={value!r}: what was learned with {name}={self.told[name]!r} cannot go on so; call fit"
                 )
 
+    def begin_stream(self, names: dict[Any, int], recipe: Recipe) -> Stream:
+        """From now on examples may come as dicts; `names` holds the columns, and new ones are added."""
+        self.stream = Stream(self.states, self.classes, names, recipe, self.lock)
+        self._reading = None
+        return self.stream
+
     def learn_one(self, features: dict[Any, float], label: Any, weight: float) -> bool:
         """Learn one example; False, and nothing was learned, if no stream is under way that knows its label."""
-        stream = self.stream
-        if stream is None:
-            return False
-        lock = self.lock
-        lock.acquire()  # half of what `with` costs
-        try:
-            if (one := stream.engine) is None or not one.learn(features, label, weight):
-                if not stream.knows(label):
-                    return False
-                stream.learn(features, label, weight)
+        with self.lock:
+            stream = self.stream
+            if stream is None or not stream.knows(label):
+                return False
+            stream.learn(features, label, weight)
             self._reading = None
-        finally:
-            lock.release()
         return True
 
     def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
@@ -158,4 +161,6 @@ class Learned:
 
     def __setstate__(self, known: dict[str, Any]) -> None:
         vars(self).update(known)
-        self.lock = threading.RLock()
+        self.lock = engine.Lock()
+        if self.stream is not None:
+            self.stream.take_lock(self.lock)

@@ -40,9 +40,14 @@ class Stream:
         The column of each feature; new ones are added.
     recipe : Recipe
         How to learn.
+    lock : engine.Lock
+        Taken by the engine for every example that it learns.
     """
 
-    def __init__(self, states: list[State], classes: NDArray[Any], names: dict[Any, int], recipe: Recipe) -> None:
+    def __init__(
+        self, states: list[State], classes: NDArray[Any], names: dict[Any, int], recipe: Recipe, lock: engine.Lock
+    ) -> None:
+        self._lock = lock
         self.states, self.classes, self.names = states, classes, names
         self.rule, self.tie_positive = recipe.used_rule, recipe.tie_positive
         self.ovr = recipe.is_ovr(len(classes))
@@ -53,6 +58,7 @@ class Stream:
         self.codes = {label: code for code, label in enumerate(label_values(classes))}
         self._before = self._counted()
         self.engine: engine.Stream | None = None  # what learns and answers; None: a row has to be stored
+        self._earlier = 0  # examples that engines of before have learned
         self._bind(max(FIRST_CAPACITY, len(names)))
 
     def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
@@ -107,6 +113,11 @@ class Stream:
         return np.hstack([state.answer().scores(table)[0] for state in self.trimmed(least=1)])
 
     @property
+    def learned(self) -> int:
+        """How many examples the engine has learned."""
+        return self._earlier + (0 if self.engine is None else self.engine.learned)
+
+    @property
     def width(self) -> int:
         """How many features there are."""
         return 1 << self.hash_bits if self.hash_bits else len(self.names)
@@ -135,11 +146,17 @@ class Stream:
         counted = self._counted()
         self._before = counted[0] - mistakes, counted[1] - updates
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "engine": None}
+    def close(self) -> None:
+        """From now on nothing is learned here, though a thread may still be waiting for its turn."""
+        if self.engine is not None:
+            self.engine.close()
 
-    def __setstate__(self, known: dict[str, Any]) -> None:
-        vars(self).update(known)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "engine": None, "_lock": None}
+
+    def take_lock(self, lock: engine.Lock) -> None:
+        """A stream that was copied or unpickled learns by this lock."""
+        self._lock = lock
         self._bind(max(FIRST_CAPACITY, len(self.names)))
 
     def _bind(self, capacity: int) -> None:
@@ -162,7 +179,10 @@ class Stream:
             tie_positive=self.tie_positive,
             epsilon=self.epsilon,
             hash_bits=self.hash_bits,
+            lock=self._lock,
         )
+        self.close()
+        self._earlier = self.learned
         self.states[:], self.engine = states, bound
 
     def _add(

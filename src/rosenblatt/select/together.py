@@ -30,7 +30,8 @@ class Course:
         self.problem = problem
         self.outcome: Outcome | None = None
         self.order: NDArray[np.uint32] | None = None
-        self.one: Any = None
+        self.one: Any = None  # the pass, made for the first epoch
+        self.ready = False  # for the next epoch
         self.epochs = 0  # that are over
         self.first_mistakes = 0.0  # what the rows weigh that were mistakes in the first of them
         self._weight_before = state.mistake_weight
@@ -43,7 +44,7 @@ class Course:
 
     def prepare(self) -> None:
         """Have the next pass ready, unless it is already, or learning is over."""
-        if self.one is None and not self.over:
+        if not self.ready and not self.over:
             self._advance()
 
     def finish_pass(self) -> None:
@@ -55,14 +56,17 @@ class Course:
         self._advance()
 
     def _advance(self) -> None:
-        self.one = self.order = None
+        self.ready, self.order = False, None
         try:
             self.order = next(self._epochs)
         except StopIteration as end:
             self.outcome = end.value
             return
         problem = self.problem
-        self.one = self.state.begin_pass(problem.table, problem.targets, problem.rule, self.order, ratchet=True)
+        if self.one is None:
+            self.one = self.state.begin_pass(problem.table, problem.targets, problem.rule, ratchet=True)
+        self.one.set_order(self.order)
+        self.ready = True
 
 
 def run_together(

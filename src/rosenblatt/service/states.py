@@ -17,7 +17,6 @@ from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.spaces import LINEAR, seed_of
-from rosenblatt.learners.stream import Stream
 from rosenblatt.models.container import pack_container, unpack_container
 from rosenblatt.models.file import to_parts
 from rosenblatt.models.kept import Kept
@@ -38,17 +37,15 @@ def new_learner(recipe: Recipe, classes: list[Any] | None = None) -> Any:
         states = LINEAR.new_states(recipe, None, known, generator)  # type: ignore[arg-type]
         learner.history_ = History()
         learner.learned = Learned(known, states, LINEAR.make_answers, recipe.shape())
-        learner.learned.stream = Stream(states, known, {}, recipe)
+        learner.learned.begin_stream({}, recipe)
         learner.n_iter_, learner.converged_, learner.stop_reason_ = 1, False, "learn_one"
     return learner
 
 
 def open_stream(learner: Any) -> None:
     """From now on the learner is a stream, whose names grow as features come."""
-    learned = learner.learned
-    if learned.stream is None:
-        learned.stream = Stream(learned.states, learned.classes, learner.columns_by_name(), learner.recipe())
-        learned.changed()
+    if learner.learned.stream is None:
+        learner.learned.begin_stream(learner.columns_by_name(), learner.recipe())
 
 
 def to_bytes(learner: Any) -> bytes:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.recipe.parameters import check_count
@@ -68,8 +68,7 @@ StopReason = Literal["converged", "no_change", "max_iter"]
 PATIENCE = 100_000  # rows: a few milliseconds
 
 
-@dataclass(frozen=True)
-class Epoch:
+class Epoch(NamedTuple):
     """What happened in one epoch."""
 
     mistakes: int

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,14 +112,16 @@ def run_epochs(
     places = np.full(problem.table.count, -1) if state.stores_rows else None
     how = PassOptions(ratchet=True, places=places, cancel=cancel)
     try:
+        order = next(epochs)
+        learn = state.passes(problem.table, problem.targets, problem.rule, how)
         while True:
-            order = next(epochs)
             orders.forget()
-            state.learn(problem.table, problem.targets, problem.rule, order, how)
+            learn(order)
             if cancel[0]:
                 return Outcome(state, judge.history, "max_iter")
             if problem.shuffle and order is not None:
                 orders.reuse(order)
+            order = next(epochs)
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome
@@ -154,8 +156,7 @@ def iter_epochs(
     return Outcome(state if problem.validation is None else best, judge.history, judge.stop_reason)
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """The counters of a state at one moment."""
 
     mistakes: int

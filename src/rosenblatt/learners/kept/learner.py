@@ -18,7 +18,6 @@ from rosenblatt.learners.kept.kernel import budgets_from, budgets_to, duals_from
 from rosenblatt.learners.kept.linear import linear_from, linear_to
 from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.learners.kernel.dual import DualState
-from rosenblatt.learners.stream import Stream
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.kept import Kept, is_plain, parameter_from, parameter_to
@@ -101,8 +100,8 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
         columns = {} if hashed else {names[column]: column for column in range(features)}
         if not hashed and len(columns) != features:
             raise ModelError("the names of its features do not fit them")
-        learner.learned.stream = Stream(learner.learned.states, learner.learned.classes, columns, recipe)
-        learner.learned.stream.recorded_but(*(count_of(each) for each in header["unrecorded"]))
+        stream = learner.learned.begin_stream(columns, recipe)
+        stream.recorded_but(*(count_of(each) for each in header["unrecorded"]))
     elif len(names) == features and all(isinstance(name, str) for name in names.values()):
         learner.feature_names_in_ = np.array([names[column] for column in range(features)], dtype=object)
     elif len(names) == features:  # of a kernel's stream

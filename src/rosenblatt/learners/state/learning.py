@@ -5,6 +5,7 @@ Invariant: epochs, folds, sweeps and files speak to states by these names only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -34,6 +35,10 @@ ALONE = PassOptions()
 
 class LearningState(Protocol):
     """What can learn: folds rows into itself and knows what it has learned."""
+
+    def passes(self, table: Table, targets: Targets, rule: Rule, how: PassOptions) -> Callable[[Order], None]:
+        """What `learn` does with these rows, to be called with one order after another."""
+        ...
 
     def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
         """Fold rows into the state, in the given order."""

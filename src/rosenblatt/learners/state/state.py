@@ -7,6 +7,7 @@ raw weights stay beside whatever answer is kept of them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,16 +121,25 @@ class State(Counted):
 
     def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
         """Fold rows into the state, in the given order."""
-        one = self.begin_pass(table, targets, rule, order, ratchet=how.ratchet)
-        try:
-            engine.run_passes([one], how.cancel)
-        finally:  # an interrupted pass has learned whole rows, and all of them count
-            self.end_pass(one, table, how.places)
+        self.passes(table, targets, rule, how)(order)
+
+    def passes(self, table: Table, targets: Targets, rule: Rule, how: PassOptions) -> Callable[[Order], None]:
+        """What `learn` does with these rows, to be called with one order after another."""
+        one = self.begin_pass(table, targets, rule, ratchet=how.ratchet)
+
+        def run(order: Order) -> None:
+            one.set_order(order)
+            try:
+                engine.run_passes([one], how.cancel)
+            finally:  # an interrupted pass has learned whole rows, and all of them count
+                self.end_pass(one, table, how.places)
+
+        return run
 
     def begin_pass(
         self, table: Table, targets: Targets, rule: Rule, order: Order = None, *, ratchet: bool = False
     ) -> engine.Pass:
-        """The pass that `learn` runs, ready for the engine; several over one order may run side by side."""
+        """A pass, ready for the engine; several over one order may run side by side."""
         self.take_penalty(rule.penalty)
         dtype = np.result_type(table.dtype, self.dtype)
         for array in matrices(self.declared):
