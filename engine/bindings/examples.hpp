@@ -49,10 +49,20 @@ inline void require_dict(nb::handle features) {
 // Raises if a value is not a number that can be learned from.
 inline void check(nb::handle features) {
   require_dict(features);
+  PyObject *name, *value;
+  Py_ssize_t at = 0;
+  bool more = PyDict_Next(features.ptr(), &at, &name, &value);
+  while (more && PyFloat_CheckExact(value) && usable(PyFloat_AS_DOUBLE(value)))
+    more = PyDict_Next(features.ptr(), &at, &name, &value);
+  if (!more) return;
   Items items;
   items.read(features.ptr());
   items.hold();
   for (const Items::Item& item : items) to_number(item.key, item.value);
+}
+
+inline void check_many(const nb::list& examples) {
+  for (std::size_t at = 0; at < examples.size(); ++at) check(nb::object(examples[at]));
 }
 
 // What one call reads: the columns and values of an example.

@@ -260,7 +260,8 @@ void bind_stream(nb::module_& m) {
       .def("scores", &Stream::scores, "features"_a.none(), "The scores, one per weight row, by the kept weights.")
       .def_static("hashed", &hashed, "features"_a.none(), "hash_bits"_a,
                   "The columns of an example by the hash of each name, rising, and their values; equal columns add up.")
-      .def_static("check", &check, "features"_a.none(), "Raise if a value is not a finite number.");
+      .def_static("check", &check, "features"_a.none(), "Raise if a value is not a finite number.")
+      .def_static("check_many", &check_many, "examples"_a, "The same for each of these.");
 }
 
 }  // namespace rosenblatt

@@ -293,8 +293,26 @@ def _stream(c: Chooser) -> tuple[Any, dict[Any, Any]]:
         capacity=c.whole(6),
         one_vs_rest=c.strange(),
         tie_positive=c.flag(),
+        lock=c.any(lambda: c.maybe(engine.Lock)),
     )
     return made, vocabulary if c.random.random() < 0.5 else codes
+
+
+def _lock(c: Chooser) -> None:
+    lock = c.any(engine.Lock)
+    with lock, lock:
+        pass
+    if c.strange():
+        lock.__exit__()
+
+
+def _closed(c: Chooser) -> int:
+    stream, held = _stream(c)
+    stream.learn(_features(c, held, stream), "yes")
+    if c.flag():
+        stream.close()
+    stream.learn(_features(c, held, stream), "no")
+    return stream.learned
 
 
 def _learn_one(c: Chooser) -> None:
@@ -508,6 +526,7 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "settle": lambda c: engine.settle(c.any(c.state), c.any(c.rule)),
     "Pass": _pass,
     "Pass.updates": lambda c: _pass(c).updates(),
+    "Pass.set_order": lambda c: _pass(c).set_order(c.maybe(c.order)),
     "run_passes": _run_passes,
     "count_mistakes": lambda c: engine.count_mistakes(
         c.rows(), c.any(c.targets), c.any(c.state), order=c.maybe(c.order)),
@@ -523,6 +542,7 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "sigmoid": lambda c: engine.sigmoid(c.array([1.0, -2.0])),
     "softplus": lambda c: engine.softplus(c.array([1.0, -2.0])),
     "votes": _votes,
+    "Lock": _lock,
     "Stream": _stream,
     "Stream.learn": _learn_one,
     "Stream.predict": _learn_one,
@@ -531,6 +551,9 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Stream.learn_many": _learn_many,
     "Stream.predict_many": _learn_many,
     "Stream.scores": _learn_one,
+    "Stream.close": _closed,
+    "Stream.learned": _closed,
+    "Stream.check_many": lambda c: engine.Stream.check_many(c.any(lambda: [_features(c, {}), _features(c, {})])),
     "Stream.check": lambda c: engine.Stream.check(_features(c, {})),
     "Stream.hashed": lambda c: engine.Stream.hashed(_features(c, {}), _bits(c)),
     "KernelSource": lambda c: c.source(),

@@ -45,6 +45,16 @@ def test_one_call_has_the_bits_of_many(make, weighted):
         assert_array_equal(many.scores_one(features), one.scores_one(features))
 
 
+def test_a_label_that_comes_last_does_not_make_all_others_be_looked_at_again_and_again():
+    examples, labels = stream_of(40_000, "ab")
+    late = Perceptron().learn_many(examples, [*labels[:-1], "c"])
+    one = Perceptron()
+    for features, label in zip(examples, [*labels[:-1], "c"], strict=True):
+        one.learn_one(features, label)
+    assert late.mistakes_ == one.mistakes_
+    assert_array_equal(late.scores_one(examples[0]), one.scores_one(examples[0]))
+
+
 def test_numbers():
     examples, _ = stream_of(60)
     targets = [sum(features.values()) for features in examples]

@@ -176,7 +176,7 @@ def _lies_in_rows(values: NDArray[Any]) -> bool:
 
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
     """Is it the type of the package ml_dtypes, which NumPy itself does not have?"""
-    return dtype.name == "bfloat16"
+    return dtype.kind == "V" and dtype.name == "bfloat16"
 
 
 def _from_sparse(matrix: Any, name: str = "X") -> Table:

@@ -14,18 +14,16 @@ from rosenblatt import engine
 from rosenblatt.data.labels import merge_classes, places_in, sorted_classes
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.base import Learner
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.learned import Learned
-from rosenblatt.learners.one import columns_of
+from rosenblatt.learners.named import NamedLearner
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
 from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.stream import Columns, Stream
 from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
 from rosenblatt.recipe.recipe import Recipe
 
 
-class DictLearner(Learner):
+class DictLearner(NamedLearner):
     """A learner whose features may come by name, and new ones at any time."""
 
     class_weight: Any = None  # unless the recipe has it
@@ -106,56 +104,29 @@ class DictLearner(Learner):
         raw = [1.0] * len(examples) if given is None else given
         if given is not None or self.class_weight is not None:
             given = [self._weight_of(*each) for each in zip(examples, labels, raw, strict=True)]
-        at, stream = 0, self._stream()
-        while at < len(examples) and (stream is None or not all(map(stream.knows, labels))):
-            self.learn_one(examples[at], labels[at], raw[at])
-            at, stream = at + 1, self._stream()
-        if at < len(examples) and stream is not None:
-            with self.learned.lock:
-                stream.learn_many(examples[at:], labels[at:], None if given is None else given[at:])
-                self.learned.changed()
+        at = 0
+        while at < len(examples):
+            end = self._learn_known(examples, labels, given, at)
+            if end < len(examples):
+                self.learn_one(examples[end], labels[end], raw[end])
+            at = end + 1
         return self
+
+    def _learn_known(self, examples: list[Any], labels: list[Any], weights: list[float] | None, first: int) -> int:
+        """Learn from examples, from the first of these up to one with a label that is new; where that is."""
+        stream = self._stream()
+        if stream is None:
+            return first
+        end = next((at for at in range(first, len(labels)) if not stream.knows(labels[at])), len(labels))
+        with self.learned.lock:
+            part = slice(first, end)
+            stream.learn_many(examples[part], labels[part], None if weights is None else weights[part])
+            self.learned.changed()
+        return end
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
         return self._scores_of(self.learned, features)
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features the learner has seen."""
-        stream = self._stream()
-        if stream is not None:
-            return stream.width
-        if "_n_features" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no features yet: call fit first")
-        return self._n_features
-
-    @n_features_in_.setter
-    def n_features_in_(self, value: int) -> None:
-        self._n_features = value
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, if they all have one."""
-        stream = self._stream()
-        if stream is not None:
-            names = list(stream.names)
-            if not names or not all(isinstance(name, str) for name in names):
-                raise AttributeError("the features of this stream have no names")
-            return np.array(names, dtype=object)
-        if "_feature_names" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} was not fitted with feature names")
-        return self._feature_names
-
-    @feature_names_in_.setter
-    def feature_names_in_(self, value: NDArray[Any]) -> None:
-        self._feature_names = value
-
-    @feature_names_in_.deleter
-    def feature_names_in_(self) -> None:
-        if "_feature_names" not in vars(self) and self._stream() is None:
-            raise AttributeError("feature_names_in_")
-        self.__dict__.pop("_feature_names", None)  # those of a stream go with it
 
     def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""
@@ -175,9 +146,6 @@ class DictLearner(Learner):
             with learned.lock:
                 return stream.scores(features)
         return learned.reading().score_one(features, self.feature_columns)
-
-    def _stream(self) -> Stream | None:
-        return None if self._learned is None else self._learned.stream
 
     def _begin_stream(self, features: dict[Any, float], label: Any, weight: float) -> None:
         """Learn an example, and go on as a stream from what was learned, with its label among the classes.
@@ -243,44 +211,6 @@ class DictLearner(Learner):
         """The classes of one label."""
         return sorted_classes([label])
 
-    def feature_columns(self) -> Columns:
-        """The column of each feature, by its name, or the bits of its hash."""
-        bits = self.learned.told.get("hash_bits")
-        return bits if bits and self.n_features_in_ == 1 << bits else self.columns_by_name()
-
-    def columns_by_name(self) -> dict[Any, int]:
-        """The column of each feature, by its name, or by its number where there are no names."""
-        stream = self._stream()
-        if stream is not None:
-            return stream.names
-        bits = getattr(self.recipe(), "hash_bits", None)
-        if bits and self.n_features_in_ == 1 << bits:
-            return {}
-        return columns_of(self)
-
-    def close_stream(self) -> None:
-        """What the stream holds goes back into states and names."""
-        learned, stream = self.learned, self._stream()
-        if stream is None:
-            return
-        stream.close()
-        names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
-        learned.states[:] = stream.trimmed()
-        self._n_features = stream.width
-        self.__dict__.pop("_feature_names", None)
-        self.__dict__.pop("_stream_names", None)
-        if names is not None:
-            self._feature_names = names
-        elif stream.names:  # numbers of columns among names: no names for scikit-learn, and names for dicts
-            self._stream_names = stream.names
-        learned.stream = None
-        if any(mistakes_updates):
-            self.history_.append(*mistakes_updates)
-
-    def _unrecorded(self) -> tuple[int, int]:
-        stream = self._stream()
-        return (0, 0) if stream is None else stream.unrecorded()
-
     def _check_many(self, examples: list[Any], labels: list[Any], weights: list[Any] | None) -> None:
         """Raise if one of the examples could not be learned, before any is."""
         recipe: Recipe = self.recipe()
@@ -290,8 +220,7 @@ class DictLearner(Learner):
             raise DataError(
                 f"there are {len(examples)} examples, but {len(labels)} labels or another number of weights"
             )
-        for features in examples:
-            engine.Stream.check(features)
+        engine.Stream.check_many(examples)
         asked = self.labels_of(labels) if labels else None
         if asked is not None and not isinstance(asked, Numbers):
             known = asked.classes if not self.has_learned else merge_classes(self.learned.classes, asked.classes)

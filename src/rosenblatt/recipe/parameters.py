@@ -75,14 +75,15 @@ def about(parameter: Field[Any]) -> About:
 
 
 def check_parameters(recipe: Any) -> None:
-    """Raise for the first parameter with a value that means nothing."""
-    for name, known in _parameters(type(recipe)):  # type: ignore[arg-type]
-        known.check(name, getattr(recipe, name))
+    """Raise for the first parameter with a value that means nothing; a default always means something."""
+    for name, default, known in _parameters(type(recipe)):  # type: ignore[arg-type]
+        if (value := getattr(recipe, name)) is not default:
+            known.check(name, value)
 
 
 @cache
-def _parameters(recipe: Any) -> tuple[tuple[str, About], ...]:
-    return tuple((each.name, about(each)) for each in fields(recipe))
+def _parameters(recipe: Any) -> tuple[tuple[str, Any, About], ...]:
+    return tuple((each.name, each.default, about(each)) for each in fields(recipe))
 
 
 def check_number(
