@@ -115,7 +115,8 @@ inline std::string read_label(const char* at, const char* end, Parsed& out) {
   Head head;
   if (!bar) return {};
   if (std::string why = read_head(at, bar, head); !why.empty()) return why;
-  if (!head.label.empty() && out.labels.labels().size() <= most_labels) out.labels.code_of(head.label);
+  if (!head.label.empty() && head.importance > 0 && out.labels.labels().size() <= most_labels)
+    out.labels.code_of(head.label);
   return {};
 }
 

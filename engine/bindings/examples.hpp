@@ -18,7 +18,13 @@ using OneRow = SparseRows<double, std::int64_t>;
 
 inline bool usable(double number) { return std::fabs(number) <= largest_value<double>; }
 
-inline std::string show(PyObject* object) { return nb::repr(nb::handle(object)).c_str(); }
+// As Python writes it, or the beginning of that.
+inline std::string show(PyObject* object) {
+  const nb::str whole = nb::repr(nb::handle(object));
+  if (PyUnicode_GetLength(whole.ptr()) <= 80) return whole.c_str();
+  const auto beginning = nb::steal<nb::str>(PyUnicode_Substring(whole.ptr(), 0, 77));
+  return std::string(beginning.c_str()) + "...";
+}
 
 inline double to_number(PyObject* key, PyObject* value) {
   double number;
@@ -27,12 +33,14 @@ inline double to_number(PyObject* key, PyObject* value) {
   } else {
     number = PyUnicode_Check(value) ? -1.0 : PyFloat_AsDouble(value);
     if (number == -1.0 && (PyUnicode_Check(value) || PyErr_Occurred())) {
+      const bool is_too_large = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
       const bool is_no_number = !PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError) ||
                                 PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_OverflowError);
       if (!is_no_number) throw nb::python_error();
       PyErr_Clear();
-      throw nb::type_error(
-          ("feature " + show(key) + " has the value " + show(value) + ", which is not a number").c_str());
+      const std::string told = "feature " + show(key) + " has the value " + show(value);
+      if (is_too_large) throw nb::value_error((told + ", too large to learn from").c_str());
+      throw nb::type_error((told + ", which is not a number").c_str());
     }
   }
   if (!usable(number))

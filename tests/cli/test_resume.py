@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,63 @@ def test_a_run_with_class_weights_ends_as_if_it_had_not_been_stopped(data: Path,
     held = stop_at_once(tmp_path / "c", *words, "-o", tmp_path / "m")
     run("train", "--resume", held, "-o", tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        ["--folds", 3],
+        ["--folds", 4, "--class-weight", "balanced"],
+        ["--folds", 3, "--class-weight", "0=2,1=1.5"],
+        ["--valid", "other.svm"],
+        ["--valid", "other.svm", "--folds", 2],
+    ],
+    ids=lambda words: " ".join(map(str, words)),
+)
+@pytest.mark.parametrize("learner", ["perceptron", "auto"])
+def test_a_resumed_run_is_judged_as_the_first_one_wanted_it(
+    data: Path, tmp_path: Path, judged: list[Any], learner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other.svm").write_bytes(data.read_bytes()[:900])
+    monkeypatch.chdir(tmp_path)
+    words = [data, "--learner", learner, "--block", 64, *judged]
+    expected = json.loads(run("train", *words, "--json", "-o", tmp_path / "expected").stdout)
+    held = stop_at_once(tmp_path / "c", *words, "-o", tmp_path / "m")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    found = json.loads(run("train", "--resume", held, "--json", "-o", tmp_path / "m").stdout)
+    assert found["held_out"]["accuracy"] == expected["held_out"]["accuracy"]
+    assert found["held_out"].get("figures") == expected["held_out"].get("figures")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_other_rows_may_judge_a_resumed_run_and_missing_ones_are_said_before_it_learns(
+    data: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.svm", tmp_path / "second.svm"
+    for path in (first, second):
+        path.write_bytes(data.read_bytes()[:900])
+    held = stop_at_once(tmp_path / "c", data, "--block", 64, "--valid", first, "-o", tmp_path / "m")
+    first.unlink()
+    told = run("train", "--resume", held, "-o", tmp_path / "m", check=1).stderr
+    assert told == f"rosenblatt: {first}: there is no such file\n"
+    assert not (tmp_path / "m").exists()
+    found = json.loads(run("train", "--resume", held, "--valid", second, "--json", "-o", tmp_path / "m").stdout)
+    assert str(second) in found["held_out"]["rows"]
+
+
+@pytest.mark.parametrize(
+    "extra", [{"folds": -1}, {"folds": 1}, {"folds": True}, {"folds": "3"}, {"valid": "x"}, {"valid": [3]},
+              {"class_weight": {"a": 1}}]
+)  # fmt: skip
+def test_a_checkpoint_that_says_nonsense_of_what_judges_is_refused(
+    data: Path, tmp_path: Path, extra: dict[str, Any]
+) -> None:
+    held = stop_at_once(tmp_path / "c", data, "--block", 64, "-o", tmp_path / "m")
+    header, tensors = read_container(held, "checkpoint")
+    write_container(held, "checkpoint", header | {"extra": header["extra"] | extra}, tensors)
+    told = run("train", "--resume", held, "-o", tmp_path / "m", check=1).stderr
+    assert "is not a sound checkpoint: it does not say what judges the model" in told
 
 
 @pytest.mark.parametrize("rows", [2**32, 2**63 - 1, 10**20])

@@ -215,11 +215,31 @@ def test_where_the_data_is_cut_does_not_matter(tmp_path_factory, chunk, jobs, fi
     assert np.concatenate([b.y for b in batches]).tolist() == whole.y.tolist()
 
 
-def test_labels_that_are_measurements_are_refused(tmp_path):
-    path = tmp_path / "data.svm"
-    path.write_text("0.5 1:1\n1.5 1:1\n")
-    with pytest.raises(LabelError, match=r"the label 0\.5 is a measurement"):
-        scan(path).scan_classes()
+@pytest.mark.parametrize("chunk", [8, 20, 1 << 20])
+@pytest.mark.parametrize(
+    ("format", "lines"),
+    [
+        ("svmlight", ["# first", "1 1:1", "", "2 1:1", "0.5 1:1", "1.5 1:1"]),
+        ("vw", ["1 | a", "2 | b", "", "7.5 0 | c", "0.5 | c", "1 | d"]),
+        ("fasttext", ["__label__1 a", "__label__2 b", "", "__label__3 c", "__label__4 __label__0.5 d"]),
+    ],
+)
+def test_labels_that_are_measurements_are_refused_with_their_line(tmp_path, format, lines, chunk):
+    first, path = tmp_path / "first", tmp_path / "data"
+    first.write_text("\n".join(lines[:3]) + "\n")
+    path.write_text("\n".join(lines) + "\n")
+    reader = scan([first, path], format=format)
+    reader.chunk = chunk
+    with pytest.raises(LabelError) as told:
+        reader.scan_classes()
+    assert str(told.value).startswith(f"{path}, line 5: the label 0.5 is a measurement: labels are classes")
+
+
+def test_labels_of_a_table_that_are_measurements_are_refused_with_their_file(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x,label\n1,0.5\n2,1.5\n3,0.5\n")
+    with pytest.raises(LabelError, match=r"data\.csv: the label 0\.5 is a measurement"):
+        scan(path, label="label").scan_classes()
 
 
 def test_a_file_of_one_very_long_line(tmp_path):

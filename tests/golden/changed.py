@@ -23,6 +23,7 @@ _WARM = "a budget's warm start is one long fit"
 _HELD = "penalised weights are held as they were when all were settled, and read through factors that all share"
 _NUMBERS = "a model of a file has the weights of its classes as numbers, as a resumed run has them"
 _ROOM = "a shuffled run makes room for all features at once, after it has stored the rows"
+_ABSENT = "rows of weight 0 are as if absent, and are not counted"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
@@ -134,7 +135,7 @@ CHANGED: dict[str, str] = {
     "models/auto": _PROBABILITIES,
     "models/products": _PROBABILITIES,
     "models/stream": _AGES,
-    "files/vw": f"{_READER}; {_STRIPS}; {_FACTS}",
+    "files/vw": f"{_READER}; {_STRIPS}; {_FACTS}; {_ABSENT}",
     "files/csv": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/tsv": f"{_READER}; {_STRIPS}; {_FACTS}",
     "files/jsonl": f"{_READER}; {_STRIPS}; {_FACTS}",

@@ -144,6 +144,8 @@ def test_columns_without_names_are_known_by_their_numbers() -> None:
     ("features", "error", "sentence"),
     [
         ({"a": "high"}, TypeError, "feature 'a' has the value 'high', which is not a number"),
+        ({"a": 10**400}, ValueError, r"feature 'a' has the value 10{76}\.\.\., too large to learn from"),
+        ({"é" * 99: "ö" * 99}, TypeError, "feature 'é{76}... has the value 'ö{76}..., which is not a number"),
         ({"b": float("nan")}, ValueError, "feature 'b' has the value nan, which is not finite"),
         ({"b": 1.0, "c": float("inf")}, ValueError, "feature 'c' has the value inf"),
         ([1.0, 2.0], TypeError, "features must be a dict"),

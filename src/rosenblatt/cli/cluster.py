@@ -96,14 +96,14 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
     """The data and the options that a checkpoint knows."""
     from rosenblatt.cli.pasted import given_options
     from rosenblatt.cli.reading import data_options
-    from rosenblatt.cli.train import _MORE
+    from rosenblatt.cli.resume import MORE
     from rosenblatt.cluster.checkpoint import read_about
     from rosenblatt.data.finding import files_of
     from rosenblatt.data.output import check_outputs
     from rosenblatt.errors import DataError, ModelError, ParameterError
     from rosenblatt.recipe.family import make_recipe, parameters_of
 
-    known = [word for name, (word, *_) in given_options(args).items() if name not in (*_MORE, "resume", "cluster")]
+    known = [word for name, (word, *_) in given_options(args).items() if name not in (*MORE, "resume", "cluster")]
     if known:
         raise ParameterError(f"{known[0]}: the checkpoint knows how its run goes on; leave the option out")
     about = read_about(args.resume)

@@ -26,7 +26,7 @@ def check_judges(args: argparse.Namespace, measures: bool) -> None:
             )
     if not args.valid:
         return
-    find_sources(args.valid)
+    find_sources(args.valid)  # which raises for a file that is not there
     learned = {os.path.realpath(path) for path in files_of(args.data)}
     both = [path for path in files_of(args.valid) if os.path.realpath(path) in learned]
     if both and not args.quiet:
@@ -42,11 +42,13 @@ def check_valid(args: argparse.Namespace, encoder: Any) -> None:
         return
     from copy import deepcopy
 
+    from rosenblatt.cli.reading import data_options
+    from rosenblatt.data.readers import scan
     from rosenblatt.errors import DataError
 
-    reader = _open_valid(args, deepcopy(encoder))  # an encoder takes note of what it meets
-    live = any(source.live for source in reader.sources)  # read once, when it is needed
-    if not live and next(iter(reader), None) is None:
+    # An encoder takes note of what it meets, so this one is a copy.
+    args.valid_rows = scan(args.valid, **data_options(args), encoder=deepcopy(encoder), often=True)
+    if next(iter(args.valid_rows), None) is None:
         raise DataError(f"--valid {', '.join(args.valid)}: there are no rows")
 
 
@@ -56,14 +58,9 @@ def judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
         return trained
     from dataclasses import replace
 
+    from rosenblatt.data.tally import Tally
     from rosenblatt.training.held import judge_by
 
-    held, calibrator = judge_by(trained.model, _open_valid(args, trained.model.encoder), ", ".join(args.valid))
+    reader = replace(args.valid_rows, encoder=trained.model.encoder, tally=Tally())
+    held, calibrator = judge_by(trained.model, reader, ", ".join(args.valid))
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
-
-
-def _open_valid(args: argparse.Namespace, encoder: Any) -> Any:
-    from rosenblatt.cli.reading import data_options
-    from rosenblatt.data.readers import scan
-
-    return scan(args.valid, **data_options(args), encoder=encoder)

@@ -23,17 +23,13 @@ from rosenblatt.cli.counts import seed, whole_number
 from rosenblatt.cli.judging import check_judges, check_valid, judge_by_valid
 from rosenblatt.cli.parameters import add_recipe_arguments, given_parameters, option, recipe_of
 from rosenblatt.cli.pasted import given_options
+from rosenblatt.cli.resume import MORE, resume, runner
 from rosenblatt.recipe.family import FAMILY, parameters_of
 
 if TYPE_CHECKING:
     from rosenblatt.training import Trained
 
 HELP = "learn a model from files, of any size"
-# What may be said of a run that goes on from a file.
-_MORE = (
-    "output", "start", "max_iter", "shuffle", "json", "report", "quiet", "block", "cache", "checkpoint", "every",
-    "valid", "jobs", "skip_bad", "format", "limit", "delimiter", "decimal", "missing", "encoding", "header",
-)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
         return train_on_cluster(args, conclude)
     check_no_cluster(args)
     if args.resume:
-        trained, reader = _resume(args)
+        trained, reader = resume(args)
     else:
         if not args.data:
             raise ParameterError("name the data: rosenblatt train DATA -o MODEL")
@@ -185,7 +181,7 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
         classes = check_classes(reader.likely_classes(measures=measures))
     warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
     told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
-    on_run = _runner(args, args.output, args.checkpoint, args.every)
+    on_run = runner(args, args.checkpoint, args.every)
     if args.learner == "auto":
         told |= {"max_iter": args.max_iter, "random_state": args.random_state, "products": args.products}
         told |= {"class_weight": args.class_weight}
@@ -212,7 +208,7 @@ def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
     model = load(args.start)
     if model.encoder is None:
         raise ModelError(f"{args.start} was trained on rows, not on files: go on with it in Python")
-    known = [word for name, (word, *_) in given_options(args).items() if name not in _MORE]
+    known = [word for name, (word, *_) in given_options(args).items() if name not in MORE]
     if known:
         raise ParameterError(f"{known[0]}: --from goes on as {args.start} was learned; that option has no meaning")
     check_judges(args, model.measures)
@@ -220,39 +216,10 @@ def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
     check_valid(args, model.encoder)
     if not args.quiet:
         print(f"rosenblatt: goes on from {args.start}, {model.learner}", file=sys.stderr)
-    on_run = _runner(args, args.output, args.checkpoint, args.every)
+    on_run = runner(args, args.checkpoint, args.every)
     block = BLOCK if args.block is None else args.block
     told: dict[str, Any] = {"max_iter": args.max_iter or 1, "shuffle": bool(args.shuffle)}
     return go_on(model, reader, block=block, on_run=on_run, **told), reader
-
-
-def _resume(args: argparse.Namespace) -> tuple[Trained, Any]:
-    from rosenblatt.data.finding import files_of
-    from rosenblatt.data.output import check_outputs
-    from rosenblatt.errors import ModelError, ParameterError
-    from rosenblatt.learners.files.checkpoint import load_checkpoint
-    from rosenblatt.training.trained import finish
-
-    known = [word for name, (word, *_) in given_options(args).items() if name not in (*_MORE, "resume")]
-    if known:
-        raise ParameterError(f"{known[0]}: the checkpoint knows how its run goes on; leave the option out")
-    run, extra = load_checkpoint(args.resume, jobs=args.jobs)
-    if not args.output:  # a file must not say by itself which other file is overwritten
-        raise ParameterError(
-            f"name the model's file again: rosenblatt train --resume {args.resume} -o MODEL "
-            f"(the run had -o {str(extra.get('output'))[:200]!r})"
-        )
-    outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
-    check_outputs(outputs, files_of([source.name for source in run.reader.sources]))
-    check_judges(args, run.recipe.measures)
-    check_valid(args, run.reader.encoder)
-    every = extra.get("every")
-    if not isinstance(every, float | int) or not every >= 0:
-        raise ModelError(f"{args.resume} is not a sound checkpoint: it does not say how often it is written")
-    if args.max_iter is not None:
-        run.set_epochs(args.max_iter)
-    trained = finish(run, on_run=_runner(args, args.output, args.checkpoint or args.resume, every))
-    return trained, run.reader
 
 
 def _sayer(args: argparse.Namespace, choosing: Any) -> Callable[[str], None]:
@@ -265,31 +232,6 @@ def _sayer(args: argparse.Namespace, choosing: Any) -> Callable[[str], None]:
             print(f"rosenblatt: chose {why}", file=sys.stderr)
 
     return say
-
-
-def _runner(args: argparse.Namespace, output: str, checkpoint: str | None, every: float) -> Callable[[Any], None]:
-    """Takes a run to its end, with a bar and checkpoints."""
-
-    def to_the_end(run: Any) -> None:
-        from rosenblatt.cli.bar import FileBar
-        from rosenblatt.learners.files.checkpoint import Checkpoint, save_checkpoint
-
-        extra = {"output": output, "every": every}
-        save_now = Checkpoint(checkpoint, every, extra) if checkpoint else None
-        with FileBar(run, visible=not args.quiet) as bar:
-
-            def on_group(run: Any) -> None:
-                bar(run)
-                if save_now is not None:
-                    save_now(run)
-
-            if save_now is not None:
-                save_now(run)
-            run.run(cache=args.cache, on_group=on_group, on_epoch=on_group)
-        if checkpoint:
-            save_checkpoint(run, checkpoint, extra)
-
-    return to_the_end
 
 
 def _seconds(text: str) -> float:

@@ -155,6 +155,17 @@ def _recoded(batch: Batch, place: dict[bytes, int], labels: tuple[bytes, ...]) -
     return Batch(batch.starts, batch.indices, batch.values, codes, labels, batch.weights)
 
 
+class MeasurementError(LabelError):
+    """A label that is a number with a fraction."""
+
+    def __init__(self, label: bytes) -> None:
+        self.label = label
+        super().__init__(
+            f"the label {label.decode('utf-8', 'replace')} is a measurement: labels are classes, whole numbers or "
+            "names; a regression (pa1-regression) learns from measurements"
+        )
+
+
 @dataclass(frozen=True)
 class Classes:
     """Sorted classes, and the labels as they are written for each.
@@ -178,11 +189,7 @@ class Classes:
             return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
         fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
         if fractions:
-            shown = fractions[0].decode("utf-8", "replace")
-            raise LabelError(
-                f"the label {shown} is a measurement: labels are classes, whole numbers or names; a regression "
-                "(pa1-regression) learns from measurements"
-            )
+            raise MeasurementError(fractions[0])
         return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
 
     def __len__(self) -> int:

@@ -80,13 +80,7 @@ def _coded(batch: Batch, classes: Classes) -> Batch:
         row = int(np.flatnonzero(codes < 0)[0])
         label = batch.labels[batch.codes[row]].decode("utf-8", "replace") if batch.codes[row] >= 0 else None
         raise UnknownLabelError(f"the label {label!r} is not among the classes {classes.values.tolist()[:20]}")
-    batch = replace(batch, codes=codes, labels=())
-    if batch.weights is not None and not batch.weights.all():
-        kept = np.flatnonzero(batch.weights)
-        matrix = batch.matrix(batch.features)[kept]
-        starts, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-        return Batch(starts, indices, matrix.data, codes[kept], (), batch.weights[kept])
-    return batch
+    return replace(batch, codes=codes, labels=())
 
 
 @dataclass(frozen=True)

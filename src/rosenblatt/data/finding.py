@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from rosenblatt.data.limits import USUAL, Limits, shown
-from rosenblatt.data.sources import Source, Spooled, StandardInput, digest_of
+from rosenblatt.data.sources import Pipe, Source, Spooled, StandardInput, digest_of
 from rosenblatt.data.streams import Joined
 from rosenblatt.errors import DataError
 
@@ -118,6 +118,8 @@ def find_sources(
         return [Spooled.download(address, limits) for address in addresses(name)]
     if os.path.isdir(name):
         return _in_folder(name, limits, in_order, as_documents)
+    if os.path.exists(name) and Pipe.is_one(name):
+        return [Pipe(name, limits)]
     if os.path.exists(name):
         return [Documents(name, limits, [("", name)])] if as_documents else [Source(name, limits)]
     matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else []

@@ -50,6 +50,22 @@ class Labels:
         """The same labels, with codes in another list of sorted classes."""
         return Labels(classes, self.among(classes))
 
+    def weighed(self, weights: Any) -> Labels:
+        """Without the classes of which every row has weight 0: such rows are as if absent.
+
+        Weights that mean nothing are refused elsewhere.
+        """
+        if weights is None or self.several or type(self) is not Labels:
+            return self
+        given = np.asarray(weights)
+        if given.shape != self.codes.shape or given.dtype.kind not in "iubf" or not given.any() or given.all():
+            return self
+        kept = np.bincount(self.codes[given != 0], minlength=len(self.classes)) > 0
+        if kept.all():
+            return self
+        places = np.maximum(np.cumsum(kept, dtype=np.int32) - np.int32(1), 0)  # rows that are absent have any place
+        return Labels(self.classes[kept], places[self.codes])
+
     def like(self, y: Any, *, name: str) -> Labels:
         """Other labels of the same classes."""
         other = encode_labels(y, name=name)

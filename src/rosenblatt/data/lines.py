@@ -72,7 +72,14 @@ class LineEncoder:
         return 1 << self.bits if self.hashed else None
 
     def encode(self, chunk: Any, *, require_label: bool) -> Encoded:
-        """The rows of a chunk of whole lines."""
+        """The rows of a chunk of whole lines; where labels are asked for, one of weight 0 is as if absent."""
+        found = self._encode(chunk, require_label)
+        weights = found.batch.weights if require_label else None
+        if weights is None or weights.all():
+            return found
+        return replace(found, batch=found.batch.take(np.flatnonzero(weights)))
+
+    def _encode(self, chunk: Any, require_label: bool) -> Encoded:
         spread = spread_labels(chunk, first=not require_label) if self.format == "fasttext" else None
         starts, indices, values, codes, weights, labels, bad, lines, _, gaps = engine.parse(
             np.frombuffer(chunk if spread is None else spread.text, np.uint8),
@@ -110,6 +117,18 @@ class LineEncoder:
         text = chunk if spread is None else spread.text
         found: list[bytes] = engine.scan_labels(np.frombuffer(text, np.uint8), self.format)
         return found
+
+    def place_of(self, label: bytes, chunks: Iterable[tuple[str, int, Any]]) -> str:
+        """The file and the line of the first line with this label, among chunks of named files that have one."""
+        lines: dict[str, int] = {}
+        for name, _, chunk in chunks:
+            before = lines.get(name, 0)
+            if label in self.labels_of(chunk):
+                each = bytes(chunk).split(b"\n")
+                at = next(at for at, line in enumerate(each) if label in self.labels_of(line))
+                return f"{name}, line {before + at + 1}"
+            lines[name] = before + bytes(chunk).count(b"\n")
+        raise AssertionError(f"no line has the label {label!r}")
 
     def find_names(self, chunks: Iterable[Any], wanted: NDArray[np.uint8]) -> dict[int, str]:
         """Names of the columns marked in `wanted`, as far as the chunks hold them."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.bad_line import bad_line
-from rosenblatt.data.batches import Batch, Classes, Measures
+from rosenblatt.data.batches import Batch, Classes, MeasurementError, Measures
 from rosenblatt.data.chunks import CHUNK, iter_chunks
 from rosenblatt.data.dialect import Dialect, Wishes, guess_dialect, names_of
 from rosenblatt.data.finding import Documents
@@ -123,7 +123,7 @@ class Reader:
             labels: dict[bytes, None] = {}
             for _, _, chunk in islice(self._pieces(), 1):
                 self.add_labels(labels, self.encoder.labels_of(chunk), self.limits.classes)
-            found = Classes.of(list(labels))
+            found = self._classes_of(labels, Classes)
             if len(found) > 1:
                 return found
         return self.scan_classes(measures=measures)
@@ -155,8 +155,17 @@ class Reader:
             for batch in self:
                 self.add_labels(labels, batch.labels, most)
             self.total = self.tally.bytes
-        self.classes = (Measures if measures else Classes).of(list(labels))
+        self.classes = self._classes_of(labels, Measures if measures else Classes)
         return self.classes
+
+    def _classes_of(self, labels: dict[bytes, None], kind: type[Classes]) -> Classes:
+        try:
+            return kind.of(list(labels))
+        except MeasurementError as error:
+            where = self.sources[0].name if self.sources else "the data"
+            if isinstance(self.encoder, LineEncoder):
+                where = self.encoder.place_of(error.label, self._pieces())
+            raise LabelError(f"{where}: {error}") from None
 
     def add_labels(self, labels: dict[bytes, None], found: Sequence[bytes], most: int | None) -> None:
         """With those that were found, of which there may be at most so many."""

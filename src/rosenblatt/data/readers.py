@@ -44,6 +44,7 @@ def scan(
     header: bool | None = None,
     limits: Limits = USUAL,
     in_order: bool = False,
+    often: bool = False,
     look: bool = True,
 ) -> Reader:
     """Find out how data is to be read.
@@ -75,6 +76,8 @@ def scan(
         What is refused because it is too large.
     in_order : bool, default=False
         Documents in the order of their names, instead of the classes in turns.
+    often : bool, default=False
+        Read more than once: a copy is kept of standard input and of pipes.
     look : bool, default=True
         False leaves the pass over a table to the caller: its columns are guessed, without means and scales.
 
@@ -98,7 +101,7 @@ def scan(
     else:
         as_documents = isinstance(encoder, LineEncoder) and encoder.documents
         sources = find_sources(data, limits, in_order=in_order, as_documents=as_documents)
-        if encoder is None:  # more than one pass is needed
+        if encoder is None or often:  # more than one pass is needed
             sources = [Spooled.copy(source) if source.live else source for source in sources]
         if isinstance(encoder, LineEncoder):
             found = encoder.format

@@ -1,7 +1,7 @@
-"""Where bytes come from: files, compressed or not, standard input, and addresses.
+"""Where bytes come from: files, compressed or not, standard input, pipes, and addresses.
 
-Invariant: a source is opened as often as needed and gives the same decompressed bytes each time; standard input, which
-comes once, says so by `live`.
+Invariant: a source is opened as often as needed and gives the same decompressed bytes each time; standard input and
+pipes, which come once, say so by `live`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hashlib
 import io
 import lzma
 import os
+import stat
 import sys
 import tempfile
 import weakref
@@ -148,12 +149,33 @@ class StandardInput(Source):
 
     def peek(self) -> bytes:
         """What has come so far, at least something, without taking it."""
-        self._head = self._head or os.read(sys.stdin.fileno(), 1 << 16)
+        self._head = self._head or os.read(self._descriptor(), 1 << 16)
         return self._head
 
     def open(self) -> BinaryIO:
-        raw = os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+        raw = os.fdopen(self._descriptor(), "rb", buffering=0, closefd=False)
         return cast(BinaryIO, Joined(chain([self._head], iter(lambda: raw.read(1 << 20), b""))))
+
+    def _descriptor(self) -> int:
+        return sys.stdin.fileno()
+
+
+@dataclass
+class Pipe(StandardInput):
+    """A pipe with a name, once: made by `mkfifo`, or by the ``<(command)`` of a shell."""
+
+    _file: Any = field(default=None, repr=False, compare=False)
+
+    @staticmethod
+    def is_one(path: str) -> bool:
+        kind = os.stat(path).st_mode
+        return stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stat.S_ISCHR(kind)
+
+    def _descriptor(self) -> int:
+        if self._file is None:
+            self._file = self._raw()
+            weakref.finalize(self, self._file.close)
+        return int(self._file.fileno())
 
 
 @dataclass

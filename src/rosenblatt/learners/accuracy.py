@@ -39,7 +39,7 @@ class Classifying(Accurate):
 
     def predict(self: Any, X: Any) -> NDArray[Any]:
         """The label of each row; after a fit on several labels per row, a column of 0 and 1 for each."""
-        reading = self._reading()
+        reading = self.learned.reading()
         labels: NDArray[Any] = reading.predicted(reading.scores(self._table(X)))
         return labels
 

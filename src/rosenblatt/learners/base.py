@@ -21,7 +21,7 @@ from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
 from rosenblatt.learners.hearing import Hearing
-from rosenblatt.learners.learned import Learned, Reading
+from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.learning import Flag
@@ -50,8 +50,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from these rows once, in their order, going on from what was learned before.
 
-        One call with all rows is one epoch of `fit` without shuffling; any cut of the rows into calls gives the
-        same bits.
+        One call with all rows is one epoch of `fit` without shuffling. Any cut of the rows into calls gives the same
+        bits, once all labels are known: by `classes`, or since each has come.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         recipe = self.recipe()
         recipe.check()
         check_online(recipe)
-        table, labels = as_table(X), self.labels_of(y)
+        table, labels = as_table(X), self.labels_of(y).weighed(sample_weight)
         check_lengths(table, labels)
         known = labels.classes if not self.has_learned else merge_classes(self.learned.classes, labels.classes)
         if classes is not None:
@@ -136,11 +136,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of shape (n_rows, K): one column with two classes, else one per class."""
-        return self._reading().scores(self._table(X))
+        return self.learned.reading().scores(self._table(X))
 
     def answers(self) -> tuple[Answer, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
-        return self._reading().answers
+        return self.learned.reading().answers
 
     def kept(self) -> Kept | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
@@ -185,7 +185,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, init: Any = None) -> Self:
-        fitting = prepare(self, as_table(X), self.labels_of(y), sample_weight, init=init, X_val=X_val, y_val=y_val)
+        table, labels = as_table(X), self.labels_of(y).weighed(sample_weight)
+        fitting = prepare(self, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val)
         conclude(self, X, fitting, fitting.run())
         self.warn_if_unfinished(stacklevel=4)
         return self
@@ -284,13 +285,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         check_columns(self, X)
         return table
 
-    def _reading(self) -> Reading:
-        return self.learned.reading()
-
     def _history(self) -> History:
-        if "history_" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
-        return self.history_
+        if "history_" in vars(self):
+            return self.history_
+        raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
 
 
 def check_columns(estimator: Any, X: Any) -> None:

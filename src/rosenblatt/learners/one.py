@@ -63,13 +63,13 @@ class OneByOne(Learner):
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
-        reading = self._reading()
+        reading = self.learned.reading()
         scores = reading.score_one(features, self.columns_by_name)[None]
         return label_of(reading, scores)
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
-        return self._reading().score_one(features, self.columns_by_name)
+        return self.learned.reading().score_one(features, self.columns_by_name)
 
     def columns_by_name(self) -> dict[Any, int]:
         """The column of each feature, by its name, or by its number where there are no names."""

@@ -106,7 +106,7 @@ class AutoPerceptron(Probable):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose a learner and fit it on all rows."""
-        self._begin(X, one_label_of(y, "AutoPerceptron"), sample_weight)
+        self._begin(X, one_label_of(y, "AutoPerceptron").weighed(sample_weight), sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -120,7 +120,7 @@ class AutoPerceptron(Probable):
             Labels that may come. Not needed: new labels are taken as they come.
         """
         if not hasattr(self, "best_"):
-            labels = one_label_of(y, "AutoPerceptron")
+            labels = one_label_of(y, "AutoPerceptron").weighed(sample_weight)
             known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
             self._begin(X, Labels(known, labels.among(known)), sample_weight, more_to_come=True)
             return self
@@ -128,7 +128,7 @@ class AutoPerceptron(Probable):
 
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, named: bool = True) -> Self:
         check_online(self)
-        labels = one_label_of(y, "AutoPerceptron")
+        labels = one_label_of(y, "AutoPerceptron").weighed(sample_weight)
         known = merge_classes(self.classes_, labels.classes)
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))

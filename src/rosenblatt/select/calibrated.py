@@ -73,7 +73,7 @@ class Calibrated(Probable):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn, and fit the curves from scores to probabilities."""
         self._check()
-        self._begin(X, one_label_of(y, "Calibrated"), sample_weight)
+        self._begin(X, one_label_of(y, "Calibrated").weighed(sample_weight), sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -86,7 +86,7 @@ class Calibrated(Probable):
         classes : array-like, optional
             Labels that may come. Not needed: new labels are taken as they come.
         """
-        labels = one_label_of(y, "Calibrated")
+        labels = one_label_of(y, "Calibrated").weighed(sample_weight)
         if not hasattr(self, "learner_"):
             if classes is not None:
                 known = merge_classes(labels.classes, sorted_classes(classes))

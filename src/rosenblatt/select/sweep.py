@@ -80,12 +80,13 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train all learners side by side and choose one."""
         learners = self._clones()
-        table, labels = as_table(X), learners[0].labels_of(y)
+        table, labels = as_table(X), learners[0].labels_of(y).weighed(sample_weight)
         if sum(learner.recipe().used_rule.name.startswith("PA") for learner in learners) > 1:
             table = table.with_squared_norms()
         known: list[NDArray[np.uint32]] = []
         fittings = [
-            _shared(prepare(learner, table, learner.labels_of(y), sample_weight), known) for learner in learners
+            _shared(prepare(learner, table, learner.labels_of(y).weighed(sample_weight), sample_weight), known)
+            for learner in learners
         ]
         class_weights = [learner.recipe().class_weight for learner in learners]
         referee = Referee.of(table, labels, sample_weight, class_weights, self.scoring)

@@ -146,7 +146,7 @@ def train_reader(
         run, chosen = _chosen(reader, products, block, on_choice, class_weight, **parameters)
         run.calibrator = chosen.calibrator
         trained = replace(finish(run, cache=cache, on_run=on_run), tried=chosen.scores, held=chosen.held)
-        return _folded(trained, reader, folds, run)
+        return judged_by_folds(trained, reader, folds, run)
     if isinstance(recipe, str):
         recipe = make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
     elif parameters:
@@ -160,10 +160,10 @@ def train_reader(
         recipe = copy(recipe)
         recipe.class_weight = class_weight
     if not learns_as_read(recipe):
-        return _folded(_in_memory(reader, recipe), reader, folds)
+        return judged_by_folds(_in_memory(reader, recipe), reader, folds)
     weights = None if recipe.class_weight is None else count_class_weights(reader, recipe.class_weight)
     run = FileRun.begin(reader, recipe, block=block, class_weights=weights)
-    return _folded(replace(finish(run, cache=cache, on_run=on_run), recipe=recipe), reader, folds)
+    return judged_by_folds(replace(finish(run, cache=cache, on_run=on_run), recipe=recipe), reader, folds)
 
 
 def learns_as_read(recipe: Recipe) -> bool:
@@ -173,14 +173,22 @@ def learns_as_read(recipe: Recipe) -> bool:
     return not told.needs_all_rows
 
 
-def _folded(trained: Trained, reader: Reader, folds: int, run: FileRun | None = None) -> Trained:
-    """With the accuracy and the probabilities of folds, if they are asked for."""
+def judged_by_folds(
+    trained: Trained, reader: Reader, folds: int, run: FileRun | None = None, *, balanced: bool = False
+) -> Trained:
+    """With the accuracy and the probabilities of folds, if they are asked for.
+
+    `balanced`: are the classes of each fold weighed anew, as a recipe asks for that had no run yet?
+    """
     if not folds:
         return trained
-    if trained.recipe.measures:
+    recipe = copy(trained.recipe)
+    if recipe.measures:
         raise ParameterError("folds: they judge classes, and this learner predicts numbers")
+    if balanced and trained.choice is None:
+        recipe.class_weight = "balanced"
     scale, products = (None, None) if run is None else (run.scale, run.products)
-    held, calibrator = judge_by_folds(reader, trained.recipe, folds, scale=scale, products=products)
+    held, calibrator = judge_by_folds(reader, recipe, folds, scale=scale, products=products)
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
 

@@ -64,10 +64,9 @@ class Checkpoint:
 
 def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str, Any]) -> None:
     """Write everything but the data to one file."""
-    if any(source.live or isinstance(source, Spooled) for source in run.reader.sources):
-        raise DataError(
-            "standard input cannot be read again, so a run on it cannot be resumed: save it to a file first"
-        )
+    gone = [source.name for source in run.reader.sources if source.live or isinstance(source, Spooled)]
+    if gone:
+        raise DataError(f"{gone[0]} cannot be read again, so a run on it cannot be resumed: save it to a file first")
     tensors: Tensors = {}
     header = {
         "data": [os.path.abspath(source.name) for source in run.reader.sources],

@@ -1,0 +1,119 @@
+"""Rows of weight 0 are as if absent: their labels are no classes, however the rows come."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+
+import rosenblatt
+from rosenblatt import (
+    AROW,
+    AutoPerceptron,
+    AveragedPerceptron,
+    Calibrated,
+    KernelPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+)
+from rosenblatt.select import Sweep
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
+LEARNERS = {
+    "perceptron": Perceptron,
+    "one-vs-rest": lambda: Perceptron(multiclass="ovr"),
+    "balanced": lambda: AveragedPerceptron(class_weight="balanced"),
+    "passive-aggressive": PassiveAggressive,
+    "pocket": PocketPerceptron,
+    "voted": VotedPerceptron,
+    "arow": AROW,
+    "kernel": lambda: KernelPerceptron(kernel="rbf"),
+    "auto": AutoPerceptron,
+    "calibrated": lambda: Calibrated(Perceptron()),
+}
+drawn = np.random.default_rng(0)
+X = drawn.normal(size=(120, 3))
+y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down").astype(object)
+y[::10], weights = "ghost", np.ones(120)
+weights[::10] = 0.0
+there = weights > 0
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("call", ["fit", "partial_fit"])
+def test_a_label_of_absent_rows_alone_is_no_class(name: str, call: str) -> None:
+    if (name, call) == ("balanced", "partial_fit"):
+        pytest.skip("rows as they come cannot be balanced")
+    found, expected = LEARNERS[name](), LEARNERS[name]()
+    getattr(found, call)(X, y, sample_weight=weights)
+    getattr(expected, call)(X[there], y[there], sample_weight=weights[there])
+    assert_array_equal(found.classes_, ["down", "up"])
+    assert_array_equal(found.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("name", ["perceptron", "one-vs-rest", "balanced", "passive-aggressive", "arow"])
+def test_the_weights_have_the_bits_of_a_fit_without_the_rows(name: str) -> None:
+    found = LEARNERS[name]().fit(X, y, sample_weight=weights.tolist())
+    expected = LEARNERS[name]().fit(X[there], y[there])
+    assert_array_equal(found.coef_, expected.coef_)
+    assert found.history_.mistakes == expected.history_.mistakes
+
+
+def test_a_sweep_knows_no_absent_class() -> None:
+    found = Sweep([Perceptron(), PassiveAggressive()]).fit(X, y, sample_weight=weights)
+    assert_array_equal(found.best_.classes_, ["down", "up"])
+
+
+def test_classes_that_are_named_are_known_all_the_same() -> None:
+    learner = Perceptron().partial_fit(X, y, classes=["down", "ghost", "up"], sample_weight=weights)
+    assert_array_equal(learner.classes_, ["down", "ghost", "up"])
+
+
+def test_one_class_that_is_left_is_said() -> None:
+    alone = np.where(y == "ghost", 0.0, 0.0) + (y == "up")
+    with pytest.raises(ValueError, match="y has one class only, 'up'"):
+        Perceptron().fit(X, y, sample_weight=alone)
+    with pytest.raises(ValueError, match="every sample_weight is zero"):
+        Perceptron().fit(X, y, sample_weight=np.zeros(120))
+
+
+LINES = [(1, 1, "x:1 y:2"), (-1, 1, "x:-1 y:1"), (7, 0, "x:3"), (1, 2, "x:2"), (-1, 1, "x:-2"), (9, 0, "z:1")] * 5
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "auto", "pocket", "balanced"])
+def test_files_of_every_kind_know_no_absent_class(tmp_path: Any, learner: str) -> None:
+    from rosenblatt.cli.main import main
+
+    vw, csv, without = tmp_path / "x.vw", tmp_path / "x.csv", tmp_path / "without.vw"
+    vw.write_text("".join(f"{label} {weight} | {features}\n" for label, weight, features in LINES))
+    without.write_text("".join(f"{label} {weight} | {features}\n" for label, weight, features in LINES if weight))
+    rows = [dict(pair.split(":") for pair in features.split()) for _, _, features in LINES]
+    cells = [[row.get(name, "0") for name in "xyz"] for row in rows]
+    table = [",".join([*cell, str(w), f"c{label}"]) for cell, (label, w, _) in zip(cells, LINES, strict=True)]
+    csv.write_text("\n".join(["x,y,z,w,label", *table]) + "\n")
+    balanced = ["--learner", "perceptron", "--class-weight", "balanced"]
+    words = balanced if learner == "balanced" else ["--learner", learner]
+    for data, more in ((vw, []), (without, []), (csv, ["--weight", "w"])):
+        assert main(["train", str(data), *words, *more, "--quiet", "-o", f"{data}.model"]) == 0
+    models = [rosenblatt.load(f"{data}.model") for data in (vw, without, csv)]
+    assert [len(model.classes_) for model in models] == [2, 2, 2]
+    assert (tmp_path / "x.vw.model").read_bytes() == (tmp_path / "without.vw.model").read_bytes()
+
+
+def test_evaluation_does_not_count_them(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    from rosenblatt.cli.main import main
+
+    vw = tmp_path / "x.vw"
+    vw.write_text("".join(f"{label} {weight} | {features}\n" for label, weight, features in LINES))
+    assert main(["train", str(vw), "--learner", "perceptron", "--quiet", "-o", str(tmp_path / "m")]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", str(tmp_path / "m"), str(vw), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 20
+    assert main(["predict", str(tmp_path / "m"), str(vw)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 30  # every line has its answer
