@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.validation import validate_data
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError
+from rosenblatt.learners.columns import check_columns, remember_columns
 from rosenblatt.learners.epochs.judge import History
-from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare, remember_columns
+from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare
 from rosenblatt.learners.hearing import Hearing
-from rosenblatt.learners.learned import Learned
+from rosenblatt.learners.learned import Learned, turn_of
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.learning import Flag
@@ -69,6 +69,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, named: bool = True) -> Self:
         """Learn from rows once; if they are `named`, they say which columns these are."""
+        with turn_of(self):
+            return self._go_on_now(X, y, classes, sample_weight, named)
+
+    def _go_on_now(self, X: Any, y: Any, classes: Any, sample_weight: Any, named: bool) -> Self:
         recipe = self.recipe()
         recipe.check()
         check_online(recipe)
@@ -91,9 +95,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             if named:
                 check_columns(self, X)
             self.learned.check_told(recipe.shape())
-            with self.learned.lock:
-                self.close_stream()
-                self._learn_or_leave(recipe, table, labels, weights)
+            self.close_stream()
+            self._learn_or_leave(recipe, table, labels, weights)
             return self
         before = dict(vars(self))
         try:
@@ -118,9 +121,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as scikit-learn does; what is learned next is learned by them."""
-        super().set_params(**params)
-        if self.has_learned:
-            self.close_stream()
+        with turn_of(self):
+            super().set_params(**params)
+            if self.has_learned:
+                self.close_stream()
         return self
 
     def add_classes(self, classes: NDArray[Any]) -> None:
@@ -175,6 +179,13 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def learned(self, learned: Learned) -> None:
         self._learned = learned
         self.classes_ = learned.classes
+
+    def __getstate__(self) -> dict[str, Any]:
+        with turn_of(self):
+            known = dict(super().__getstate__())
+            if self._learned is not None:
+                known |= {"_learned": self._learned.copy(), "history_": self.history_.followed_by(History())}
+            return known
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.has_learned
@@ -250,12 +261,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             learned.changed()
 
     def _learn(
-        self,
-        recipe: Recipe,
-        table: Table,
-        labels: Labels,
-        weights: NDArray[np.float64] | None,
-        cancel: Flag,
+        self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None, cancel: Flag
     ) -> None:
         learned = self.learned
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
@@ -289,10 +295,3 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if "history_" in vars(self):
             return self.history_
         raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
-
-
-def check_columns(estimator: Any, X: Any) -> None:
-    """Raise or warn, in scikit-learn's words, if these are other columns."""
-    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
-    if not nameless or X.shape[1] != estimator.n_features_in_:
-        validate_data(estimator, X, skip_check_array=True, reset=False)

@@ -22,6 +22,8 @@ from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
 from rosenblatt.recipe.recipe import Recipe
 
+_BEGINNING = engine.Lock()  # for the first example of a learner, which has no lock yet
+
 
 class DictLearner(NamedLearner):
     """A learner whose features may come by name, and new ones at any time."""
@@ -106,23 +108,11 @@ class DictLearner(NamedLearner):
             given = [self._weight_of(*each) for each in zip(examples, labels, raw, strict=True)]
         at = 0
         while at < len(examples):
-            end = self._learn_known(examples, labels, given, at)
+            end = self._learned.learn_many(examples, labels, given, at) if self._learned is not None else at
             if end < len(examples):
                 self.learn_one(examples[end], labels[end], raw[end])
             at = end + 1
         return self
-
-    def _learn_known(self, examples: list[Any], labels: list[Any], weights: list[float] | None, first: int) -> int:
-        """Learn from examples, from the first of these up to one with a label that is new; where that is."""
-        stream = self._stream()
-        if stream is None:
-            return first
-        end = next((at for at in range(first, len(labels)) if not stream.knows(labels[at])), len(labels))
-        with self.learned.lock:
-            part = slice(first, end)
-            stream.learn_many(examples[part], labels[part], None if weights is None else weights[part])
-            self.learned.changed()
-        return end
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
@@ -148,14 +138,21 @@ class DictLearner(NamedLearner):
         return learned.reading().score_one(features, self.feature_columns)
 
     def _begin_stream(self, features: dict[Any, float], label: Any, weight: float) -> None:
-        """Learn an example, and go on as a stream from what was learned, with its label among the classes.
-
-        All this happens on copies, so that a reader beside it sees what was learned before or after it.
-        """
+        """Learn an example, and go on as a stream from what was learned, with its label among the classes."""
         engine.Stream.check(features)
         recipe: Recipe = self.recipe()
         recipe.check()
         check_online(recipe)
+        learned = self._learned
+        with _BEGINNING if learned is None else learned.lock:
+            was_first = self._learned is learned
+            if was_first and (learned is None or not learned.learn_one(features, label, weight)):
+                self._begin_now(recipe, features, label, weight)
+        if not was_first:  # another thread has begun one
+            self.learn_one(features, label, weight)
+
+    def _begin_now(self, recipe: Recipe, features: dict[Any, float], label: Any, weight: float) -> None:
+        """On copies, so that a reader beside it sees what was learned before or after it."""
         classes, names, history = self._classes_of(label), {}, History()
         if self.has_learned:
             learned = self.learned
@@ -164,14 +161,13 @@ class DictLearner(NamedLearner):
             learned.check_told(recipe.shape())
             classes = merge_classes(learned.classes, classes)
             recipe.check_classes(len(classes))
-            with learned.lock:
-                self._check_hashed(recipe)
-                if self._learn_new(learned, features, label, classes, weight):
-                    return
-                names = dict(self.columns_by_name())
-                self.close_stream()
-                history = self.history_
-                states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
+            self._check_hashed(recipe)
+            if self._learn_new(learned, features, label, classes, weight):
+                return
+            names = dict(self.columns_by_name())
+            self.close_stream()
+            history = self.history_
+            states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
         else:
             states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
         begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())

@@ -17,6 +17,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.learners.columns import remember_columns
 from rosenblatt.learners.epochs.bar import EpochBar
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs, validation_score
@@ -228,13 +229,3 @@ def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> N
 
 def _run_task(state: Any, problem: Problem, judge: Judge, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
     return run_epochs(state, problem, judge, cancel=cancel, on_epoch=bar.advance)
-
-
-def remember_columns(estimator: Any, X: Any) -> None:
-    """These are the columns from now on, remembered as scikit-learn does: `n_features_in_`, `feature_names_in_`."""
-    if type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_"):
-        estimator.n_features_in_ = X.shape[1]  # an array has no names, and looking for them takes its time
-    else:
-        from sklearn.utils.validation import validate_data
-
-        validate_data(estimator, X, skip_check_array=True, reset=True)

@@ -1,12 +1,13 @@
 """What a learner has learned, and the answer that is read off it.
 
-Invariant: any number of threads may read. Beside one that learns, each reads the answer before or after a call, never a
-mix: learning and making a new answer take turns, and an answer that was made is never changed.
+Invariant: any number of threads may read. Beside those that learn, each reads the answer before or after a call, never
+a mix: learning and making a new answer take turns, and an answer that was made is never changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +106,7 @@ class Learned:
         return found[1]
 
     def _learned_by_stream(self) -> int:
-        return 0 if (stream := self.stream) is None else stream.learned
+        return -1 if (stream := self.stream) is None else stream.learned
 
     def trimmed(self) -> list[Any]:
         """The states without the room that a stream keeps for features to come."""
@@ -147,6 +148,19 @@ class Learned:
                 self.set_classes(classes)
                 self._reading = None
 
+    def learn_many(self, examples: list[Any], labels: list[Any], weights: list[float] | None, first: int) -> int:
+        """Learn examples, from the first of these up to one whose label is new; where that is."""
+        with self.lock:
+            if (stream := self.stream) is None:
+                return first
+            end = next((at for at in range(first, len(labels)) if not stream.knows(labels[at])), len(labels))
+            part = slice(first, end)
+            try:
+                stream.learn_many(examples[part], labels[part], None if weights is None else weights[part])
+            finally:
+                self._reading = None
+            return end
+
     def changed(self) -> None:
         """More was learned: the answer has to be made again."""
         self._reading = None
@@ -155,12 +169,31 @@ class Learned:
         """A counter, over all problems."""
         return sum(state.counter(name) for state in self.states)
 
+    def copy(self) -> Learned:
+        """What goes its own way; to be called while nobody learns."""
+        made = Learned(self.classes, [state.copy() for state in self.states], self._make_answers, self.told)
+        made.several = self.several
+        if self.stream is not None:
+            made.stream = self.stream.over(made.states, made.lock)
+        return made
+
     def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
-            return {**vars(self), "_reading": None, "lock": None}
+        return {**vars(self), "_reading": None, "lock": None}
 
     def __setstate__(self, known: dict[str, Any]) -> None:
         vars(self).update(known)
         self.lock = engine.Lock()
         if self.stream is not None:
             self.stream.take_lock(self.lock)
+
+
+@contextmanager
+def turn_of(learner: Any) -> Iterator[None]:
+    """While no other thread changes what a learner has learned, nor replaces it; of nothing there are no turns."""
+    while learner.has_learned:
+        learned = learner.learned
+        with learned.lock:
+            if learner.learned is learned:
+                yield
+                return
+    yield

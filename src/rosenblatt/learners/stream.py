@@ -6,6 +6,7 @@ arithmetic on the same states.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,13 @@ class Stream:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "engine": None, "_lock": None}
+
+    def over(self, states: list[State], lock: engine.Lock) -> Stream:
+        """This stream with copies of its states, which goes its own way."""
+        made = copy(self)
+        made.states, made.names, made.codes = states, dict(self.names), dict(self.codes)
+        made.take_lock(lock)
+        return made
 
     def take_lock(self, lock: engine.Lock) -> None:
         """A stream that was copied or unpickled learns by this lock."""

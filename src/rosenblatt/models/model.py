@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -271,8 +272,11 @@ def model_of(
         raise ModelError(f"{type(outer).__name__} has learned nothing yet: call fit first")
     if not hasattr(learner, "answers"):
         raise ModelError(f"{type(outer).__name__} cannot be saved: it is not a learner of rosenblatt")
-    if names is None:
-        names = names_of(learner)
+    with getattr(getattr(learner, "learned", None), "lock", nullcontext()):  # another thread may be learning
+        return _model_of(outer, learner, encoder, names_of(learner) if names is None else names, state)
+
+
+def _model_of(outer: Any, learner: Any, encoder: Any, names: Mapping[int, Name], state: bool) -> Model:
     history = {
         "mistakes": [int(m) for m in learner.history_.mistakes],
         "updates": [int(u) for u in learner.history_.updates],

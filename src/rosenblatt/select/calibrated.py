@@ -12,8 +12,8 @@ from sklearn.base import clone
 from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, one_label_of, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.fitting import conclude, prepare, remember_columns
+from rosenblatt.learners.columns import check_columns, remember_columns
+from rosenblatt.learners.fitting import conclude, prepare
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns

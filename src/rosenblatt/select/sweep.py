@@ -17,8 +17,9 @@ from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Accurate
+from rosenblatt.learners.columns import remember_columns
 from rosenblatt.learners.epochs.run import Orders, best_restart
-from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns
+from rosenblatt.learners.fitting import Fitting, conclude, prepare
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.regression import Measuring
 from rosenblatt.models.answer import Answer

@@ -27,12 +27,12 @@ from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.recipe.family import make_recipe, name_of
 from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.training.held import Held, check_fold_count, judge_by_folds
 from rosenblatt.training.rows import DENSE, read_rows
 from rosenblatt.training.weights import count_class_weights
 
 if TYPE_CHECKING:
     from rosenblatt.training.choice import Choice
+    from rosenblatt.training.held import Held
 
 EPOCHS = 10  # of a learner with a name, where none are given
 
@@ -138,7 +138,10 @@ def train_reader(
 
     With `folds`, each row is also judged by what was learned from the other folds.
     """
-    check_fold_count(reader, folds)
+    if folds:
+        from rosenblatt.training.held import check_fold_count  # which loads much that a plain run does not need
+
+        check_fold_count(reader, folds)
     seed = parameters.get("random_state") if isinstance(recipe, str) else getattr(recipe, "random_state", None)
     if isinstance(seed, int):
         seed_of(seed)  # which raises before anything is learned
@@ -182,6 +185,8 @@ def judged_by_folds(
     """
     if not folds:
         return trained
+    from rosenblatt.training.held import judge_by_folds
+
     recipe = copy(trained.recipe)
     if recipe.measures:
         raise ParameterError("folds: they judge classes, and this learner predicts numbers")
