@@ -147,6 +147,7 @@ class Stream {
     const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
     if (!vocabulary_.read(*example, features, weight > 0)) return false;
+    if (closed_) throw std::runtime_error("a feature of this example has changed the learner that is reading it");
     if (weight > 0) take(*example, asked);
     return true;
   }

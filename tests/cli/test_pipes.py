@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -48,6 +52,27 @@ def test_a_pipe_gives_the_bytes_of_a_file(
     assert run("predict", tmp_path / "m", pipe(content, "other")).stdout == answers
     judged = run("evaluate", tmp_path / "m", file).stdout
     assert run("evaluate", tmp_path / "m", pipe(content, "third")).stdout == judged
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, lzma.compress, bz2.compress])
+def test_packed_lines_are_predicted_and_evaluated_as_they_come(tmp_path: Path, pipe: Any, packed: Any) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(SVM)
+    run("train", file, "--learner", "averaged", "-o", tmp_path / "m")
+    for verb, name in (("predict", "first"), ("evaluate", "second")):
+        expected = run(verb, tmp_path / "m", file).stdout
+        assert run(verb, tmp_path / "m", pipe(packed(SVM), name)).stdout == expected
+    command = [sys.executable, "-m", "rosenblatt.cli.main", "predict", str(tmp_path / "m"), "-"]
+    done = subprocess.run(command, input=packed(SVM), capture_output=True)
+    assert done.stdout.decode() == run("predict", tmp_path / "m", file).stdout
+
+
+def test_a_learner_for_a_long_pipe_is_chosen_in_another_process(tmp_path: Path, pipe: Any) -> None:
+    file, lines = tmp_path / "file", SVM * 400
+    file.write_bytes(lines)
+    run("train", file, "--max-iter", 2, "--quiet", "-o", tmp_path / "expected")
+    run("train", pipe(lines), "--max-iter", 2, "--quiet", "-o", tmp_path / "m")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
 def test_two_pipes_are_one_table(tmp_path: Path, pipe: Any) -> None:

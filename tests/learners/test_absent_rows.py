@@ -22,7 +22,7 @@ from rosenblatt import (
     PocketPerceptron,
     VotedPerceptron,
 )
-from rosenblatt.select import Sweep
+from rosenblatt.select import Sweep, tune
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
 LEARNERS = {
@@ -68,6 +68,29 @@ def test_the_weights_have_the_bits_of_a_fit_without_the_rows(name: str) -> None:
 def test_a_sweep_knows_no_absent_class() -> None:
     found = Sweep([Perceptron(), PassiveAggressive()]).fit(X, y, sample_weight=weights)
     assert_array_equal(found.best_.classes_, ["down", "up"])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_rows_that_are_all_absent_change_nothing(name: str) -> None:
+    if name == "balanced":
+        pytest.skip("rows as they come cannot be balanced")
+    learner = LEARNERS[name]().partial_fit(X[:3], y[:3], sample_weight=np.zeros(3))
+    assert not hasattr(learner, "classes_")
+    learner.fit(X, y, sample_weight=weights)
+    expected = learner.predict(X)
+    learner.partial_fit(X[:2], ["other", "up"], sample_weight=[0.0, 0.0])
+    learner.learn_one({0: 1.0}, "another", weight=0.0)
+    assert_array_equal(learner.classes_, ["down", "up"])
+    assert_array_equal(learner.predict(X), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tuning_does_not_see_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(90, 3)) * np.where(np.arange(90) % 3 == 0, 20.0, 1.0)[:, None]
+    labels, given = (rows.sum(axis=1) > 0).astype(int), (np.arange(90) % 3 > 0).astype(float)
+    found, expected = tune(rows, labels, sample_weight=given), tune(rows[given > 0], labels[given > 0])
+    assert [(str(a), b.mean) for a, b in found.tried] == [(str(a), b.mean) for a, b in expected.tried]
 
 
 def test_classes_that_are_named_are_known_all_the_same() -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C at any line of `partial_fit` and `fit`: whole rows are learned by all classes, and all of them are counted."""
+"""Ctrl-C at any line of `partial_fit`, `fit` and `learn_one`: whole rows are learned by all classes, and counted."""
 
 from __future__ import annotations
 
@@ -109,6 +109,48 @@ def test_a_partial_fit_is_interrupted_before_or_after_its_rows(name: str, new: b
     before = LEARNERS[name]().partial_fit(X, y)
     after = copy.deepcopy(before).partial_fit(more, asked)
     check_every_moment(before, after, X, lambda learner: learner.partial_fit(more, asked), lines=7)
+
+
+STREAMS = {
+    "perceptron": Perceptron,
+    "averaged": AveragedPerceptron,
+    "ovr": lambda: Perceptron(multiclass="ovr"),
+    "voted": VotedPerceptron,
+    "voted, ovr": lambda: VotedPerceptron(multiclass="ovr"),
+    "penalised": lambda: AveragedPerceptron(penalty="l2"),
+    "hashed": lambda: Perceptron(hash_bits=6),
+}
+EXAMPLES = [({f"w{(3 * i + j) % 9}": float((i * j) % 5 - 2) for j in range(4)}, i % 3) for i in range(30)]
+
+
+def facts_of_stream(learner: Any) -> tuple[Any, ...]:
+    scores = [learner.scores_one(features).tobytes() for features, _ in EXAMPLES]
+    return scores, learner.mistakes_, learner.updates_, learner.classes_.tolist(), learner.n_features_in_
+
+
+@pytest.mark.parametrize("what", ["known", "new features", "new class", "begins anew", "closes"])
+@pytest.mark.parametrize("name", STREAMS)
+def test_an_example_is_interrupted_before_or_after_it_is_learned(name: str, what: str) -> None:
+    before = STREAMS[name]().learn_many([f for f, _ in EXAMPLES], [y for _, y in EXAMPLES])
+    if what == "begins anew":
+        before.set_params(eta0=1.0)
+    features = {"w1": 2.0, "w5": -3.0} | ({f"new{k}": 1.0 for k in range(80)} if what == "new features" else {})
+
+    def call(learner: Any) -> Any:
+        if what == "closes":
+            return learner.set_params(eta0=1.0)
+        return learner.learn_one(features, 7 if what == "new class" else 1)
+
+    after = copy.deepcopy(before)
+    call(after)
+    expected = [facts_of_stream(before), facts_of_stream(after)]
+    for line in count(1):
+        learner = copy.deepcopy(before)
+        if not interrupted_at(line, partial(call, learner)):
+            break
+        found = facts_of_stream(learner)
+        assert found in expected, line
+        call(learner)  # it goes on
 
 
 @pytest.mark.filterwarnings("ignore")

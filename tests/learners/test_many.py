@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -53,6 +54,28 @@ def test_a_label_that_comes_last_does_not_make_all_others_be_looked_at_again_and
         one.learn_one(features, label)
     assert late.mistakes_ == one.mistakes_
     assert_array_equal(late.scores_one(examples[0]), one.scores_one(examples[0]))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), None, 3, 2.5, b"z", ["u"], ("t",), {}])
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_bad_label_keeps_all_examples_from_being_learned(bad, begun):
+    learner = Perceptron()
+    if begun:
+        learner.learn_many([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+    before = learner.mistakes_ if begun else None
+    with pytest.raises((ValueError, TypeError)):
+        learner.learn_many([{"a": 1.0, "new": 1.0}, {"b": 1.0}, {"c": 1.0}], ["y", "x", bad])
+    assert learner.has_learned == begun
+    if begun:
+        assert (learner.mistakes_, learner.n_features_in_) == (before, 2)
+
+
+def test_numbers_of_any_type_may_be_weighed():
+    one, other = Perceptron(), Perceptron(class_weight={"x": 2.0, "y": 1.0})
+    for learner in (one, other):
+        learner.learn_one({"a": Decimal("1.5")}, "x", weight=2.0)
+        learner.learn_one({"a": Decimal("-1.5")}, "y", weight=2.0)
+    assert one.predict_one({"a": 1.0}) == other.predict_one({"a": 1.0}) == "x"
 
 
 def test_numbers():

@@ -195,7 +195,7 @@ def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:
 def merge_classes(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """All labels of both, sorted."""
     kinds = old.dtype.kind, new.dtype.kind
-    if kinds[0] != kinds[1] and any((kinds[0] in group) != (kinds[1] in group) for group in ("US", "m", "M")):
+    if kinds[0] != kinds[1] and any((kinds[0] in group) != (kinds[1] in group) for group in "USmM"):
         raise LabelError(f"the label {_show(new[0])} cannot be sorted among labels like {_show(old[0])}")
     if set(kinds) == {"i", "u"}:  # together they would become floats, which cannot tell large numbers apart
         merged = sorted({*old.tolist(), *new.tolist()})

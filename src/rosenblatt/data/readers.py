@@ -101,8 +101,11 @@ def scan(
     else:
         as_documents = isinstance(encoder, LineEncoder) and encoder.documents
         sources = find_sources(data, limits, in_order=in_order, as_documents=as_documents)
-        if encoder is None or often:  # more than one pass is needed
-            sources = [Spooled.copy(source) if source.live else source for source in sources]
+        # More than one pass is needed, or it has to be unpacked.
+        sources = [
+            Spooled.copy(source) if source.live and (encoder is None or often or source.packed) else source
+            for source in sources
+        ]
         if isinstance(encoder, LineEncoder):
             found = encoder.format
         elif format is not None:

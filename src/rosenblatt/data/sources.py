@@ -83,12 +83,12 @@ class Source:
     def packed(self) -> str:
         """How the bytes are compressed, as they say themselves; nothing if they are not."""
         with self._raw() as raw:
-            return self._kind_of(raw)
+            return kind_of(raw.read(6) or b"")
 
     def open(self) -> BinaryIO:
         """The decompressed bytes, from the beginning."""
         raw = self._raw()
-        kind = self._kind_of(raw)
+        kind = kind_of(raw.read(6) or b"")
         raw.seek(0)
         if not kind:
             return cast(BinaryIO, raw)
@@ -111,11 +111,6 @@ class Source:
             return open(self.path, "rb", buffering=0)
         except OSError as error:
             raise DataError(f"{self.name} cannot be read: {error.strerror}") from None
-
-    @staticmethod
-    def _kind_of(raw: io.FileIO) -> str:
-        magic = raw.read(6) or b""
-        return next((kind for start, kind in _MAGIC.items() if magic.startswith(start)), "")
 
 
 @dataclass
@@ -145,7 +140,7 @@ class StandardInput(Source):
 
     @property
     def packed(self) -> str:
-        return ""
+        return kind_of(self.peek())
 
     def peek(self) -> bytes:
         """What has come so far, at least something, without taking it."""
@@ -238,8 +233,13 @@ class Spooled(Source):
 
 
 def _path_of(file: Any) -> str:
-    """Where a file without a name can be opened again, on Linux."""
-    return f"/proc/self/fd/{file.fileno()}"
+    """Where a file without a name can be opened again, by other processes too, on Linux."""
+    return f"/proc/{os.getpid()}/fd/{file.fileno()}"
+
+
+def kind_of(head: bytes) -> str:
+    """How bytes are compressed that begin so; nothing if they are not."""
+    return next((kind for start, kind in _MAGIC.items() if head.startswith(start)), "")
 
 
 def digest_of(path: str) -> str:

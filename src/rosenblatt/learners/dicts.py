@@ -5,16 +5,17 @@ Invariant: this file holds no learning. `Stream` reads dicts, and states learn.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import merge_classes, places_in, sorted_classes
-from rosenblatt.data.numbers import Numbers
+from rosenblatt.data.labels import label_values, merge_classes, places_in, sorted_classes
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.named import NamedLearner
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
@@ -124,7 +125,7 @@ class DictLearner(NamedLearner):
         recipe: Recipe = self.recipe()
         check_online(recipe)
         weight = check_weight(weight) * weight_of_class(recipe.class_weight, label)
-        largest = max(map(abs, features.values()), default=0.0)
+        largest = max((abs(float(number)) for number in features.values()), default=0.0)
         if weight * largest * max(recipe.used_rule.eta0, recipe.used_rule.C) > SAFE[8]:
             raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
         return weight
@@ -144,7 +145,7 @@ class DictLearner(NamedLearner):
         recipe.check()
         check_online(recipe)
         learned = self._learned
-        with _BEGINNING if learned is None else learned.lock:
+        with _BEGINNING if learned is None else learned.lock, Hearing():
             was_first = self._learned is learned
             if was_first and (learned is None or not learned.learn_one(features, label, weight)):
                 self._begin_now(recipe, features, label, weight)
@@ -217,10 +218,20 @@ class DictLearner(NamedLearner):
                 f"there are {len(examples)} examples, but {len(labels)} labels or another number of weights"
             )
         engine.Stream.check_many(examples)
-        asked = self.labels_of(labels) if labels else None
-        if asked is not None and not isinstance(asked, Numbers):
-            known = asked.classes if not self.has_learned else merge_classes(self.learned.classes, asked.classes)
-            recipe.check_classes(len(known))
+        if recipe.measures and labels:
+            self.labels_of(labels)
+        elif labels:
+            recipe.check_classes(len(self._classes_with(labels)))
+
+    def _classes_with(self, labels: list[Any]) -> NDArray[Any]:
+        """The classes once these labels have come, one after another, each of which must be one."""
+        classes = self.learned.classes if self.has_learned else self._classes_of(labels[0])
+        known = set(label_values(classes))
+        for label in labels:
+            if not isinstance(label, Hashable) or label not in known:
+                classes = merge_classes(classes, self._classes_of(label))
+                known.add(label)
+        return classes
 
 
 def _listed(values: Any) -> list[Any]:

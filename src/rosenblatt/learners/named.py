@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.learners.base import Learner
+from rosenblatt.learners.hearing import Hearing
+from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.stream import Columns, Stream
 
@@ -72,9 +74,13 @@ class NamedLearner(Learner):
 
     def close_stream(self) -> None:
         """What the stream holds goes back into states and names."""
-        learned, stream = self.learned, self._stream()
-        if stream is None:
-            return
+        if self._stream() is not None:
+            with Hearing():
+                self._close_now(self.learned)
+
+    def _close_now(self, learned: Learned) -> None:
+        stream = learned.stream
+        assert stream is not None
         stream.close()
         names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
         learned.states[:] = stream.trimmed()

@@ -16,6 +16,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import Table, as_table
+from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
@@ -65,7 +66,8 @@ class Stream:
     def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
         """Learn from one example, whose label is one of the classes, or a number."""
         if self.engine is None:
-            self._learn_as_table(features, self._labels(label), weight)
+            with Hearing():  # an example that was learned is named, counted and stored
+                self._learn_as_table(features, self._labels(label), weight)
         elif not self.engine.learn(features, label, weight):
             self._bind(2 * (len(self.names) + len(features)))
             self.engine.learn(features, label, weight)

@@ -141,6 +141,12 @@ def row_weights(
     return weights
 
 
+def are_absent(sample_weight: Any, labels: Labels) -> bool:
+    """Have all rows the weight 0, so that they are as if absent?"""
+    weights = None if sample_weight is None else _checked(sample_weight, len(labels.codes))
+    return weights is not None and not weights.any()
+
+
 def class_weights(
     class_weight: Any, labels: Labels, weights: NDArray[np.float64] | None, *, more_to_come: bool = False
 ) -> NDArray[np.float64]:

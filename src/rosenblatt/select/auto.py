@@ -22,7 +22,7 @@ from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import known_row
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.spaces import seed_of
-from rosenblatt.learners.targets import check_online, row_weights
+from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
@@ -121,6 +121,8 @@ class AutoPerceptron(Probable):
         """
         if not hasattr(self, "best_"):
             labels = one_label_of(y, "AutoPerceptron").weighed(sample_weight)
+            if are_absent(sample_weight, labels):
+                return self
             known = labels.classes if classes is None else merge_classes(labels.classes, sorted_classes(classes))
             self._begin(X, Labels(known, labels.among(known)), sample_weight, more_to_come=True)
             return self
@@ -138,6 +140,8 @@ class AutoPerceptron(Probable):
             check_columns(self, X)
         check_lengths(table, labels)
         weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=True)
+        if weights is not None and not weights.any():
+            return self  # rows of weight 0 are as if absent
         rows = np.arange(table.count) if weights is None else np.flatnonzero(weights)
         counted = row_weights(sample_weight, None, labels, more_to_come=True)
         before = self._answering

@@ -17,7 +17,7 @@ from rosenblatt.learners.fitting import conclude, prepare
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns
-from rosenblatt.learners.targets import class_weights, row_weights, weight_of_class
+from rosenblatt.learners.targets import are_absent, class_weights, row_weights, weight_of_class
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
@@ -87,6 +87,8 @@ class Calibrated(Probable):
             Labels that may come. Not needed: new labels are taken as they come.
         """
         labels = one_label_of(y, "Calibrated").weighed(sample_weight)
+        if are_absent(sample_weight, labels):
+            return self
         if not hasattr(self, "learner_"):
             if classes is not None:
                 known = merge_classes(labels.classes, sorted_classes(classes))

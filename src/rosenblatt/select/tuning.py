@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.linear import LinearLearner
@@ -79,6 +81,10 @@ def tune(
     18
     """
     table = as_table(X)
+    given = None if sample_weight is None else np.asarray(sample_weight)
+    if given is not None and given.shape == (table.count,) == np.shape(y)[:1] and given.any() and not given.all():
+        kept = np.flatnonzero(given)  # a row of weight 0 is as if absent, also where the steps are sized
+        table, y, sample_weight = as_table(table.take(kept)), np.asarray(y)[kept], given[kept]
     scaling = find_scaling(table)
     scaled = table if scaling is None else scaling.apply(table)
     how = {"folds": folds, "sample_weight": sample_weight, "scoring": scoring, "random_state": random_state}
