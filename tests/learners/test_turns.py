@@ -177,6 +177,29 @@ def test_a_stream_that_is_closed_leaves_no_answer_of_before(copied):
     assert learner.predict_one({"new": 1.0}) == answer
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda learner: learner.partial_fit([[1.0, 2.0]], ["x"]),
+        lambda learner: learner.set_params(eta0=1.0),
+        lambda learner: learner.learn_one({"a": 1.0}, "another"),
+        lambda learner: learner.learn_one({"a": 1.0}, "x"),
+    ],
+)
+def test_a_number_that_changes_the_learner_which_reads_it_is_refused(act):
+    learner = Perceptron().learn_many([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+
+    class Acting:
+        def __float__(self) -> float:
+            act(learner)
+            return 1.0
+
+    with pytest.raises(RuntimeError, match="a feature of this example has"):
+        learner.learn_one({"a": Acting(), "b": 2.0}, "x")
+    learner.learn_one({"a": 1.0, "b": 2.0}, "x")
+
+
 def test_a_reading_follows_every_example():
     learner = Perceptron().learn_many([{"a": 1.0}, {"a": -1.0}], [1, 0])
     before = learner.coef_.copy()
