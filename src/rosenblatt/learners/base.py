@@ -5,21 +5,27 @@ Invariant: a call that raises leaves the learner as it was. Everything is checke
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
 
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.columns import check_columns, remember_columns
 from rosenblatt.learners.epochs.judge import History
-from rosenblatt.learners.fitting import check_lengths, check_several, conclude, prepare
+from rosenblatt.learners.fitting import (
+    check_lengths,
+    check_several,
+    conclude,
+    prepare,
+    remember_columns,
+    warn_if_unfinished,
+)
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned, turn_of
 from rosenblatt.learners.spaces import Space, seed_of
@@ -199,19 +205,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         table, labels = as_table(X), self.labels_of(y).weighed(sample_weight)
         fitting = prepare(self, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val)
         conclude(self, X, fitting, fitting.run())
-        self.warn_if_unfinished(stacklevel=4)
+        warn_if_unfinished(self, stacklevel=4)
         return self
-
-    def warn_if_unfinished(self, stacklevel: int) -> None:
-        """Warn if the last epoch allowed was not enough."""
-        if self.stop_reason_ == "max_iter":
-            warnings.warn(
-                f"{type(self).__name__} stopped at max_iter={self.n_iter_} with {self.history_.mistakes[-1]} mistakes "
-                "in the last epoch. That proves nothing about the data: give it more epochs, or ask whether they can "
-                "be separated at all",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
-            )
 
     def install(self, classes: NDArray[Any], states: list[Any]) -> None:
         """From now on these states are what was learned."""
@@ -295,3 +290,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if "history_" in vars(self):
             return self.history_
         raise AttributeError(f"{type(self).__name__} has learned nothing yet: call fit first")
+
+
+def check_columns(estimator: Any, X: Any) -> None:
+    """Raise or warn, in scikit-learn's words, if these are other columns."""
+    nameless = type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_")
+    if not nameless or X.shape[1] != estimator.n_features_in_:
+        validate_data(estimator, X, skip_check_array=True, reset=False)

@@ -5,6 +5,7 @@ Invariant: a fit that raises leaves the learner as it was. Sweeps, folds and cho
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +18,6 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.columns import remember_columns
 from rosenblatt.learners.epochs.bar import EpochBar
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs, validation_score
@@ -229,3 +229,27 @@ def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> N
 
 def _run_task(state: Any, problem: Problem, judge: Judge, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
     return run_epochs(state, problem, judge, cancel=cancel, on_epoch=bar.advance)
+
+
+def remember_columns(estimator: Any, X: Any) -> None:
+    """These are the columns from now on, remembered as scikit-learn does: `n_features_in_`, `feature_names_in_`."""
+    if type(X) is np.ndarray and not hasattr(estimator, "feature_names_in_"):
+        estimator.n_features_in_ = X.shape[1]  # an array has no names, and looking for them takes its time
+    else:
+        from sklearn.utils.validation import validate_data
+
+        validate_data(estimator, X, skip_check_array=True, reset=True)
+
+
+def warn_if_unfinished(learner: Learner, stacklevel: int) -> None:
+    """Warn if the last epoch allowed was not enough."""
+    if learner.stop_reason_ == "max_iter":
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"{type(learner).__name__} stopped at max_iter={learner.n_iter_} with {learner.history_.mistakes[-1]} "
+            "mistakes in the last epoch. That proves nothing about the data: give it more epochs, or ask whether they "
+            "can be separated at all",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )

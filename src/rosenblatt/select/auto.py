@@ -14,10 +14,10 @@ from rosenblatt.data.labels import Labels, label_values, merge_classes, one_labe
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
-from rosenblatt.learners.columns import check_columns, remember_columns
+from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.epochs.threads import count_threads, run_both
-from rosenblatt.learners.fitting import check_lengths, take_over
+from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import known_row
 from rosenblatt.learners.passive_aggressive import PassiveAggressive

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, one_label_of, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.columns import check_columns, remember_columns
-from rosenblatt.learners.fitting import conclude, prepare
+from rosenblatt.learners.base import check_columns
+from rosenblatt.learners.fitting import conclude, prepare, remember_columns, warn_if_unfinished
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns
@@ -165,7 +165,7 @@ class Calibrated(Probable):
         fitting = prepare(learner, table, labels, sample_weight)
         present, counted = self._weights(sample_weight, labels)
         conclude(learner, X, fitting, fitting.run())
-        learner.warn_if_unfinished(stacklevel=4)
+        warn_if_unfinished(learner, stacklevel=4)
         reading = learner.learned.reading()
         calibration: Calibration | VoteShares
         if self.calibrate == "vote":

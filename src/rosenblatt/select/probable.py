@@ -17,7 +17,7 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.accuracy import Accurate
-from rosenblatt.learners.columns import check_columns
+from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import columns_of, label_of
 from rosenblatt.learners.stream import Columns

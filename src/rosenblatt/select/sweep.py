@@ -17,9 +17,8 @@ from rosenblatt.data.numbers import Numbers
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Accurate
-from rosenblatt.learners.columns import remember_columns
 from rosenblatt.learners.epochs.run import Orders, best_restart
-from rosenblatt.learners.fitting import Fitting, conclude, prepare
+from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns, warn_if_unfinished
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.regression import Measuring
 from rosenblatt.models.answer import Answer
@@ -114,7 +113,7 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         self.best_index_ = int(np.argmax(self.scores_))
         self.best_ = learners[self.best_index_]
         for learner in learners:
-            learner.warn_if_unfinished(stacklevel=3)
+            warn_if_unfinished(learner, stacklevel=3)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

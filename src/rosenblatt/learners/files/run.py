@@ -244,7 +244,7 @@ class FileRun:
         places = None
         if self.state.stores_rows:
             places = stored_places(group, self.places)
-        self.state.learn(table, targets, self.recipe.used_rule, order, PassOptions(ratchet=True, places=places))
+        self.state.passes(table, targets, self.recipe.used_rule, PassOptions(ratchet=True, places=places))(order)
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
 
