@@ -132,8 +132,9 @@ class Learned:
             stream = self.stream
             if stream is None or not stream.knows(label):
                 return False
+            self._reading = None  # before, since Ctrl-C may come behind it
             stream.learn(features, label, weight)
-            self._reading = None
+            self._reading = None  # which a number of the example may have asked for
         return True
 
     def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
@@ -154,11 +155,9 @@ class Learned:
             if (stream := self.stream) is None:
                 return first
             end = next((at for at in range(first, len(labels)) if not stream.knows(labels[at])), len(labels))
-            part = slice(first, end)
-            try:
-                stream.learn_many(examples[part], labels[part], None if weights is None else weights[part])
-            finally:
-                self._reading = None
+            part, self._reading = slice(first, end), None
+            stream.learn_many(examples[part], labels[part], None if weights is None else weights[part])
+            self._reading = None
             return end
 
     def changed(self) -> None:
