@@ -257,21 +257,25 @@ def run_all_raising(job: Any) -> None:
 
 
 def test_ctrl_c_ends_the_waiting_for_a_lock():
-    lock, done = engine.Lock(), threading.Event()
+    lock, held, asked, done = engine.Lock(), threading.Event(), threading.Event(), threading.Event()
 
     def hold() -> None:
         with lock:
-            time.sleep(0.2)
+            held.set()
+            asked.wait(20)
+            time.sleep(0.05)
             signal.raise_signal(signal.SIGINT)
             done.wait(20)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     holder = threading.Thread(target=hold)
     holder.start()
-    time.sleep(0.05)
+    held.wait(20)
     try:
-        with pytest.raises(KeyboardInterrupt), lock:
-            pass
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - it may come at any of these lines
+            asked.set()
+            with lock:
+                pass
     finally:
         done.set()
         holder.join()
