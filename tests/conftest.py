@@ -6,8 +6,10 @@ it are skipped with a sentence; with ``CI=true`` they fail instead.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,20 @@ settings.register_profile(
 settings.load_profile("rosenblatt")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[Any]:
+    """A command that was interrupted in this process still listens for Ctrl-C: that of a later test would end it."""
+    handler, told = signal.getsignal(signal.SIGINT), signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    try:
+        return (yield)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        signal.set_wakeup_fd(-1)
+        with contextlib.suppress(OSError, ValueError):  # closed meanwhile
+            signal.set_wakeup_fd(told, warn_on_full_buffer=False)
 
 
 @pytest.fixture(scope="session")
