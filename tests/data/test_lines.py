@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -240,6 +241,8 @@ def test_labels_of_a_table_that_are_measurements_are_refused_with_their_file(tmp
     path.write_text("x,label\n1,0.5\n2,1.5\n3,0.5\n")
     with pytest.raises(LabelError, match=r"data\.csv: the label 0\.5 is a measurement"):
         scan(path, label="label").scan_classes()
+    with pytest.raises(LabelError, match=r"the data: the label 0\.5 is a measurement"):
+        scan(pa.table({"x": [1.0, 2.0, 3.0], "label": [0.5, 1.5, 0.5]}), label="label").scan_classes()
 
 
 def test_a_file_of_one_very_long_line(tmp_path):

@@ -122,6 +122,14 @@ def test_a_late_label_that_is_none_is_told(tmp_path, late, most, why):
         run.run()
 
 
+def test_numbers_with_fractions_are_names_where_a_text_comes_late(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("".join(f"{(0.5, 1.5)[i % 2]}\tword{i % 7} more\n" for i in range(400)) + "spam\tword1\n")
+    run = begin(path, "tabbed", known=False)
+    run.run()
+    assert run.classes.values.tolist() == ["0.5", "1.5", "spam"]
+
+
 def test_one_class_first_is_no_guess(tmp_path):
     path = tmp_path / "rows"
     path.write_text("".join(LINES["svmlight"](i, i // 200) for i in range(400)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -102,9 +103,8 @@ class Reader:
     @property
     def size(self) -> int:
         """Bytes that a pass over the data reads; 0 if unknown."""
-        if self.total or any(source.packed for source in self.sources):
-            return self.total
-        return sum(source.size for source in self.sources)
+        read_or_packed = self.total or any(source.packed for source in self.sources)
+        return self.total if read_or_packed else sum(source.size for source in self.sources)
 
     @property
     def documents(self) -> list[str] | None:
@@ -123,9 +123,9 @@ class Reader:
             labels: dict[bytes, None] = {}
             for _, _, chunk in islice(self._pieces(), 1):
                 self.add_labels(labels, self.encoder.labels_of(chunk), self.limits.classes)
-            found = self._classes_of(labels, Classes)
-            if len(found) > 1:
-                return found
+            with suppress(MeasurementError):  # which texts that come later may make names of
+                if len(found := Classes.of(list(labels))) > 1:
+                    return found
         return self.scan_classes(measures=measures)
 
     def scan_classes(self, *, measures: bool = False) -> Classes:
@@ -162,7 +162,7 @@ class Reader:
         try:
             return kind.of(list(labels))
         except MeasurementError as error:
-            where = self.sources[0].name if self.sources else "the data"
+            where = next((source.name for source in self.sources), "the data")
             if isinstance(self.encoder, LineEncoder):
                 where = self.encoder.place_of(error.label, self._pieces())
             raise LabelError(f"{where}: {error}") from None

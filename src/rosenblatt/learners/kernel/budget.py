@@ -6,7 +6,6 @@ any cut of the rows into batches gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,10 +79,6 @@ class BudgetState(Tallied):
         for begin in range(0, len(everything), ROWS_A_BATCH):
             index = everything[begin : begin + ROWS_A_BATCH]
             self._learn_batch(as_table(table.take(index)), index, targets.take(index), rule, how.cancel)
-
-    def passes(self, table: Table, targets: Targets, rule: Rule, how: PassOptions) -> Callable[[Order], None]:
-        """What `learn` does with these rows, to be called with one order after another."""
-        return lambda order: self.learn(table, targets, rule, order, how)
 
     def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the weights get wrong, each counted with its sample weight."""

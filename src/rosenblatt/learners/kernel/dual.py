@@ -8,7 +8,6 @@ sum in the list's order, so any cut of the rows into batches gives the same bits
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,10 +132,6 @@ class DualState(Tallied):
             self.recent = self.recent.followed_by(Updates(*run.updates(len(self.recent))))
             if run.pocket >= 0:
                 self.pocket = len(self.log) + run.pocket
-
-    def passes(self, table: Table, targets: Targets, rule: Rule, how: PassOptions) -> Callable[[Order], None]:
-        """What `learn` does with these rows, to be called with one order after another."""
-        return lambda order: self.learn(table, targets, rule, order, how)
 
     def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the last weights get wrong, each counted with its sample weight."""
