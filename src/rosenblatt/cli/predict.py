@@ -132,24 +132,22 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
     """The columns of the answers, one cell for each row."""
     import numpy as np
 
-    scores = model.batch_scores(batch)
+    found = model.predictions(model.batch_scores(batch))
     if model.measures:
-        return {**({} if not len(batch) else batch.passed or {}), "prediction": scores[:, 0].tolist()}
+        return {**({} if not len(batch) else batch.passed or {}), "prediction": found.values()}
     classes = model.classes.tolist()
     columns: Columns = dict(batch.passed or {})
     if not len(batch):
         columns = {name: [] for name in columns}
-    both = np.column_stack([-scores[:, 0], scores[:, 0]]) if len(classes) == 2 else scores
-    P = model.probabilities(scores) if args.probabilities else None
-    measure, name = (both, "score") if P is None else (P, "probability")
+    P = found.probabilities if args.probabilities else None
+    measure, name = (found.class_scores, "score") if P is None else (P, "probability")
     if args.top is not None:
-        order = np.argsort(-measure, axis=1, kind="stable")[:, : args.top]
+        order, best = found.top(args.top, by_probability=P is not None)
         for place in range(order.shape[1]):
-            codes = order[:, place]
-            columns[f"label {place + 1}"] = [classes[code] for code in codes]
-            columns[f"{name} {place + 1}"] = measure[np.arange(len(codes)), codes].tolist()
+            columns[f"label {place + 1}"] = [classes[code] for code in order[:, place]]
+            columns[f"{name} {place + 1}"] = best[:, place].tolist()
         return columns
-    codes = model.answer(scores)
+    codes = found.codes
     silent = np.zeros(len(codes), bool)
     if args.threshold is not None:
         if len(classes) == 2:
@@ -159,7 +157,7 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
     columns["label"] = [None if quiet else classes[code] for code, quiet in zip(codes, silent, strict=True)]
     if args.scores or (kind == "json" and P is None):
         # Text has one score for two classes: that of the larger, as long as there has been text.
-        shown = scores if kind == "text" else both
+        shown = found.scores if kind == "text" else found.class_scores
         columns |= {f"score of {label}": shown[:, k].tolist() for k, label in enumerate(classes[-shown.shape[1] :])}
     if P is not None:
         columns |= {f"probability of {label}": P[:, k].tolist() for k, label in enumerate(classes)}

@@ -29,7 +29,6 @@ from rosenblatt.errors import ClusterError, DataError, ParameterError
 from rosenblatt.evaluation.figures import Evaluation
 from rosenblatt.evaluation.sums import MOST_SCORES, MOST_UNKNOWN, Sums
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model, model_of
 
 
@@ -178,9 +177,8 @@ def _labels_of(model: Model, reader: Reader | None, part: Any) -> NDArray[Any]:
     if batches is None:
         X = part[0] if isinstance(part, tuple) else part
         return model.classes[:0] if X.shape[0] == 0 else model.predict(X)
-    scores = [model.batch_scores(batch) for batch in batches]
-    found = [each[:, 0] if model.measures else model.labels(predict_codes(each)) for each in scores]
-    return np.concatenate([model.classes[:0], *found])
+    found = [model.predictions(model.batch_scores(batch)).labels for batch in batches]
+    return np.concatenate(found) if found else model.classes[:0]
 
 
 def _sums_of(model: Model, reader: Reader | None, part: Any) -> Sums:

@@ -56,7 +56,7 @@ class Sums:
         true = self.classes.codes(batch)
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
         scores = model.batch_scores(batch)
-        answers = model.answer(scores)
+        answers = model.predictions(scores).codes
         known = true >= 0
         self.count += int((weights > 0).sum())
         self.weight += float(weights.sum())
@@ -75,7 +75,7 @@ class Sums:
         if self.K == 2 and self.count <= MOST_SCORES:
             self.scores.append((scores[known, 0], true == 1, w))
         if model.calibrator is not None:
-            self._add_probabilities(model.probabilities(scores)[known], true, answers, w)
+            self._add_probabilities(model.predictions(scores).probabilities[known], true, answers, w)
 
     def _add_strangers(self, batch: Batch, known: NDArray[np.bool_]) -> None:
         if known.all():
@@ -156,5 +156,5 @@ class Sums:
 
 def _settled(model: Model, batch: Batch) -> Batch:
     """A row for each line with several labels: an answer is right if it is one of them."""
-    answers = model.answer(model.batch_scores(batch))
+    answers = model.predictions(model.batch_scores(batch)).codes
     return replace(batch.take(settle_labels(batch, answers, Classes(model.classes).codes(batch))), weights=None)

@@ -20,7 +20,8 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
 from rosenblatt.models.answer import Answer
-from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.linear import Linear
+from rosenblatt.models.predictions import Predictions
 from rosenblatt.recipe.recipe import Recipe
 
 MakeAnswers = Callable[[list[Any]], tuple[Answer, ...]]
@@ -43,11 +44,11 @@ class Reading:
 
     def predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """The label of each row; where a row may have several, a column of 0 and 1 for each."""
-        return (scores >= 0).astype(np.int64) if self.several else self.labels(predict_codes(scores))
+        return self.predictions(scores).labels
 
-    def labels(self, codes: NDArray[np.intp]) -> NDArray[Any]:
-        """The classes at these places."""
-        return np.repeat(self.classes, len(codes)) if len(self.classes) == 1 else self.classes[codes]
+    def predictions(self, scores: NDArray[np.float64]) -> Predictions:
+        """What scores of shape (rows, K) mean."""
+        return Predictions(self.classes, scores, self.several)
 
     def score_one(self, features: dict[Any, float], names: Callable[[], Columns]) -> NDArray[np.float64]:
         """The scores of one example as a dict; `names` gives the column of each feature, and is asked once."""

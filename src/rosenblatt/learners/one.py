@@ -15,7 +15,6 @@ from rosenblatt.errors import DataError
 from rosenblatt.learners.base import Learner
 from rosenblatt.learners.stream import Columns, row_table
 from rosenblatt.learners.targets import check_weight
-from rosenblatt.models.linear import predict_codes
 
 
 class OneByOne(Learner):
@@ -65,7 +64,7 @@ class OneByOne(Learner):
         """The label of one example; features that were never seen count for nothing."""
         reading = self.learned.reading()
         scores = reading.score_one(features, self.columns_by_name)[None]
-        return label_of(reading, scores)
+        return reading.predictions(scores).one
 
     def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
@@ -116,9 +115,3 @@ def known_row(learner: Any, features: dict[Any, float]) -> NDArray[np.float64]:
             raise DataError(f"feature {name!r} is not among the columns that {type(learner).__name__} was fitted on")
         row[0, names[name]] = value
     return row
-
-
-def label_of(reading: Any, scores: NDArray[np.float64]) -> Any:
-    """The label of one row of scores, in Python's types."""
-    found = reading.labels(predict_codes(scores))
-    return found[0] if found.dtype.kind in "mM" else found.tolist()[0]

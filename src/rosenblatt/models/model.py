@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.encoded import encoded_rows
 from rosenblatt.models.kept import Kept, MakeKept, plain_values
 from rosenblatt.models.kernel import Dual, VotedDual
-from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.linear import Linear
 from rosenblatt.models.names import Name, check_names, example_table, names_of
+from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
 
@@ -109,43 +111,27 @@ class Model:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, or its number."""
-        scores = self.scores(self._table(X))
-        if self.several:
-            return (scores >= 0).astype(np.int64)
-        return scores[:, 0] if self.measures else self.labels(predict_codes(scores))
+        return self.predictions(self.scores(self._table(X))).labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
-        return self.probabilities(self.scores(self._table(X)))
+        return self.predictions(self.scores(self._table(X))).probabilities
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example, a dict from names to numbers; names that training never saw count for nothing.
 
         A model that was trained on rows without names has the numbers of its columns as names.
         """
-        scores = self._scores_one(features)
-        return float(scores[0, 0]) if self.measures else self._plain_labels[int(predict_codes(scores)[0])]
+        return self.predictions(self._scores_one(features)).one
 
     def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
         """The probability of each class for one example, for a model that has probabilities."""
-        found = self.probabilities(self._scores_one(features))[0].tolist()
-        return dict(zip(self._plain_labels, found, strict=False))
+        found = self.predictions(self._scores_one(features)).probabilities[0].tolist()
+        return dict(zip(label_values(self.classes), found, strict=True))
 
-    def labels(self, codes: NDArray[np.intp]) -> NDArray[Any]:
-        """The classes at these places; a model of one class answers with it."""
-        return self.classes[np.minimum(codes, len(self.classes) - 1)]
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities for scores of shape (rows, K)."""
-        if self.calibrator is None:
-            raise ModelError(
-                "the model has scores but no probabilities: save a Calibrated or an AutoPerceptron for them"
-            )
-        return self.calibrator.probabilities(scores)
-
-    def answer(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Places in the classes; a model that has seen one class only always names that."""
-        return np.minimum(predict_codes(scores), len(self.classes) - 1)
+    def predictions(self, scores: NDArray[np.float64]) -> Predictions:
+        """What scores of shape (rows, K) mean."""
+        return Predictions(self.classes, scores, self.several, self.calibrator)
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
@@ -236,13 +222,6 @@ class Model:
         if self.names:
             return {name: column for column, name in self.names.items()}
         return {column: column for column in range(self.features)}
-
-    @cached_property
-    def _plain_labels(self) -> list[Any]:
-        """A label for each code, in Python's types; for one class, the same for both."""
-        dates = self.classes.dtype.kind in "mM"  # dates finer than a microsecond have no type in Python
-        labels = list(self.classes) if dates else self.classes.tolist()
-        return labels * 2 if len(labels) == 1 else labels
 
     def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
         bits = self.parameters.get("hash_bits")

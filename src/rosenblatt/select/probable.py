@@ -19,10 +19,9 @@ from rosenblatt.errors import ModelError
 from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.one import columns_of, label_of
+from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.stream import Columns
 from rosenblatt.models.answer import Answer
-from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.around import Around
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
@@ -75,12 +74,12 @@ class Probable(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, by the sign or the highest score."""
         answering, scores = self._scored(X)
-        return answering.reading.labels(predict_codes(scores))
+        return answering.reading.predicted(scores)
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example, a dict from names to numbers; features that were never seen count for nothing."""
         answering, scores = self._scored_one(features)
-        return label_of(answering.reading, scores)
+        return answering.reading.predictions(scores).one
 
     def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
         """The probability of each class for one example."""

@@ -81,16 +81,15 @@ def rows_of(table: Any, raw: bool) -> list[dict[str, Any]]:
 
 def answers_to(published: Any, scores: NDArray[np.float64], with_scores: bool) -> bytes:
     """The answers as an Arrow stream: the label of each row, and a column of scores for each class."""
-    labels = pa.array(published.labels)
-    if published.measures:
-        columns = {"label": pa.array(scores[:, 0])}
-    elif published.several:
-        columns = {"label": pa.array(published.labels_of(scores), pa.list_(labels.type))}
+    labels, found = pa.array(published.labels), published.predictions(scores)
+    if found.is_regression:
+        columns = {"label": pa.array(found.labels)}
+    elif found.is_multilabel:
+        columns = {"label": pa.array(found.values(), pa.list_(labels.type))}
     else:
-        columns = {"label": labels.take(pa.array(published.codes(scores)))}
+        columns = {"label": labels.take(pa.array(found.codes))}
     if with_scores:
-        both = [-scores[:, 0], scores[:, 0]] if scores.shape[1] == 1 and len(labels) == 2 else list(scores.T)
-        columns |= {f"score of {label}": both[k] for k, label in enumerate(published.labels)}
+        columns |= {f"score of {label}": found.class_scores[:, k] for k, label in enumerate(published.labels)}
     table = pa.table(columns).replace_schema_metadata({"seq": str(published.seq)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:

@@ -17,7 +17,8 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.answer import Answer as Scorer
-from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.linear import Linear
+from rosenblatt.models.predictions import Predictions, contributions
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.service.messages import Answer, Ranked, Reason
 from rosenblatt.service.refusals import Refused
@@ -95,85 +96,52 @@ class Published:
     def _scores_of(self, table: Table) -> NDArray[np.float64]:
         return np.hstack([part.scores(table) for part in self.parts])
 
-    def codes(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Places among the labels."""
-        return np.minimum(predict_codes(scores), len(self.labels) - 1)
+    def predictions(self, scores: NDArray[np.float64]) -> Predictions:
+        """What scores of shape (rows, K) mean."""
+        return Predictions(self.classes, scores, self.several, self.calibrator)
 
     def answers(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
         """The answers, with what was asked for beside the labels."""
-        if self.measures:
-            return self._measured(scores, rows, asked)
+        found = self.predictions(scores)
+        if found.is_regression and (asked.scores or asked.probabilities or asked.top):
+            raise Refused(422, "the model predicts a number, which is the label: it has no classes to score or rank")
+        if asked.probabilities and self.calibrator is None:
+            raise Refused(422, "the model has scores but no probabilities: ask for scores")
         if self.several and asked.because:
             raise Refused(422, "of a row with several labels it cannot be said which features spoke for all of them")
-        labels, two = self.labels, scores.shape[1] == 1 and len(self.labels) == 2
-        texts = [label if isinstance(label, str) else str(label) for label in labels]
-        if two:
-            no, yes = labels
-            low, high = texts
-            flat = scores[:, 0].tolist()
-            if asked.scores:
-                found = [Answer(yes if s >= 0 else no, {low: -s, high: s}) for s in flat]
-            else:
-                found = [Answer(yes if s >= 0 else no) for s in flat]
-        else:
-            plain = self.labels_of(scores) if self.several else [labels[code] for code in self.codes(scores).tolist()]
-            found = [Answer(label) for label in plain]
-            if asked.scores:
-                for answer, row in zip(found, scores.tolist(), strict=True):
-                    answer.scores = dict(zip(texts, row, strict=False))
-        if not (asked.probabilities or asked.top or asked.because):
-            return found
-        listed = [[-row[0], row[0]] for row in scores.tolist()] if two else scores.tolist()
-        P = self._probabilities(scores).tolist() if asked.probabilities else None
-        for at, answer in enumerate(found):
-            if P is not None:
-                answer.probabilities = dict(zip(texts, P[at], strict=False))
-            if asked.top:
-                answer.top = self._top(listed[at], None if P is None else P[at], asked.top)
-            if asked.because and rows is not None:
-                answer.because = self._because(rows[at], labels.index(answer.label), asked.because)
-        return found
-
-    def labels_of(self, scores: NDArray[np.float64]) -> list[list[Any]]:
-        """Of each row all labels that hold, where a row may have several."""
-        return [[label for label, holds in zip(self.labels, row, strict=True) if holds] for row in scores >= 0]
-
-    def _measured(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
-        """The answers of a regression: numbers, and the features that raised them most."""
-        if asked.scores or asked.probabilities or asked.top:
-            raise Refused(422, "the model predicts a number, which is the label: it has no classes to score or rank")
-        found = [Answer(value) for value in scores[:, 0].tolist()]
+        answers = [Answer(label) for label in found.values()]
+        texts = [label if isinstance(label, str) else str(label) for label in self.labels]
+        if asked.scores:
+            for answer, row in zip(answers, found.class_scores.tolist(), strict=True):
+                answer.scores = dict(zip(texts, row, strict=True))
+        if asked.probabilities:
+            for answer, row in zip(answers, found.probabilities.tolist(), strict=True):
+                answer.probabilities = dict(zip(texts, row, strict=True))
+        if asked.top:
+            order, _ = found.top(asked.top, by_probability=asked.probabilities)
+            for at, answer in enumerate(answers):
+                answer.top = [
+                    Ranked(
+                        self.labels[k],
+                        float(found.class_scores[at, k]),
+                        *([float(found.probabilities[at, k])] if asked.probabilities else []),
+                    )
+                    for k in order[at]
+                ]
         if asked.because and rows is not None:
-            for answer, row in zip(found, rows, strict=True):
-                answer.because = self._because(row, 0, asked.because)
-        return found
-
-    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.calibrator is None:
-            raise Refused(422, "the model has scores but no probabilities: ask for scores")
-        return self.calibrator.probabilities(scores)
-
-    def _top(self, row: list[float], P: list[float] | None, count: int) -> list[Ranked]:
-        places = range(min(len(row), len(self.labels)))
-        order = sorted(places, key=lambda k: -(row if P is None else P)[k])[:count]
-        if P is None:
-            return [Ranked(self.labels[k], row[k]) for k in order]
-        return [Ranked(self.labels[k], row[k], P[k]) for k in order]
+            codes = [0] * len(rows) if found.is_regression else found.codes.tolist()
+            for answer, row, code in zip(answers, rows, codes, strict=True):
+                answer.because = self._because(row, code, asked.because)
+        return answers
 
     def _because(self, row: Features, code: int, count: int) -> list[Reason]:
-        only = self.parts[0]
-        if len(self.parts) != 1 or not isinstance(only, Linear):
-            raise Refused(422, "only a model with one weight per feature and class can say which features spoke")
-        if len(only.weights) == 1:
-            weights, sign = only.weights[0], 1.0 if code == 1 or self.measures else -1.0
-        else:
-            weights, sign = only.weights[code], 1.0
-        reasons = []
-        for name, value in row.items():
-            at = self.names.get(name, self.features)
-            if at < self.features and (share := sign * float(weights[at]) * value):
-                reasons.append(Reason(self.shown.get(at, str(name)), value, share))
-        return sorted(reasons, key=lambda reason: -reason.share)[:count]
+        places = ((self.names.get(name, self.features), name, value) for name, value in row.items())
+        known = ((at, self.shown.get(at, str(name)), value) for at, name, value in places if at < self.features)
+        try:
+            found = contributions(self.parts, known, code, is_regression=self.measures)
+        except ModelError as error:
+            raise Refused(422, str(error)) from None
+        return [Reason(*each) for each in found[:count]]
 
 
 def nothing() -> Published:

@@ -25,8 +25,8 @@ from rosenblatt.learners.fitting import prepare_recipe
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import KERNEL, seed_of, space_of
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model
+from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.recipe import Recipe
@@ -162,5 +162,5 @@ class _Known:
     def batch_scores(self, batch: Batch) -> Floats:
         return self.scores
 
-    def answer(self, scores: Floats) -> NDArray[np.intp]:
-        return predict_codes(scores)
+    def predictions(self, scores: Floats) -> Predictions:
+        return Predictions(self.classes, scores)
