@@ -11,9 +11,9 @@ def peak():  # megabytes; ru_maxrss would count those of the process that starte
 # Of two files: the rows of the first, and what reading it takes beyond what the second took.
 SCANNED = f"""
 import sys
-from rosenblatt.data import scan
+from rosenblatt.io import open_dataset
 {PEAK}
-scan(sys.argv[2])
+open_dataset(sys.argv[2])
 before = peak()
-print(sum(len(batch) for batch in scan(sys.argv[1])), peak() - before)
+print(sum(len(batch) for batch in open_dataset(sys.argv[1])), peak() - before)
 """

@@ -12,18 +12,18 @@ import pytest
 from sklearn import metrics
 
 import rosenblatt
-from rosenblatt.data.batches import Batch
+from rosenblatt.data.batch import RowBatch
 from rosenblatt.evaluation import evaluate_batches
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.report import render_html, render_text
 
 
-def batch_of(X: Any, labels: Any, weights: Any = None) -> Batch:
+def batch_of(X: Any, labels: Any, weights: Any = None) -> RowBatch:
     names = sorted({str(label) for label in labels})
     place = {name: code for code, name in enumerate(names)}
     rows, columns = X.shape
-    return Batch(
+    return RowBatch(
         (np.arange(rows + 1) * columns).astype(np.int32),
         np.tile(np.arange(columns, dtype=np.int32), rows),
         np.ascontiguousarray(X, np.float64).ravel(),
@@ -49,7 +49,7 @@ def test_batches_are_cut_so_that_scores_of_many_classes_fit_into_memory(
     whole = replace(whole, gaps=(0, 7, 7, 900), passed={"id": list(range(900))})
     assert [part is whole for part in whole.cut(2)] == [True]
     found = evaluate_batches(model, [whole]).to_json()
-    monkeypatch.setattr("rosenblatt.data.batches.MOST_NUMBERS", 15)
+    monkeypatch.setattr("rosenblatt.data.batch.MOST_NUMBERS", 15)
     parts = list(whole.cut(2))
     assert [len(part) for part in parts] == [7] * 128 + [4]
     assert {k: part.gaps for k, part in enumerate(parts) if part.gaps} == {0: (0,), 1: (0, 0), 128: (4,)}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rosenblatt.data.limits import Limits
 from rosenblatt.errors import ParameterError
+from rosenblatt.io.limits import Limits
 
 ROOT = Path(__file__).resolve().parent.parent
 

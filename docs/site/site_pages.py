@@ -28,7 +28,8 @@ MODULES = {
     "rosenblatt": "Learners, and what reads, saves, compares and chooses",
     "rosenblatt.theory": "Margins, bounds, certificates and ledgers",
     "rosenblatt.select": "Choosing, validating and calibrating",
-    "rosenblatt.data": "Reading data of any size",
+    "rosenblatt.data": "Rows and labels",
+    "rosenblatt.io": "Reading data of any size",
     "rosenblatt.models": "Models that predict, and their files",
     "rosenblatt.report": "Results as text and pages",
     "rosenblatt.plot": "Pictures",
@@ -38,7 +39,8 @@ MODULES = {
 }
 # Inside a module that exports more than users need, those that they do.
 ONLY = {
-    "rosenblatt.data": ("Batch", "Reader", "iter_batches", "scan"),
+    "rosenblatt.data": ("RowBatch",),
+    "rosenblatt.io": ("Dataset", "iter_batches", "open_dataset"),
     "rosenblatt.models": ("Model",),
 }
 # Parts that are installed with an extra have their modules here if they are there.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rosenblatt import errors, textbook
-    from rosenblatt.data import read
+    from rosenblatt.io import read
     from rosenblatt.learners import (
         AROW,
         AveragedPerceptron,
@@ -57,14 +57,14 @@ _HOMES = {
     "compare": "select",
     "cross_validate": "select",
     "load": "select",
-    "read": "data",
+    "read": "io",
     "save": "models",
     "train": "training",
     "tune": "select",
 }
 _MODULES = (
-    "cluster", "data", "engine", "errors", "learners", "models", "plot", "recipe", "select", "textbook", "theory",
-    "training",
+    "cluster", "data", "encode", "engine", "errors", "io", "learners", "models", "plot", "recipe", "select",
+    "textbook", "theory", "training",
 )  # fmt: skip
 
 __all__ = [

@@ -66,7 +66,7 @@ def test_training_loads_neither_scikit_learn_nor_pandas(tmp_path):
 
 
 def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
-    from rosenblatt.data import scan
+    from rosenblatt.io import open_dataset
     from rosenblatt.training import choice
     from rosenblatt.training.rows import sample_rows
 
@@ -74,7 +74,7 @@ def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tm
     most = len(data.values) * 12 // 3
     monkeypatch.setattr(choice, "SAMPLE_BYTES", most)
     for chunk in (100, 5000, 1 << 20):
-        reader = scan(uneven)
+        reader = open_dataset(uneven)
         reader.chunk = chunk
         sample, step = sample_rows(reader, most)
         assert step == 4

@@ -168,13 +168,13 @@ def test_a_terminal_shows_a_bar(rows, tmp_path):
 def test_the_end_of_a_pass_is_known_for_compressed_data_too(rows, tmp_path):
     import gzip
 
-    from rosenblatt.data import scan
+    from rosenblatt.io import open_dataset
 
     (tmp_path / "rows.svm.gz").write_bytes(gzip.compress(rows.read_bytes()))
     (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"a,b,y\n" + b"1,2,p\n3,4,n\n" * 400))
     for name in ("rows.svm.gz", "rows.csv.gz"):
         for skip_bad in (False, True):
-            reader = scan(tmp_path / name, skip_bad=skip_bad)
+            reader = open_dataset(tmp_path / name, skip_bad=skip_bad)
             reader.scan_classes()
             assert sum(map(len, reader)) in (400, 800)
             assert reader.tally.bytes == reader.size > (tmp_path / name).stat().st_size
@@ -352,7 +352,8 @@ def test_a_model_that_was_trained_in_python_reads_files(tmp_path):
 
 def test_the_options_that_help_knows_are_those_of_the_readers():
     from rosenblatt.cli import reading
-    from rosenblatt.data import formats, lines
+    from rosenblatt.encode import lines
+    from rosenblatt.io import formats
 
     assert reading.FORMATS == formats.FORMATS
     assert reading.GRAMS == lines.GRAMS

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from command import run
 
-from rosenblatt.data import scan, sources
+from rosenblatt.io import open_dataset
+from rosenblatt.io import source as sources
 from rosenblatt.learners.files import checkpoint as checkpoints
 from rosenblatt.learners.files.checkpoint import save_checkpoint
 from rosenblatt.learners.files.run import FileRun
@@ -233,7 +234,7 @@ def test_all_data_is_hashed_only_for_a_cache_or_a_checkpoint(
     monkeypatch.setattr(sources, "digest_of", lambda path: hashed.append(path) or original(path))
 
     def new_run() -> FileRun:
-        return FileRun.begin(scan(data), make_recipe("averaged", max_iter=3))
+        return FileRun.begin(open_dataset(data), make_recipe("averaged", max_iter=3))
 
     new_run().run()
     assert hashed == []

@@ -14,7 +14,7 @@ from command import run, train
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import AveragedPerceptron
-from rosenblatt.data import read
+from rosenblatt.io import read
 from rosenblatt.models import load
 
 

@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from length import up_to
-from rosenblatt.data import scan
-from rosenblatt.data.blocks import iter_blocks
-from rosenblatt.data.blockstore import BlockStore
+from rosenblatt.data.row_store import BlockStore, iter_blocks
 from rosenblatt.errors import DataError
+from rosenblatt.io import open_dataset
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.file import save
 from rosenblatt.recipe import make_recipe
@@ -31,7 +30,7 @@ def write_rows(path: Path, count: int = 300, seed: int = 0) -> Path:
 
 
 def train(path: Path, cache: Path | None, model: Path) -> bytes:
-    run = FileRun.begin(scan(path, format="svmlight"), make_recipe("averaged", max_iter=3), block=64)
+    run = FileRun.begin(open_dataset(path, format="svmlight"), make_recipe("averaged", max_iter=3), block=64)
     run.run(cache=None if cache is None else str(cache))
     save(run.model(), model)
     return model.read_bytes()
@@ -87,7 +86,7 @@ def test_a_cache_is_known_by_the_content_of_the_data(tmp_path: Path) -> None:
 TOGETHER = f"""
 import json, os, sys
 from pathlib import Path
-from rosenblatt.data import scan
+from rosenblatt.io import open_dataset
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.file import save
 from rosenblatt.recipe import make_recipe
@@ -125,7 +124,7 @@ def test_runs_that_share_a_cache_do_not_disturb_one_another(tmp_path: Path) -> N
 
 
 def test_a_run_that_is_stopped_leaves_no_cache(tmp_path: Path) -> None:
-    reader = scan(write_rows(tmp_path / "x"), format="svmlight")
+    reader = open_dataset(write_rows(tmp_path / "x"), format="svmlight")
     blocks = list(iter_blocks(reader, reader.scan_classes(), rows=50))
     with pytest.raises(KeyboardInterrupt), BlockStore(tmp_path / "cache") as store:  # noqa: PT012
         store.add(blocks[0])
@@ -138,7 +137,7 @@ def test_a_run_that_is_stopped_leaves_no_cache(tmp_path: Path) -> None:
 
 def test_data_that_change_while_they_are_read_are_refused(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "x")
-    reader = scan(path, format="svmlight")
+    reader = open_dataset(path, format="svmlight")
     reader.chunk = 100
 
     def read_and_change() -> Any:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosenblatt.data import interactions as module
-from rosenblatt.data import read, scan
-from rosenblatt.data.interactions import PRIME, Products
-from rosenblatt.data.lines import LineEncoder
+from rosenblatt.encode import interactions as module
+from rosenblatt.encode.interactions import PRIME, Products
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io import open_dataset, read
 
 BITS = 16
 MASK = (1 << BITS) - 1
@@ -87,7 +87,7 @@ def test_any_namespace_stands_for_each_pair_once() -> None:
 def test_where_the_file_is_cut_does_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "x.vw"
     path.write_text("\n\n".join(lines_of(7)))
-    reader = scan(path, interactions=["ui", "uu"], bits=BITS)
+    reader = open_dataset(path, interactions=["ui", "uu"], bits=BITS)
     whole = read(path, interactions=["ui", "uu"], bits=BITS)
     for size in (64, 300):
         reader.chunk = size
@@ -98,7 +98,7 @@ def test_where_the_file_is_cut_does_not_matter(tmp_path: Path) -> None:
 def test_names_of_products_are_found(tmp_path: Path) -> None:
     path = tmp_path / "x.vw"
     path.write_text("1 |user old |item book\n-1 |user young |item pen\n")
-    reader = scan(path, interactions=["ui"], bits=BITS)
+    reader = open_dataset(path, interactions=["ui"], bits=BITS)
     rows = read(path, interactions=["ui"], bits=BITS)
     names = set(reader.find_names(np.unique(rows.indices)).values())
     assert {"user^old", "item^pen", "user^old*item^book", "user^young*item^pen"} <= names
@@ -110,7 +110,7 @@ def test_a_line_with_too_many_products_is_bad(tmp_path: Path, monkeypatch: pytes
     path.write_text("1 |a p q |b r\n-1 |a p q r |b s t\n\n1 |a p |b s\n")
     with pytest.raises(DataError, match=r"x\.vw, line 2: its interactions ab make 6 features, and the most are 5"):
         read(path, interactions=["ab"])
-    reader = scan(path, interactions=["ab"], skip_bad=True)
+    reader = open_dataset(path, interactions=["ab"], skip_bad=True)
     reader.gaps = True
     (batch,) = reader
     assert (len(batch), batch.gaps, reader.tally.bad) == (2, (1, 1), 1)
@@ -121,11 +121,11 @@ def test_what_means_nothing_is_refused(tmp_path: Path) -> None:
     path.write_text("1 |a x |b y\n-1 |a z |b y\n")
     for term in ("a", "a|", "a b", ""):
         with pytest.raises(ParameterError, match="must be the first letters of two namespaces or more"):
-            scan(path, interactions=[term])
+            open_dataset(path, interactions=[term])
     for name, text in (("x.svm", "1 1:1\n-1 1:2\n"), ("x.csv", "a,b,y\n1,2,p\n3,4,q\n")):
         (tmp_path / name).write_text(text)
         with pytest.raises(ParameterError, match="interactions join namespaces, which"):
-            scan(tmp_path / name, interactions=["ab"])
+            open_dataset(tmp_path / name, interactions=["ab"])
     encoder = LineEncoder("vw", BITS, interactions=("ab", "ab"))
     assert LineEncoder.from_json(encoder.to_json()) == encoder
     assert "the interactions ab" in encoder.describe()

@@ -14,8 +14,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from peaks import SCANNED
-from rosenblatt.data import arrow, ipc, read, scan
 from rosenblatt.errors import DataError
+from rosenblatt.io import arrow, open_dataset, read
+from rosenblatt.io import arrow as ipc
 
 
 def table_of(count=1000):
@@ -93,14 +94,14 @@ def test_strings_outside_of_their_column_are_refused(tmp_path, monkeypatch):
         broken[at] = value
         path.write_bytes(data.replace(offsets.tobytes(), broken.tobytes()))
         with pytest.raises(DataError, match=r"x\.arrow is not a sound Feather"):
-            scan(path)
+            open_dataset(path)
 
 
 def test_a_file_that_is_cut_while_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(arrow, "_BYTES", 1 << 16)
     table = pa.table({"a": np.arange(100_000.0), "y": np.arange(100_000) % 2})
     path = write(tmp_path / "x.arrow", table)
-    batches = iter(scan(path))
+    batches = iter(open_dataset(path))
     next(batches)
     os.truncate(path, 500_000)
     with pytest.raises(DataError, match=r"x\.arrow is not a sound Feather .* it ends early"):

@@ -11,10 +11,10 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from length import examples
 from rosenblatt import engine, train
-from rosenblatt.data import iter_batches, read, scan
-from rosenblatt.data.lines import LineEncoder
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.evaluation import evaluate_batches
+from rosenblatt.io import iter_batches, open_dataset, read
 
 
 def parse(text, format="svmlight", *, require_label=True, bits=18, grams="pairs"):
@@ -187,7 +187,7 @@ def test_errors_name_file_and_line(tmp_path):
 def test_the_line_of_a_later_chunk_is_right(tmp_path):
     path = tmp_path / "data.svm"
     path.write_text("1 1:1\n" * 1000 + "1 x\n" + "1 1:1\n" * 1000)
-    reader = scan(path)
+    reader = open_dataset(path)
     reader.chunk = 100
     with pytest.raises(DataError, match=r"line 1001: 'x' is not a feature"):
         list(reader)
@@ -196,7 +196,7 @@ def test_the_line_of_a_later_chunk_is_right(tmp_path):
 def test_skip_bad_counts(tmp_path):
     path = tmp_path / "data.svm"
     path.write_text("1 1:1\n1 x\n-1 2:1\n1 1:nan\n")
-    reader = scan(path, skip_bad=True)
+    reader = open_dataset(path, skip_bad=True)
     assert sum(len(batch) for batch in reader) == 2
     assert reader.tally.bad == 2
     assert reader.tally.first_bad[0].endswith("line 2: 'x' is not a feature: it must be index:value")
@@ -209,7 +209,7 @@ def test_where_the_data_is_cut_does_not_matter(tmp_path_factory, chunk, jobs, fi
     lines = [f"{i % 3} " + " ".join(f"{j}:{i * j / 7!r}" for j in range(i % 5)) for i in range(40)]
     path.write_text("\n".join(lines) + ("\n" if final_newline else ""))
     whole = read(path, format="svmlight")
-    reader = scan(path, format="svmlight", jobs=jobs)
+    reader = open_dataset(path, format="svmlight", jobs=jobs)
     reader.chunk = chunk
     batches = list(reader)
     assert np.concatenate([b.values for b in batches]).tolist() == whole.values.tolist()
@@ -229,7 +229,7 @@ def test_labels_that_are_measurements_are_refused_with_their_line(tmp_path, form
     first, path = tmp_path / "first", tmp_path / "data"
     first.write_text("\n".join(lines[:3]) + "\n")
     path.write_text("\n".join(lines) + "\n")
-    reader = scan([first, path], format=format)
+    reader = open_dataset([first, path], format=format)
     reader.chunk = chunk
     with pytest.raises(LabelError) as told:
         reader.scan_classes()
@@ -240,9 +240,9 @@ def test_labels_of_a_table_that_are_measurements_are_refused_with_their_file(tmp
     path = tmp_path / "data.csv"
     path.write_text("x,label\n1,0.5\n2,1.5\n3,0.5\n")
     with pytest.raises(LabelError, match=r"data\.csv: the label 0\.5 is a measurement"):
-        scan(path, label="label").scan_classes()
+        open_dataset(path, label="label").scan_classes()
     with pytest.raises(LabelError, match=r"the data: the label 0\.5 is a measurement"):
-        scan(pa.table({"x": [1.0, 2.0, 3.0], "label": [0.5, 1.5, 0.5]}), label="label").scan_classes()
+        open_dataset(pa.table({"x": [1.0, 2.0, 3.0], "label": [0.5, 1.5, 0.5]}), label="label").scan_classes()
 
 
 def test_a_file_of_one_very_long_line(tmp_path):
@@ -329,11 +329,11 @@ def test_vw_hashes_as_vowpal_wabbit_does(real_data):
 
 
 def test_vw_rows_of_weight_zero_are_absent(tmp_path):
-    from rosenblatt.data.blocks import iter_blocks
+    from rosenblatt.data.row_store import iter_blocks
 
     path = tmp_path / "data.vw"
     path.write_text("1 |f a\n-1 0 |f b\n-1 2 |f c\n")
-    reader = scan(path)
+    reader = open_dataset(path)
     (block,) = iter_blocks(reader, reader.scan_classes())
     assert block.codes.tolist() == [1, 0]
     assert block.weights.tolist() == [1.0, 2.0]
@@ -392,7 +392,7 @@ def test_a_line_with_several_labels_is_a_row_for_each(tmp_path):
     first, second, third, *_ = rows.X.toarray()
     assert np.array_equal(first, second)
     assert not np.array_equal(first, third)
-    assert scan(path).scan_classes().values.tolist() == ["a", "b", "c"]
+    assert open_dataset(path).scan_classes().values.tolist() == ["a", "b", "c"]
     path.write_text("__label__a __label__b one\nno label\n")
     with pytest.raises(DataError, match=r"several.txt, line 2: the line has no label"):
         read(path)
@@ -402,6 +402,6 @@ def test_an_answer_is_right_if_it_is_one_of_the_labels(tmp_path):
     path = tmp_path / "several.txt"
     path.write_text("__label__a __label__b one\n__label__b two\n__label__c three\n" * 20)
     model = train(path, "averaged", max_iter=10)
-    found = evaluate_batches(model, scan(path, encoder=model.encoder))
+    found = evaluate_batches(model, open_dataset(path, encoder=model.encoder))
     assert (found.count, found.accuracy) == (60, 1.0)
-    assert [len(batch) for batch in scan(path, encoder=model.encoder, require_label=False)] == [60]
+    assert [len(batch) for batch in open_dataset(path, encoder=model.encoder, require_label=False)] == [60]

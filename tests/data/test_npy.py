@@ -13,9 +13,9 @@ from numpy.testing import assert_array_equal
 
 import rosenblatt
 from peaks import SCANNED
-from rosenblatt.data import npy, read, scan
-from rosenblatt.data.limits import Limits
 from rosenblatt.errors import DataError
+from rosenblatt.io import npy, open_dataset, read
+from rosenblatt.io.limits import Limits
 
 
 def rows_of(count=60, seed=0):
@@ -35,7 +35,7 @@ def test_any_type_and_order_in_any_cut(tmp_path, monkeypatch, dtype, order, bloc
     monkeypatch.setattr(npy, "_BYTES", block)
     array = np.round(4 * rows_of()).astype(dtype)
     path = saved(tmp_path / "x.npy", np.asarray(array, order=order))
-    reader = scan(path)
+    reader = open_dataset(path)
     found = np.vstack([batch.X.toarray()[:, :3] for batch in reader])
     expected = array[:, :3].astype(np.float64)
     mean = [column.mean for column in reader.encoder.numbers]
@@ -60,32 +60,32 @@ def test_fields_are_columns(tmp_path):
     fields = np.zeros(40, [("size", ">f4"), ("kind", "U4"), ("code", "S3"), ("flag", "?"), ("y", "i2")])
     fields["size"], fields["y"] = np.arange(40), np.arange(40) % 2
     fields["kind"], fields["code"] = np.where(fields["y"], "dög", "cat"), b"ab"
-    reader = scan(saved(tmp_path / "x.npy", fields))
+    reader = open_dataset(saved(tmp_path / "x.npy", fields))
     assert reader.encoder.describe() == "label: y; numbers: size, flag; categories: kind, code"
-    assert scan(tmp_path / "x.npy", label="kind").encoder.label == "kind"
+    assert open_dataset(tmp_path / "x.npy", label="kind").encoder.label == "kind"
     assert read(tmp_path / "x.npy", label="kind").y.tolist()[:2] == ["cat", "dög"]
 
 
 def test_rows_to_predict_need_no_label(tmp_path):
     array = rows_of()
     model = rosenblatt.train(saved(tmp_path / "x.npy", array), "averaged", max_iter=3)
-    reader = scan(saved(tmp_path / "new.npy", array[:, :3]), encoder=model.encoder, require_label=False)
-    assert_array_equal(next(iter(reader)).X.toarray(), next(iter(scan(tmp_path / "x.npy"))).X.toarray())
+    reader = open_dataset(saved(tmp_path / "new.npy", array[:, :3]), encoder=model.encoder, require_label=False)
+    assert_array_equal(next(iter(reader)).X.toarray(), next(iter(open_dataset(tmp_path / "x.npy"))).X.toarray())
     with pytest.raises(DataError, match="has no header and 2 columns, but there are 4 to be read"):
-        list(scan(saved(tmp_path / "two.npy", array[:, :2]), encoder=model.encoder, require_label=False))
+        list(open_dataset(saved(tmp_path / "two.npy", array[:, :2]), encoder=model.encoder, require_label=False))
 
 
 def test_a_nan_is_a_missing_value_and_infinity_an_error(tmp_path):
     array = rows_of()
     array[7, 1] = np.nan
-    reader = scan(saved(tmp_path / "x.npy", array))
+    reader = open_dataset(saved(tmp_path / "x.npy", array))
     assert_array_equal(np.flatnonzero(next(iter(reader)).X.toarray()[:, 4]), [7])
     array[7, 1] = np.inf
     with pytest.raises(DataError, match=r"x\.npy, row 8: column '2' has inf"):
-        scan(saved(tmp_path / "x.npy", array))
+        open_dataset(saved(tmp_path / "x.npy", array))
     array[7, 1], array[9, 3] = 0, np.nan
     with pytest.raises(DataError, match=r"x\.npy, row 10: "):
-        scan(saved(tmp_path / "x.npy", array))
+        open_dataset(saved(tmp_path / "x.npy", array))
 
 
 def packed(array, **options):
@@ -133,7 +133,7 @@ SOUND = packed(rows_of())
 def test_what_is_no_table_is_refused_in_one_sentence(tmp_path, data, sentence):
     (tmp_path / "x.npy").write_bytes(data)
     with pytest.raises(DataError) as caught:
-        scan(tmp_path / "x.npy", limits=Limits(columns=6, line=1024))
+        open_dataset(tmp_path / "x.npy", limits=Limits(columns=6, line=1024))
     assert str(caught.value).startswith(f"{tmp_path}{os.sep}{sentence}")
     assert "\n" not in str(caught.value)
 
@@ -145,14 +145,14 @@ def test_nothing_is_unpickled(tmp_path):
 
     np.save(tmp_path / "x.npy", np.array([[Trap(), 1]], object), allow_pickle=True)
     with pytest.raises(DataError, match="never unpickled"):
-        scan(tmp_path / "x.npy")
+        open_dataset(tmp_path / "x.npy")
     assert not (tmp_path / "sprung").exists()
 
 
 def test_a_file_that_is_cut_while_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(npy, "_BYTES", 1 << 16)
     path = saved(tmp_path / "x.npy", rows_of(60_000))
-    batches = iter(scan(path))
+    batches = iter(open_dataset(path))
     next(batches)
     os.truncate(path, 1_000_000)
     with pytest.raises(DataError, match=r"x\.npy was cut short while it was read"):

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from rosenblatt.data import partfile
-from rosenblatt.data.output import check_outputs, check_writable, write_whole, writing
 from rosenblatt.errors import ModelError, ParameterError
+from rosenblatt.io import atomic as partfile
+from rosenblatt.io.atomic import check_outputs, check_writable, write_atomic, writing
 
 
 def left_in(folder: Path) -> list[str]:
@@ -30,7 +30,7 @@ def left_in(folder: Path) -> list[str]:
 def test_a_new_file_has_the_mode_of_new_files(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        write_whole(tmp_path / "x", b"new")
+        write_atomic(tmp_path / "x", b"new")
     finally:
         os.umask(before)
     assert (tmp_path / "x").read_bytes() == b"new"
@@ -42,7 +42,7 @@ def test_a_new_file_has_the_mode_of_new_files(tmp_path: Path) -> None:
 def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path, mode: int) -> None:
     (tmp_path / "x").write_bytes(b"old")
     (tmp_path / "x").chmod(mode)
-    write_whole(tmp_path / "x", b"new")
+    write_atomic(tmp_path / "x", b"new")
     assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
 
 
@@ -50,7 +50,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path, mode: int) -> No
 def test_a_file_that_is_replaced_keeps_its_owner(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"old")
     os.chown(tmp_path / "x", 1234, 2345)
-    write_whole(tmp_path / "x", b"new")
+    write_atomic(tmp_path / "x", b"new")
     assert ((tmp_path / "x").stat().st_uid, (tmp_path / "x").stat().st_gid) == (1234, 2345)
 
 
@@ -74,16 +74,16 @@ def test_symbolic_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "x").write_bytes(b"old")
     (tmp_path / "link").symlink_to("there/x")
-    write_whole(tmp_path / "link", b"new")
+    write_atomic(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "there" / "x").read_bytes() == b"new"
     (tmp_path / "dangling").symlink_to("there/y")
-    write_whole(tmp_path / "dangling", b"new")
+    write_atomic(tmp_path / "dangling", b"new")
     assert (tmp_path / "there" / "y").read_bytes() == b"new"
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(ModelError, match="its symbolic links lead in a circle"):
-        write_whole(tmp_path / "a", b"new")
+        write_atomic(tmp_path / "a", b"new")
 
 
 def test_a_named_pipe_is_written_through(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_named_pipe_is_written_through(tmp_path: Path) -> None:
     got: list[bytes] = []
     reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
     reader.start()
-    write_whole(tmp_path / "pipe", b"through")
+    write_atomic(tmp_path / "pipe", b"through")
     reader.join()
     assert got == [b"through"]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
@@ -102,7 +102,7 @@ def test_a_named_pipe_is_written_through(tmp_path: Path) -> None:
 def test_standard_output_by_any_name(tmp_path: Path, name: str, into: str) -> None:
     """Also where it is a regular file, with something in it already: replacing or truncating that would lose it."""
     (tmp_path / "link").symlink_to("/dev/stdout")
-    code = f"from rosenblatt.data.output import write_whole; print('a'); write_whole({name!r}, b'b\\n'); print('c')"
+    code = f"from rosenblatt.io.atomic import write_atomic; print('a'); write_atomic({name!r}, b'b\\n'); print('c')"
     command = [sys.executable, "-c", code]
     if into == "pipe":
         found = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout
@@ -117,7 +117,7 @@ def test_standard_output_by_any_name(tmp_path: Path, name: str, into: str) -> No
 
 def test_standard_output_that_takes_only_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    write_whole("-", "größe\n".encode())
+    write_atomic("-", "größe\n".encode())
     assert sys.stdout.getvalue() == "größe\n"  # type: ignore[attr-defined]
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
         ("/dev/full", "No space left on device"),
     ]:
         with pytest.raises(ModelError, match=f"cannot be written: {why}"):
-            write_whole(path, b"x")
+            write_atomic(path, b"x")
     check_writable("-")
     check_writable(tmp_path / "new")
 
@@ -140,7 +140,7 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "x").write_bytes(b"old")
     code = (
-        "import signal, time\nfrom rosenblatt.data.output import writing\n"
+        "import signal, time\nfrom rosenblatt.io.atomic import writing\n"
         "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup would have it ignored
         "with writing('x') as file:\n file.write(b'n' * 100_000)\n print('now', flush=True)\n time.sleep(60)"
     )
@@ -159,23 +159,23 @@ def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path: Path, number: s
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
-        "import time\nfrom rosenblatt.data.output import writing\n"
+        "import time\nfrom rosenblatt.io.atomic import writing\n"
         "with writing('x') as file:\n print('now', flush=True)\n time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"now\n"
     monkeypatch.setattr(partfile, "_STALE_AFTER", -1.0)
-    write_whole(tmp_path / "x", b"new")
+    write_atomic(tmp_path / "x", b"new")
     assert len(left_in(tmp_path)) == 2  # it is being written: nobody's to remove
     process.kill()
     process.wait()
     process.stdout.close()
     time.sleep(0)
-    write_whole(tmp_path / "x", b"newer")
+    write_atomic(tmp_path / "x", b"newer")
     assert left_in(tmp_path) == ["x"]
     (tmp_path / ".y.rosenblatt-0011").write_bytes(b"of another target")
-    write_whole(tmp_path / "x", b"newest")
+    write_atomic(tmp_path / "x", b"newest")
     assert left_in(tmp_path) == [".y.rosenblatt-0011", "x"]
 
 
@@ -229,7 +229,7 @@ def test_whichever_call_fails_the_old_file_or_the_new_one_is_there(
                     warnings.simplefilter("ignore", ResourceWarning)  # a handle that was opened and never handed over
                     patch.setattr(module, name, failing)
                     with contextlib.suppress(ModelError, OSError, KeyboardInterrupt):
-                        write_whole(target, b"new" * 10_000)
+                        write_atomic(target, b"new" * 10_000)
                 found = target.read_bytes() if target.exists() else None
                 assert found in (b"new" * 10_000, b"old" if exists else None), (name, number, after)
                 assert left_in(tmp_path) in (["x"], []), (name, number, after)
@@ -244,7 +244,7 @@ def test_the_open_files_of_another_process_are_not_ours(tmp_path: Path) -> None:
         (tmp_path / "theirs").open("wb") as theirs,
         subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=theirs) as other,
     ):
-        code = "import sys; from rosenblatt.data.output import write_whole; write_whole(sys.argv[1], b'new')"
+        code = "import sys; from rosenblatt.io.atomic import write_atomic; write_atomic(sys.argv[1], b'new')"
         with (tmp_path / "ours").open("wb") as ours:
             subprocess.run([sys.executable, "-c", code, f"/proc/{other.pid}/fd/1"], stdout=ours, check=True)
         other.communicate()

@@ -10,14 +10,13 @@ import tempfile
 import pyarrow as pa
 import pytest
 
-from rosenblatt.data import read, scan
-from rosenblatt.data.dialect import Wishes, guess_dialect
-from rosenblatt.data.finding import Documents, find_sources
-from rosenblatt.data.formats import guess_format
-from rosenblatt.data.limits import Limits
-from rosenblatt.data.separated import iter_separated
-from rosenblatt.data.sources import Source, Spooled
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io import open_dataset, read
+from rosenblatt.io.csv import iter_separated
+from rosenblatt.io.csv_sniffer import ReadOptions, guess_dialect
+from rosenblatt.io.formats import guess_format
+from rosenblatt.io.limits import Limits
+from rosenblatt.io.source import Documents, Source, Spooled, expand_sources
 
 ROWS = b"+1 1:1\n-1 2:1\n"
 
@@ -59,7 +58,7 @@ def test_a_folder_of_documents(tmp_path):
         (tmp_path / label).mkdir()
         for k, text in enumerate(texts):
             (tmp_path / label / str(k)).write_text(text)
-    (source,) = find_sources(tmp_path)
+    (source,) = expand_sources(tmp_path)
     assert isinstance(source, Documents)
     with source.open() as stream:
         assert stream.read() == b"cat\tpurr purr\ndog\twoof\ncat\tmiaow miaow\n"
@@ -116,9 +115,9 @@ def test_the_format_is_found_out(head, expected):
 def test_a_format_that_cannot_be_told(tmp_path):
     (tmp_path / "x").write_text("some words\n")
     with pytest.raises(DataError, match="its format cannot be told from its lines"):
-        scan(tmp_path / "x")
+        open_dataset(tmp_path / "x")
     with pytest.raises(ParameterError, match="format='xml'"):
-        scan(tmp_path / "x", format="xml")
+        open_dataset(tmp_path / "x", format="xml")
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
@@ -126,7 +125,9 @@ def test_pieces_are_whole_records(tmp_path, size):
     text = b'a,b\n1,"x\ny, ""z""\n"\n2,plain\n3,"q"\n' * 5
     (tmp_path / "x.csv").write_bytes(text)
     source = Source(str(tmp_path / "x.csv"))
-    pieces = list(iter_separated(source, lambda head, whole: guess_dialect(head, "x", Wishes(header=False)), size=size))
+    pieces = list(
+        iter_separated(source, lambda head, whole: guess_dialect(head, "x", ReadOptions(header=False)), size=size)
+    )
     assert b"".join(piece.data for piece in pieces) == text
     assert all(piece.data.endswith(b"\n") and piece.data.count(b'"') % 2 == 0 for piece in pieces)
     assert [int(line) for piece in pieces for line in piece.lines] == [
@@ -138,11 +139,11 @@ def test_pieces_are_whole_records(tmp_path, size):
 def test_a_line_without_end_is_refused(tmp_path, format):
     (tmp_path / "x").write_bytes({"csv": b"a,b\n1,", "json": b'[{"a":'}.get(format, b"") + b"1" * 5000)
     with pytest.raises(DataError, match="longer than 1000 bytes"):
-        list(scan(tmp_path / "x", format=format, limits=Limits(line=1000)))
+        list(open_dataset(tmp_path / "x", format=format, limits=Limits(line=1000)))
 
 
 def test_standard_input_is_copied_where_it_is_needed_twice():
-    code = "from rosenblatt.data import read; print(read('-').y.tolist())"
+    code = "from rosenblatt.io import read; print(read('-').y.tolist())"
     done = subprocess.run([sys.executable, "-c", code], input=b"a,b\n1,x\n2,y\n", capture_output=True, check=True)
     assert done.stdout == b"['x', 'y']\n"
 

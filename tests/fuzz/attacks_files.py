@@ -41,8 +41,8 @@ def one_cache_for_two_runs(folder: Path) -> Counts:
 
 def changed_bits_of_a_cache(folder: Path) -> Counts:
     """Every so many bytes of a cache one bit, in one process: the model is the expected one, or it is refused."""
-    from rosenblatt.data import scan
     from rosenblatt.errors import RosenblattError
+    from rosenblatt.io import open_dataset
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.file import save
     from rosenblatt.recipe import make_recipe
@@ -50,7 +50,9 @@ def changed_bits_of_a_cache(folder: Path) -> Counts:
     (folder / "x").write_text("".join(f"{i % 2} {1 + i % 5}:{i * 7 % 11} 9:{i % 10}\n" for i in range(300)))
 
     def train() -> bytes:
-        one = FileRun.begin(scan(folder / "x", format="svmlight"), make_recipe("averaged", max_iter=2), block=64)
+        one = FileRun.begin(
+            open_dataset(folder / "x", format="svmlight"), make_recipe("averaged", max_iter=2), block=64
+        )
         one.run(cache=str(folder / "cache"))
         save(one.model(), folder / "m")
         return (folder / "m").read_bytes()

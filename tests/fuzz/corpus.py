@@ -16,16 +16,16 @@ Door = Callable[[Path], None]
 
 
 def read_table(path: Path) -> None:
-    from rosenblatt.data import scan
+    from rosenblatt.io import open_dataset
 
-    reader = scan(path, skip_bad=bool(path.stat().st_size % 2))
+    reader = open_dataset(path, skip_bad=bool(path.stat().st_size % 2))
     for batch in reader:
         batch.features  # noqa: B018
 
 
 def read_large(path: Path) -> None:
     """An Arrow file whose batches are taken for large ones, and read in blocks."""
-    from rosenblatt.data import arrow
+    from rosenblatt.io import arrow
 
     usual, arrow._BYTES = arrow._BYTES, 256
     try:
@@ -44,12 +44,12 @@ def read_invalid(path: Path) -> None:
 
 
 def predict_table(path: Path) -> None:
-    from rosenblatt.data import scan
-    from rosenblatt.data.columns import Column, ColumnEncoder
+    from rosenblatt.encode.table import Column, ColumnEncoder
+    from rosenblatt.io import open_dataset
 
     kinds: list[Any] = [("a", "number"), ("b", "category"), ("when", "date"), ("note", "text")]
     encoder = ColumnEncoder(tuple(Column(name, kind) for name, kind in kinds), "y", 10)
-    reader = scan(path, encoder=encoder, require_label=False, skip_bad=True)
+    reader = open_dataset(path, encoder=encoder, require_label=False, skip_bad=True)
     reader.gaps, reader.passing = True, ("a",)
     for batch in reader:
         batch.features  # noqa: B018
@@ -154,7 +154,7 @@ def change_leaf(random_: random.Random, value: Any) -> None:
 
 
 def load_cache(path: Path) -> None:
-    from rosenblatt.data.blockstore import BlockStore
+    from rosenblatt.data.row_store import BlockStore
 
     folder = path.parent / f"cache-{os.getpid()}"
     folder.mkdir(exist_ok=True)
@@ -167,7 +167,7 @@ def load_cache(path: Path) -> None:
 
 
 def read_documents(path: Path) -> None:
-    from rosenblatt.data import scan
+    from rosenblatt.io import open_dataset
 
     folder = path.parent / f"documents-{os.getpid()}"
     for label in ("a", "b"):
@@ -175,7 +175,7 @@ def read_documents(path: Path) -> None:
     data = path.read_bytes()
     (folder / "a" / "1").write_bytes(data)
     (folder / "b" / "1").write_bytes(data[::-1])
-    for batch in scan(folder):
+    for batch in open_dataset(folder):
         batch.features  # noqa: B018
 
 
@@ -241,7 +241,7 @@ def compile_export(path: Path) -> None:
     """A model with odd labels and column names, as a C header: a compiler takes it, and gives back the labels."""
     import numpy as np
 
-    from rosenblatt.data.columns import Column, ColumnEncoder
+    from rosenblatt.encode.table import Column, ColumnEncoder
     from rosenblatt.models.export_c import to_c
     from rosenblatt.models.linear import Linear
     from rosenblatt.models.model import Model
@@ -282,9 +282,8 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     import pyarrow.parquet
 
     import rosenblatt
-    from rosenblatt.data import scan
-    from rosenblatt.data.blocks import iter_blocks
-    from rosenblatt.data.blockstore import BlockStore
+    from rosenblatt.data.row_store import BlockStore, iter_blocks
+    from rosenblatt.io import open_dataset
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save
@@ -307,7 +306,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
     models = []
     (folder / "mixed.csv").write_bytes(frame.to_csv(index=False).encode())
-    run = FileRun.begin(scan(folder / "mixed.csv", bits=10), make_recipe("averaged", max_iter=2))
+    run = FileRun.begin(open_dataset(folder / "mixed.csv", bits=10), make_recipe("averaged", max_iter=2))
     run.run()
     save(run.model(), folder / "m")
     MODELS.append(read_container(folder / "m", "model"))
@@ -327,7 +326,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
             models.append((folder / "m").read_bytes())
             MODELS.append(read_container(folder / "m", "model"))
     (folder / "x.svm").write_text("".join(f"{k % 2} {1 + k % 3}:{k}\n" for k in range(50)))
-    reader = scan(folder / "x.svm")
+    reader = open_dataset(folder / "x.svm")
     with BlockStore(folder / "kept") as store:
         for block in iter_blocks(reader, reader.scan_classes(), rows=20):
             store.add(block)
@@ -387,7 +386,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
 def make_checkpoints(folder: Path) -> list[bytes]:
     """Checkpoints of runs over lines and tables, by several learners, at their beginning and in their middle."""
-    from rosenblatt.data import scan
+    from rosenblatt.io import open_dataset
     from rosenblatt.learners.files.checkpoint import save_checkpoint
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
@@ -402,7 +401,7 @@ def make_checkpoints(folder: Path) -> list[bytes]:
 
     for name in ("x.svm", "mixed.csv"):
         for learner in ("perceptron", "averaged", "voted", "pocket", "pa1", "arow"):
-            run = FileRun.begin(scan(folder / name, bits=10), make_recipe(learner, max_iter=2), block=4)
+            run = FileRun.begin(open_dataset(folder / name, bits=10), make_recipe(learner, max_iter=2), block=4)
             keep(run)
             run.run(on_epoch=keep)
     return found

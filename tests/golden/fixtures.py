@@ -21,7 +21,7 @@ from cases.files import own_words
 from cases.kernel import SHAPE, function
 from cases.linear import learner
 from cases.streams import examples
-from cases.tables import write_rows, write_whole
+from cases.tables import write_atomic, write_rows
 
 import rosenblatt
 
@@ -131,7 +131,7 @@ def resumed(name, folder):
 
 def put_in_place(data):
     PLACE.mkdir(exist_ok=True)
-    write_whole(PLACE / data, (FOLDER / data).read_bytes())
+    write_atomic(PLACE / data, (FOLDER / data).read_bytes())
     return PLACE / data
 
 

@@ -25,10 +25,9 @@ from rosenblatt import (
     Perceptron,
     VotedPerceptron,
 )
-from rosenblatt.data import standing
+from rosenblatt.data import table as standing
 from rosenblatt.data import table as tables
-from rosenblatt.data.standing import ColumnSet
-from rosenblatt.data.table import as_table, precision_of
+from rosenblatt.data.table import ColumnSet, as_table, precision_of
 from rosenblatt.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -8,11 +8,10 @@ import pytest
 
 import rosenblatt
 from rosenblatt import textbook
-from rosenblatt.data import read, scan
-from rosenblatt.data.batches import join_batches
-from rosenblatt.data.blocks import iter_blocks, iter_strips
-from rosenblatt.data.blockstore import MEMORY, BlockStore
+from rosenblatt.data.batch import join_batches
+from rosenblatt.data.row_store import MEMORY, BlockStore, iter_blocks, iter_strips
 from rosenblatt.errors import DataError, LabelError, ModelError, ParameterError
+from rosenblatt.io import open_dataset, read
 from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoint
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.models import save
@@ -50,7 +49,7 @@ def begin(reader, learner="averaged", *, block=BLOCK, max_iter=10, **parameters)
 
 
 def run_of(path, learner="averaged", *, chunk=4 << 20, jobs=2, **options):
-    reader = scan(path, format="svmlight", jobs=jobs)
+    reader = open_dataset(path, format="svmlight", jobs=jobs)
     reader.chunk = chunk
     run = begin(reader, learner, **options)
     run.run()
@@ -136,7 +135,7 @@ def test_without_shuffling_the_order_is_that_of_the_file(tmp_path):
 
 def test_blocks_hold_what_they_may_and_end_where_the_rows_say(tmp_path):
     path = write_rows(tmp_path / "x", count=100)
-    reader = scan(path)
+    reader = open_dataset(path)
     whole = read(path)
     for rows, values in ((10, 10**6), (10**6, 40), (7, 40), (1, 1)):
         cuts = []
@@ -161,7 +160,7 @@ def test_a_run_resumed_after_any_group_ends_with_the_same_bits(tmp_path, learner
         saved.append(tmp_path / f"checkpoint{len(saved)}")
         save_checkpoint(run, saved[-1], {"mine": 1})
 
-    run = begin(scan(path, format="svmlight"), learner, **options)
+    run = begin(open_dataset(path, format="svmlight"), learner, **options)
     save_checkpoint(run, tmp_path / "start", {"mine": 1})
     run.run(on_group=on_group, on_epoch=on_group)
     for checkpoint in [tmp_path / "start", *saved]:
@@ -175,7 +174,7 @@ def test_a_cache_is_used_again_and_gives_the_same_bits(tmp_path, monkeypatch):
     path = write_rows(tmp_path / "x")
     expected = bytes_of(run_of(path, block=64), tmp_path / "a")
     for turn in range(2):
-        run = begin(scan(path, format="svmlight"), block=64)
+        run = begin(open_dataset(path, format="svmlight"), block=64)
         if turn == 1:  # nothing is parsed
             monkeypatch.setattr(type(run.reader), "__iter__", None)
         run.run(cache=str(tmp_path / "cache"))
@@ -184,27 +183,27 @@ def test_a_cache_is_used_again_and_gives_the_same_bits(tmp_path, monkeypatch):
 
 def test_a_cache_of_other_data_is_not_used(tmp_path):
     path = write_rows(tmp_path / "x")
-    begin(scan(path, format="svmlight"), block=64).run(cache=str(tmp_path / "cache"))
+    begin(open_dataset(path, format="svmlight"), block=64).run(cache=str(tmp_path / "cache"))
     write_rows(path, seed=1)
     expected = bytes_of(run_of(path, block=64), tmp_path / "a")
-    run = begin(scan(path, format="svmlight"), block=64)
+    run = begin(open_dataset(path, format="svmlight"), block=64)
     run.run(cache=str(tmp_path / "cache"))
     assert bytes_of(run, tmp_path / "b") == expected
 
 
 def test_a_broken_cache_is_refused(tmp_path):
     path = write_rows(tmp_path / "x")
-    begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
+    begin(open_dataset(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
     (blocks,) = (tmp_path / "cache").iterdir()
     data = bytearray(blocks.read_bytes())
     data[100] ^= 1
     blocks.write_bytes(data)
     with pytest.raises(DataError, match="the cache is broken"):
-        begin(scan(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
+        begin(open_dataset(path, format="svmlight")).run(cache=str(tmp_path / "cache"))
 
 
 def test_a_store_counts_what_small_blocks_take(tmp_path):
-    reader = scan(write_rows(tmp_path / "x"))
+    reader = open_dataset(write_rows(tmp_path / "x"))
     with BlockStore(memory=100_000) as store:
         for block in iter_blocks(reader, reader.scan_classes(), rows=1):
             store.add(block)
@@ -213,7 +212,7 @@ def test_a_store_counts_what_small_blocks_take(tmp_path):
 
 def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
     path = write_rows(tmp_path / "x")
-    reader = scan(path)
+    reader = open_dataset(path)
     blocks = list(iter_blocks(reader, reader.scan_classes(), rows=50))
     with BlockStore(memory=8000) as store:
         for block in blocks:
@@ -230,7 +229,7 @@ def test_a_store_holds_some_blocks_in_memory_and_the_others_on_disk(tmp_path):
 @pytest.mark.parametrize("length", [1, 7, 32, 10**6])
 def test_strips_hold_so_many_rows_wherever_the_reader_cuts(tmp_path, length):
     path = write_rows(tmp_path / "x", count=100)
-    reader, whole = scan(path), read(path)
+    reader, whole = open_dataset(path), read(path)
     for chunk in (64, 300, 1 << 20):
         reader.chunk = chunk
         batches = list(iter_strips(reader, reader.scan_classes(), length))
@@ -243,7 +242,7 @@ def test_strips_hold_so_many_rows_wherever_the_reader_cuts(tmp_path, length):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("memory", [0, 3000, MEMORY])  # in the file, some in memory, all in memory
 def test_strips_come_back_in_any_order_from_wherever_they_are(tmp_path, memory, weighted):
-    reader = scan(write_rows(tmp_path / "x"))
+    reader = open_dataset(write_rows(tmp_path / "x"))
     reader.chunk = 1000
     batches = list(iter_strips(reader, reader.scan_classes(), 16))
     if weighted:  # some of the pieces have weights, and others none
@@ -274,11 +273,11 @@ def test_strips_come_back_in_any_order_from_wherever_they_are(tmp_path, memory, 
 
 def test_weights_of_rows_reach_the_learner(tmp_path):
     (tmp_path / "x.vw").write_text("1 2.5 |f a\n-1 |f b\n1 0.5 |f b a\n" * 20)
-    run = begin(scan(tmp_path / "x.vw", bits=10), "perceptron", max_iter=2, block=7)
+    run = begin(open_dataset(tmp_path / "x.vw", bits=10), "perceptron", max_iter=2, block=7)
     run.run()
     rows = read(tmp_path / "x.vw", bits=10)
     assert set(rows.sample_weight) == {2.5, 1.0, 0.5}
-    one = begin(scan(tmp_path / "x.vw", bits=10), "perceptron", max_iter=2, shuffle=False, tol=None)
+    one = begin(open_dataset(tmp_path / "x.vw", bits=10), "perceptron", max_iter=2, shuffle=False, tol=None)
     one.run()
     fitted = rosenblatt.Perceptron(shuffle=False, max_iter=2, tol=None)
     with warnings.catch_warnings():
@@ -333,7 +332,7 @@ def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):
 
 def test_a_checkpoint_of_changed_data_is_refused(tmp_path):
     path = write_rows(tmp_path / "x")
-    save_checkpoint(begin(scan(path, format="svmlight")), tmp_path / "c", {})
+    save_checkpoint(begin(open_dataset(path, format="svmlight")), tmp_path / "c", {})
     write_rows(path, seed=3)
     with pytest.raises(DataError, match="the data has changed since the checkpoint was written"):
         load_checkpoint(tmp_path / "c")
@@ -354,6 +353,6 @@ def test_names_that_come_late_in_large_data_are_kept(tmp_path):
         for k in range(70):
             file.write((b"%+d" % (-1) ** k + filler) * (1_000_000 // len(filler)))
         file.write(b"+1 | rare\n-1 | scarce\n")
-    run = begin(scan(path), "perceptron", max_iter=1, shuffle=False)
+    run = begin(open_dataset(path), "perceptron", max_iter=1, shuffle=False)
     run.run()
     assert {"rare", "scarce"} <= set(run.model().names.values())

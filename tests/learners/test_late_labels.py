@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from rosenblatt.data import scan
-from rosenblatt.data.limits import Limits
 from rosenblatt.errors import LabelError
+from rosenblatt.io import open_dataset
+from rosenblatt.io.limits import Limits
 from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoint
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models import save
@@ -33,7 +33,7 @@ def write(path, labels, form="svmlight", *, rows=400):
 
 def begin(path, form="svmlight", *, known, learner="averaged", **parameters):
     """A run over small chunks, with the classes known or to be seen as they come."""
-    reader = scan(path, format=form, bits=8)
+    reader = open_dataset(path, format=form, bits=8)
     reader.chunk = 512
     if known:
         reader.scan_classes()

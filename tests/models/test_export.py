@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.data import read, scan
 from rosenblatt.errors import ModelError, ParameterError
+from rosenblatt.io import open_dataset, read
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.export import to_json, to_onnx
 from rosenblatt.models.export_c import to_c
@@ -33,7 +33,7 @@ def table(path, classes=3, missing=True):
 
 
 def trained(path, learner="averaged", **options):
-    reader = scan(path)
+    reader = open_dataset(path)
     run = FileRun.begin(reader, make_recipe(learner, max_iter=3, **options))
     run.run()
     return run.model(), reader
@@ -41,7 +41,7 @@ def trained(path, learner="averaged", **options):
 
 def trained_on_products(path, learner="pa1", **options):
     """Of all numbers but the last, and of two columns that say what is missing."""
-    reader = scan(path)
+    reader = open_dataset(path)
     columns = np.array([0, 1, 3, 4])
     products = Products(columns, np.array([0.1, -0.2, 0.0, 0.3]), np.array([1.5, 0.3, 1.0, 0.7]))
     run = FileRun.begin(reader, make_recipe(learner, max_iter=3, **options), products=products)
@@ -283,7 +283,7 @@ int main(void) {
 def test_c_takes_texts(tmp_path, grams, flags):
     lines = [f"{'abc'[k % 3]}\t{text} {k}" for k, text in enumerate(TEXTS * 6)]
     (tmp_path / "texts").write_text("\n".join(lines) + "\n")
-    reader = scan(tmp_path / "texts", format="tabbed", bits=12, grams=grams)
+    reader = open_dataset(tmp_path / "texts", format="tabbed", bits=12, grams=grams)
     run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()
@@ -311,7 +311,7 @@ int main(void) {
 
 def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
     (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3\n-1 |b r s\n" * 4)
-    reader = scan(tmp_path / "x.vw", bits=10)
+    reader = open_dataset(tmp_path / "x.vw", bits=10)
     run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()
@@ -327,7 +327,7 @@ def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
 @pytest.mark.parametrize("terms", [["ab"], ["aa"], ["::"], ["ab", "a:"], ["aab", "b:", "::"], [":::", "ba"]])
 def test_c_multiplies_namespaces_as_the_reader_does(tmp_path, terms):
     (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3 |b s q\n-1 |b r s | y\n" * 4)
-    reader = scan(tmp_path / "x.vw", bits=6, interactions=terms)  # so few columns that products meet
+    reader = open_dataset(tmp_path / "x.vw", bits=6, interactions=terms)  # so few columns that products meet
     run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()
@@ -354,7 +354,7 @@ def test_c_takes_rows_of_a_table_with_categories_and_texts(tmp_path):
             size, rest = line.split(",", 1)
             colour, note, share, kind = rest.rsplit(",", 3)
             writer.writerow([size, colour, note, share, kind])
-    reader = scan(tmp_path / "x.csv", label="kind", bits=10)
+    reader = open_dataset(tmp_path / "x.csv", label="kind", bits=10)
     run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
     run.run()
     model = run.model()

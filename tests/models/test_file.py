@@ -408,11 +408,11 @@ def test_a_file_that_is_cut_while_it_is_used_does_no_harm(tmp_path):
 
 def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("a\tred\nb\tblue\n" * 5)
-    from rosenblatt.data import scan
+    from rosenblatt.io import open_dataset
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.recipe import make_recipe
 
-    run = FileRun.begin(scan(tmp_path / "x", bits=22), make_recipe("perceptron", max_iter=2))
+    run = FileRun.begin(open_dataset(tmp_path / "x", bits=22), make_recipe("perceptron", max_iter=2))
     run.run()
     model = run.model()
     sorted_sizes = []

@@ -17,10 +17,12 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from rosenblatt.data import arrow, scan, several, sources
-from rosenblatt.data.limits import Limits
-from rosenblatt.data.sources import Source, Spooled
+from rosenblatt.encode import lines as several
 from rosenblatt.errors import DataError, LabelError
+from rosenblatt.io import arrow, open_dataset
+from rosenblatt.io import source as sources
+from rosenblatt.io.limits import Limits
+from rosenblatt.io.source import Source, Spooled
 
 
 def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None:
@@ -32,8 +34,8 @@ def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None
     assert (tmp_path / "x.parquet").stat().st_size < 20_000
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
-        "from rosenblatt.data import scan\nfrom rosenblatt.errors import DataError\n"
-        "try: scan(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
+        "from rosenblatt.io import open_dataset\nfrom rosenblatt.errors import DataError\n"
+        "try: open_dataset(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
     )
     words = [sys.executable, "-c", code, tmp_path / "x.parquet"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
@@ -45,9 +47,9 @@ def test_what_is_packed_grows_only_so_far(tmp_path: Path, pack: object, monkeypa
     monkeypatch.setattr(sources, "_FREE", 1 << 20)
     text = b"1 1:1\n0 2:1\n" * 200_000
     (tmp_path / "x.svm.gz").write_bytes(pack(text))  # type: ignore[operator]
-    assert sum(map(len, scan(tmp_path / "x.svm.gz", limits=Limits(expansion=100_000)))) == 400_000
+    assert sum(map(len, open_dataset(tmp_path / "x.svm.gz", limits=Limits(expansion=100_000)))) == 400_000
     with pytest.raises(DataError, match="grows to more than 10 times as much: --limit expansion=N"):
-        list(scan(tmp_path / "x.svm.gz", limits=Limits(expansion=10)))
+        list(open_dataset(tmp_path / "x.svm.gz", limits=Limits(expansion=10)))
 
 
 def test_arrow_batches_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,32 +60,32 @@ def test_arrow_batches_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.Monk
         with pa.ipc.new_file(held, table.schema, options=options) as writer:
             writer.write_table(table)
     with pytest.raises(DataError, match="grows to more than 10 times as much"):
-        scan(tmp_path / "x.feather", limits=Limits(expansion=10))
+        open_dataset(tmp_path / "x.feather", limits=Limits(expansion=10))
 
 
 def test_every_limit_is_held(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text(",".join(f"c{k}" for k in range(50)) + "\n" + ",".join("1" * 50) + "\n")
     with pytest.raises(DataError, match="has 50 columns, and the limit is 20: --limit columns=N"):
-        scan(tmp_path / "wide.csv", limits=Limits(columns=20))
+        open_dataset(tmp_path / "wide.csv", limits=Limits(columns=20))
     (tmp_path / "wide.jsonl").write_text("".join(f'{{"k{k}": 1, "y": 1}}\n' for k in range(50)))
     with pytest.raises(DataError, match="have 51 keys, and the limit is 20: --limit columns=N"):
-        scan(tmp_path / "wide.jsonl", limits=Limits(columns=20))
+        open_dataset(tmp_path / "wide.jsonl", limits=Limits(columns=20))
     pa.parquet.write_table(pa.table({f"c{k}": [1] for k in range(50)}), tmp_path / "wide.parquet")
     with pytest.raises(DataError, match="has 50 columns, and the limit is 20"):
-        scan(tmp_path / "wide.parquet", limits=Limits(columns=20))
+        open_dataset(tmp_path / "wide.parquet", limits=Limits(columns=20))
     (tmp_path / "many.csv").write_text("a,y\n" + "".join(f"1,c{k}\n" for k in range(50)))
     with pytest.raises(LabelError, match="there are more than 20 different labels, such as 'c0': are they classes"):
-        scan(tmp_path / "many.csv", limits=Limits(classes=20))
+        open_dataset(tmp_path / "many.csv", limits=Limits(classes=20))
     (tmp_path / "many.svm").write_text("".join(f"{k} 1:1\n" for k in range(50)))
     with pytest.raises(LabelError, match="there are more than 20 different labels"):
-        scan(tmp_path / "many.svm", limits=Limits(classes=20)).scan_classes()
+        open_dataset(tmp_path / "many.svm", limits=Limits(classes=20)).scan_classes()
     for label in "ab":
         (tmp_path / "docs" / label).mkdir(parents=True)
         (tmp_path / "docs" / label / "1").write_text("word " * 300)
     with pytest.raises(DataError, match="is a document longer than 1000 bytes: --limit line=SIZE"):
-        list(scan(tmp_path / "docs", limits=Limits(line=1000)))
+        list(open_dataset(tmp_path / "docs", limits=Limits(line=1000)))
     with pytest.raises(DataError, match="holds 2 documents, and the limit is 1: --limit documents=N"):
-        scan(tmp_path / "docs", limits=Limits(documents=1))
+        open_dataset(tmp_path / "docs", limits=Limits(documents=1))
     with pytest.raises(DataError, match=r"wide\.csv is longer than 10 bytes: --limit spool=SIZE"):
         Spooled.copy(Source(str(tmp_path / "wide.csv"), Limits(spool=10)))
 
@@ -93,8 +95,8 @@ def test_a_line_that_is_too_long_is_refused_wherever_it_stands(tmp_path: Path, e
     path = tmp_path / "x.svm"
     path.write_text("+1 1:1\n" + "-1 " + " ".join(f"{j}:1" for j in range(1, 300)) + end)
     with pytest.raises(DataError, match=r"x.svm has a line longer than 1000 bytes: --limit line=SIZE"):
-        list(scan(path, format="svmlight", limits=Limits(line=1000)))
-    assert sum(map(len, scan(path, format="svmlight", limits=Limits(line=2000)))) >= 2
+        list(open_dataset(path, format="svmlight", limits=Limits(line=1000)))
+    assert sum(map(len, open_dataset(path, format="svmlight", limits=Limits(line=2000)))) >= 2
 
 
 def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
     data[at + 8 : at + 12] = (2**31 - 1).to_bytes(4, "little")
     (tmp_path / "x.feather").write_bytes(data)
     with pytest.raises(DataError, match=r"is not a sound Feather .* the column 's'"):
-        scan(tmp_path / "x.feather")
+        open_dataset(tmp_path / "x.feather")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_what_is_no_data_is_one_sentence(tmp_path: Path, name: str, content: byt
     (tmp_path / name).write_bytes(content)
     said = ""
     try:
-        assert sum(map(len, scan(tmp_path / name))) <= 1
+        assert sum(map(len, open_dataset(tmp_path / name))) <= 1
     except DataError as error:
         said = str(error)
     assert "\n" not in said
@@ -143,8 +145,8 @@ def test_no_label_is_longer_than_256_bytes(tmp_path: Path, ending: str) -> None:
     else:
         pa.parquet.write_table(table, path)
     with pytest.raises(DataError, match=r"(line 4|row 3|line 3): the label 'y' is longer than 256 bytes"):
-        scan(path)
-    assert len(scan(path, skip_bad=True).scan_classes()) == 2
+        open_dataset(path)
+    assert len(open_dataset(path, skip_bad=True).scan_classes()) == 2
 
 
 def test_lines_with_many_labels_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,29 +154,29 @@ def test_lines_with_many_labels_grow_only_so_far(tmp_path: Path, monkeypatch: py
     many = " ".join(f"__label__{k}" for k in range(1001))
     (tmp_path / "x").write_text(f"__label__a __label__b one\n{many} two\n__label__a three\n")
     with pytest.raises(DataError, match="x, line 2: the line has more than 1,000 labels"):
-        list(scan(tmp_path / "x", format="fasttext"))
-    assert sum(map(len, scan(tmp_path / "x", format="fasttext", skip_bad=True))) == 3
+        list(open_dataset(tmp_path / "x", format="fasttext"))
+    assert sum(map(len, open_dataset(tmp_path / "x", format="fasttext", skip_bad=True))) == 3
     monkeypatch.setattr(several, "_MOST_BYTES", 1000)
     (tmp_path / "x").write_text("__label__a __label__b word\n" * 40)
     with pytest.raises(DataError, match="lines with several labels grow to more than"):
-        list(scan(tmp_path / "x", format="fasttext"))
+        list(open_dataset(tmp_path / "x", format="fasttext"))
 
 
 def test_an_arrow_stream_is_validated_too() -> None:
     offsets = pa.py_buffer(np.array([0, 1, 2**30, 3], np.int32))
     strings = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
     with pytest.raises(DataError, match="the data are no sound Arrow stream: the column 's'"):
-        scan(pa.table({"s": strings, "y": [0, 1, 0]}))
+        open_dataset(pa.table({"s": strings, "y": [0, 1, 0]}))
 
 
 def test_a_size_that_arrow_believes_is_a_sentence(tmp_path: Path) -> None:
     """The first size of a stream says 2 GB, and there is 1 GB."""
     (tmp_path / "x.feather").write_bytes(b"\xff\xff\xff\xff" + (2**31 - 8).to_bytes(4, "little") + b"\0" * 100)
     code = (
-        "import resource, sys\nfrom rosenblatt.data import arrow, scan\nfrom rosenblatt.errors import DataError\n"
+        "import resource, sys\nfrom rosenblatt.io import arrow, open_dataset\nfrom rosenblatt.errors import DataError\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (1 << 30)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used, used))\n"
-        "try: scan(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
+        "try: open_dataset(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
     )
     words = [sys.executable, "-c", code, tmp_path / "x.feather"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})

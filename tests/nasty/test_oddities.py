@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rosenblatt.data import read, scan
-from rosenblatt.data.reader import Reader
 from rosenblatt.errors import DataError
+from rosenblatt.io import open_dataset, read
+from rosenblatt.io.dataset import Dataset
 
 HEADER = "width,height,kind"
 ROWS = [(f"{i}.5", f"{i * 7 % 11}", "ham" if i % 2 else "eggs and spam") for i in range(12)]
@@ -28,11 +28,11 @@ def put(folder: Path, content: str | bytes, name: str = "x.csv") -> Path:
     return path
 
 
-def kinds(reader: Reader) -> dict[str, str]:
+def kinds(reader: Dataset) -> dict[str, str]:
     return {column.name: column.kind for column in reader.encoder.columns}
 
 
-def labels(reader: Reader) -> list[Any]:
+def labels(reader: Dataset) -> list[Any]:
     return [label for batch in reader for label in batch.y.tolist()]
 
 
@@ -53,39 +53,39 @@ ABOVE = {
 @pytest.mark.parametrize("size", [16, 1 << 20])
 def test_lines_above_the_header(tmp_path: Path, name: str, size: int) -> None:
     above, said = ABOVE[name]
-    reader = scan(put(tmp_path, f"{above}{HEADER}\n{BODY}"))
+    reader = open_dataset(put(tmp_path, f"{above}{HEADER}\n{BODY}"))
     assert reader.notes[0] == f"a header, {said}"
     assert kinds(reader) == {"width": "number", "height": "number"}
     reader.chunk = size
     assert labels(reader) == [row[2] for row in ROWS]
     encoder = reader.encoder
-    assert labels(scan(tmp_path / "x.csv", encoder=encoder)) == [row[2] for row in ROWS]
+    assert labels(open_dataset(tmp_path / "x.csv", encoder=encoder)) == [row[2] for row in ROWS]
 
 
 def test_a_line_of_words_above_rows_without_a_header(tmp_path: Path) -> None:
     """As the test half of a well known census table begins."""
-    encoder = scan(put(tmp_path, BODY)).encoder
+    encoder = open_dataset(put(tmp_path, BODY)).encoder
     path = put(tmp_path, f"|1x3 Cross validator\n{BODY}")
     for options in ({}, {"header": False}, {"encoder": encoder}):
-        reader = scan(path, **options)
+        reader = open_dataset(path, **options)
         assert labels(reader) == [row[2] for row in ROWS]
         assert reader.notes[0] == "1 line above passed over, no header: the columns are called 1 to 3"
     with pytest.raises(DataError, match="line 2: it has 3 cells instead of 1"):  # a number may be a row cut short
-        labels(scan(put(tmp_path, f"17\n{BODY}")))
+        labels(open_dataset(put(tmp_path, f"17\n{BODY}")))
 
 
 def test_excels_hint_in_another_country(tmp_path: Path) -> None:
-    reader = scan(put(tmp_path, f"sep=;\r\n{semicolons(HEADER)}\r\n{semicolons(BODY)}".replace("\n", "\r\n")))
+    reader = open_dataset(put(tmp_path, f"sep=;\r\n{semicolons(HEADER)}\r\n{semicolons(BODY)}".replace("\n", "\r\n")))
     assert kinds(reader) == {"width": "number", "height": "number"}
     assert len(labels(reader)) == 12
 
 
 def test_units_below_the_header(tmp_path: Path) -> None:
-    reader = scan(put(tmp_path, f"{HEADER}\ncm,kg,-\n{BODY}"))
+    reader = open_dataset(put(tmp_path, f"{HEADER}\ncm,kg,-\n{BODY}"))
     assert reader.notes[0] == "a header, the line below it passed over, as a second one"
     assert labels(reader) == [row[2] for row in ROWS]
     # What the user says ends the guess.
-    assert len(labels(scan(tmp_path / "x.csv", header=True))) == 13
+    assert len(labels(open_dataset(tmp_path / "x.csv", header=True))) == 13
 
 
 def test_a_frame_with_two_rows_of_names(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_frame_with_two_rows_of_names(tmp_path: Path) -> None:
     frame.columns = pd.MultiIndex.from_tuples([("size", "wide"), ("size", "high")])
     frame["kind", ""] = FRAME["kind"]
     frame.to_csv(tmp_path / "x.csv")
-    reader = scan(tmp_path / "x.csv")
+    reader = open_dataset(tmp_path / "x.csv")
     assert kinds(reader) == {"Unnamed: 0": "drop", "size": "number", "size.1": "number"}
     assert labels(reader) == ["p", "q"] * 6
 
@@ -110,7 +110,7 @@ NO_PREAMBLE = {
 @pytest.mark.parametrize("name", NO_PREAMBLE)
 def test_rows_are_not_passed_over(tmp_path: Path, name: str) -> None:
     text, count = NO_PREAMBLE[name]
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert sum(map(len, reader)) == count
     assert "passed over" not in reader.notes[0]
     assert not any(column.name.startswith("#") for column in reader.encoder.columns)
@@ -118,7 +118,7 @@ def test_rows_are_not_passed_over(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("header", [f"{HEADER},", HEADER])
 def test_a_delimiter_at_the_end_of_each_line(tmp_path: Path, header: str) -> None:
-    reader = scan(put(tmp_path, f"{header}\n" + BODY.replace("\n", ",\n")))
+    reader = open_dataset(put(tmp_path, f"{header}\n" + BODY.replace("\n", ",\n")))
     assert kinds(reader) == {"width": "number", "height": "number", "Unnamed: 3": "drop"}
     assert labels(reader) == [row[2] for row in ROWS]
 
@@ -135,7 +135,7 @@ SPACES = {
 @pytest.mark.parametrize("name", SPACES)
 @pytest.mark.parametrize("ending", [".csv", ".txt", ".data", ""])
 def test_spaces_between_cells(tmp_path: Path, name: str, ending: str) -> None:
-    reader = scan(put(tmp_path, SPACES[name], f"x{ending}"))
+    reader = open_dataset(put(tmp_path, SPACES[name], f"x{ending}"))
     assert "a space between cells" in reader.notes[0]
     assert [kind for kind in kinds(reader).values() if kind != "drop"] == ["number", "number"]
     for size in (20, 1 << 20):
@@ -146,19 +146,19 @@ def test_spaces_between_cells(tmp_path: Path, name: str, ending: str) -> None:
 def test_text_is_no_table_with_spaces(tmp_path: Path) -> None:
     for text in ("one two three\nfour five six\nseven eight nine\n", "win money __label__a\nsee you __label__b\n"):
         with pytest.raises(DataError, match="its format cannot be told"):
-            scan(put(tmp_path, text, "x.txt"))
+            open_dataset(put(tmp_path, text, "x.txt"))
 
 
 def test_tabs_with_line_ends_in_cells_whatever_it_is_called(tmp_path: Path) -> None:
     frame = FRAME.assign(note=[f"one line\nand another of {i}" for i in range(12)])[["a", "note", "kind"]]
     for name in ("x", "x.txt"):
         frame.to_csv(tmp_path / name, sep="\t", index=False)
-        assert kinds(scan(tmp_path / name)) == {"a": "number", "note": "text"}
+        assert kinds(open_dataset(tmp_path / name)) == {"a": "number", "note": "text"}
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_without_a_mark(tmp_path: Path, encoding: str) -> None:
-    assert labels(scan(put(tmp_path, f"{HEADER}\n{BODY}".encode(encoding)))) == [row[2] for row in ROWS]
+    assert labels(open_dataset(put(tmp_path, f"{HEADER}\n{BODY}".encode(encoding)))) == [row[2] for row in ROWS]
 
 
 LABELS = {
@@ -175,7 +175,7 @@ LABELS = {
 @pytest.mark.parametrize("name", LABELS)
 def test_the_label_is_the_last_column_that_can_be_one(tmp_path: Path, name: str) -> None:
     text, label = LABELS[name]
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert reader.encoder.label == label
     assert len(set(labels(reader))) == 2
 
@@ -183,24 +183,24 @@ def test_the_label_is_the_last_column_that_can_be_one(tmp_path: Path, name: str)
 def test_a_column_that_counts_the_rows_is_no_feature(tmp_path: Path) -> None:
     """The irises are sorted by kind, and so their number would tell it."""
     text = "Id,size,Species\n" + "".join(f"{i + 1},{i % 7},{'ab'[i > 10]}\n" for i in range(20))
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert kinds(reader) == {"Id": "drop", "size": "number"}
     assert "Id (it counts the rows)" in reader.encoder.describe()
-    assert kinds(scan(tmp_path / "x.csv", number=["Id"])) == {"Id": "number", "size": "number"}
-    assert kinds(scan(put(tmp_path, text.replace("Id", "time"))))["time"] == "number"
+    assert kinds(open_dataset(tmp_path / "x.csv", number=["Id"])) == {"Id": "number", "size": "number"}
+    assert kinds(open_dataset(put(tmp_path, text.replace("Id", "time"))))["time"] == "number"
 
 
 def test_several_words_for_a_missing_number(tmp_path: Path) -> None:
     words = ["unknown", "-", ".", "N.A.", "missing", "#DIV/0!"]
     text = "a,y\n" + "".join(f"{words[i % 6] if i % 3 == 0 else i},{'pq'[i % 2]}\n" for i in range(18))
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert kinds(reader) == {"a": "number"}
     assert "6 of 18 cells were not, taken as missing" in reader.notes[1]
 
 
 def test_money_with_decimal_commas(tmp_path: Path) -> None:
     text = "p;q;y\n" + "".join(f"{i + 1}.{i:03}.000,50 €;{i},5 %;{'pq'[i % 2]}\n" for i in range(12))
-    assert kinds(scan(put(tmp_path, text))) == {"p": "number", "q": "number"}
+    assert kinds(open_dataset(put(tmp_path, text))) == {"p": "number", "q": "number"}
 
 
 def test_dates_with_points_are_day_month_and_year(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_dates_with_points_are_day_month_and_year(tmp_path: Path) -> None:
 
     usual = read(table("2024-{m:02}-{d:02} 10:30"))
     for written in ("{d:02}.{m:02}.2024 10:30", "{d}.{m}.2024 10:30:00", "{d:02}.{m}.2024, 10:30"):
-        reader = scan(table(written))
+        reader = open_dataset(table(written))
         assert kinds(reader)["day"] == "date"
         found = read(tmp_path / "x.csv")
         assert found.indices.tolist() == usual.indices.tolist()
@@ -221,7 +221,7 @@ def test_dates_with_points_are_day_month_and_year(tmp_path: Path) -> None:
 
 def test_dates_that_are_not_read_are_said(tmp_path: Path) -> None:
     text = "d,y\n" + "".join(f"{i % 3 + 1}/12/2024,{'pq'[i % 2]}\n" for i in range(12))
-    assert "d (dates are read as 2024-12-31, not '1/12/2024')" in scan(put(tmp_path, text)).encoder.describe()
+    assert "d (dates are read as 2024-12-31, not '1/12/2024')" in open_dataset(put(tmp_path, text)).encoder.describe()
 
 
 OBJECTS = [{"user": {"age": i, "at": {"x": i % 3}}, "tags": [1], "kind": "pq"[i % 2]} for i in range(12)]
@@ -235,7 +235,7 @@ def test_objects_within_objects_are_columns(tmp_path: Path, layout: str) -> None
     else:
         text = {"lines": "\n".join(map(json.dumps, OBJECTS)), "array": json.dumps(OBJECTS)}
         path.write_text(text.get(layout, json.dumps({"page": 1, "data": OBJECTS, "more": False})))
-    reader = scan(path)
+    reader = open_dataset(path)
     assert kinds(reader) == {"user.age": "number", "user.at.x": "number", "tags": "drop"}
     assert "tags (it holds lists)" in reader.encoder.describe()
     assert labels(reader) == ["p", "q"] * 6
@@ -246,7 +246,7 @@ def test_objects_within_objects_are_columns(tmp_path: Path, layout: str) -> None
 @pytest.mark.parametrize("orient", ["records", "columns", "index", "split", "table", "values"])
 def test_every_layout_of_pandas_json(tmp_path: Path, orient: Any) -> None:
     FRAME.to_json(tmp_path / "x.json", orient=orient)
-    reader = scan(tmp_path / "x.json")
+    reader = open_dataset(tmp_path / "x.json")
     assert labels(reader) == ["p", "q"] * 6
     assert sorted(kind for kind in kinds(reader).values() if kind != "drop") == ["number", "number"]
 

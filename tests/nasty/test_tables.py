@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 import rosenblatt
-from rosenblatt.data import read, scan
-from rosenblatt.data.conversion import categories, converted
-from rosenblatt.data.reader import Reader
+from rosenblatt.encode.cells import categories, converted
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io import open_dataset, read
+from rosenblatt.io.dataset import Dataset
 
 FRAME = pd.DataFrame({"age": [39, 50, 38, 53], "pay": [1.5, 2.5, 0.5, 4.0], "class": ["low", "high", "low", "high"]})
 
@@ -30,11 +30,11 @@ def put(folder: Path, content: str | bytes, name: str = "x.csv") -> Path:
     return path
 
 
-def kinds(reader: Reader) -> dict[str, str]:
+def kinds(reader: Dataset) -> dict[str, str]:
     return {column.name: column.kind for column in reader.encoder.columns}
 
 
-def raw(reader: Reader) -> list[list[float | None]]:
+def raw(reader: Dataset) -> list[list[float | None]]:
     """The numbers of each row as they stand in the file, None where they are missing."""
     reader.encoder = reader.encoder.plain()
     wide = len(reader.encoder.numbers)
@@ -49,7 +49,7 @@ def raw(reader: Reader) -> list[list[float | None]]:
     return rows
 
 
-def labels(reader: Reader) -> list[Any]:
+def labels(reader: Dataset) -> list[Any]:
     return [label for batch in reader for label in batch.y.tolist()]
 
 
@@ -101,7 +101,7 @@ NO_HEADERS = {
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_is_seen(tmp_path: Path, name: str) -> None:
     text, expected = HEADERS[name]
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert kinds(reader) == expected
     assert sum(map(len, reader)) == len(text.strip().splitlines()) - 1
     assert "a header" in reader.notes[0]
@@ -110,7 +110,7 @@ def test_a_header_is_seen(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", NO_HEADERS)
 def test_no_header_is_seen_where_there_is_none(tmp_path: Path, name: str) -> None:
     text = NO_HEADERS[name]
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert sum(map(len, reader)) == len(text.splitlines())
     assert reader.notes[0] == "no header: the columns are called 1 to 3"
 
@@ -156,7 +156,7 @@ NUMBERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_and_labels_as_people_write_them(tmp_path: Path, name: str) -> None:
     text, numbers, expected = NUMBERS[name]
-    reader = scan(put(tmp_path, text), label="y")
+    reader = open_dataset(put(tmp_path, text), label="y")
     assert labels(reader) == expected
     assert kinds(reader) == {"a": "number", "b": "number"}
     assert raw(reader) == numbers
@@ -166,38 +166,38 @@ def test_what_was_taken_as_missing_is_said(tmp_path: Path) -> None:
     lines = ["age,pay,class"] + [f"{20 + i % 50},{i},{'ab'[i % 2]}" for i in range(1000)]
     for i in range(14):
         lines[1 + 70 * i] = f"unknown,{i},a"
-    reader = scan(put(tmp_path, "\n".join(lines)))
+    reader = open_dataset(put(tmp_path, "\n".join(lines)))
     assert reader.notes[1:] == ["age: a number; 14 of 1,000 cells were not, taken as missing: 'unknown'"]
     assert reader.tally.strange == {"age": {"unknown": 14}}
 
 
 def test_a_guess_can_be_overruled(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,x1,p\n2,7,q\n3,8,p\n4,x2,q\n")
-    assert kinds(scan(path)) == {"a": "number", "b": "category"}
-    assert "--number b?" in scan(path).encoder.describe()
-    reader = scan(path, number=["b"])
+    assert kinds(open_dataset(path)) == {"a": "number", "b": "category"}
+    assert "--number b?" in open_dataset(path).encoder.describe()
+    reader = open_dataset(path, number=["b"])
     assert raw(reader) == [[1, None], [2, 7], [3, 8], [4, None]]
-    assert raw(scan(put(tmp_path, "a,y\n1,p\n-9,q\n3,p\n"), missing=["-9"])) == [[1], [None], [3]]
-    assert raw(scan(put(tmp_path, "a:b:y\n1:2:p\n3:4:q\n"), delimiter=":")) == [[1, 2], [3, 4]]
-    assert raw(scan(put(tmp_path, "a;y\n1,5;p\n3,25;q\n"), decimal=",")) == [[1.5], [3.25]]
+    assert raw(open_dataset(put(tmp_path, "a,y\n1,p\n-9,q\n3,p\n"), missing=["-9"])) == [[1], [None], [3]]
+    assert raw(open_dataset(put(tmp_path, "a:b:y\n1:2:p\n3:4:q\n"), delimiter=":")) == [[1, 2], [3, 4]]
+    assert raw(open_dataset(put(tmp_path, "a;y\n1,5;p\n3,25;q\n"), decimal=",")) == [[1.5], [3.25]]
     for options in ({"delimiter": "::"}, {"decimal": "x"}, {"encoding": "klingon"}, {"number": ["z"]}):
         with pytest.raises(ParameterError):
-            scan(path, **options)  # type: ignore[arg-type]
+            open_dataset(path, **options)  # type: ignore[arg-type]
 
 
 def test_a_column_that_changes_its_mind_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     lines = [f"{i},{i % 2}" for i in range(60_000)] + [f"x{i},{i % 2}" for i in range(60_000)]
     path = put(tmp_path, "code,y\n" + "\n".join(lines))
     with pytest.raises(DataError, match="looked like numbers at first, but 60,000 of 120,000 cells are none, such as"):
-        scan(path)
-    assert kinds(scan(path, category=["code"])) == {"code": "category"}
+        open_dataset(path)
+    assert kinds(open_dataset(path, category=["code"])) == {"code": "category"}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32"])
 def test_encodings(tmp_path: Path, encoding: str) -> None:
     text = "größe,stadt,klasse\n1,Köln,gut\n2,Malmö,schön\n3,Köln,gut\n4,Malmö,schön\n"
     options = {"encoding": encoding} if encoding == "utf-16-le" else {}
-    reader = scan(put(tmp_path, text.encode(encoding)), label="klasse", **options)
+    reader = open_dataset(put(tmp_path, text.encode(encoding)), label="klasse", **options)
     assert kinds(reader) == {"größe": "number", "stadt": "category"}
     assert labels(reader) == ["gut", "schön"] * 2
     assert reader.scan_classes().values.tolist() == ["gut", "schön"]
@@ -207,31 +207,34 @@ def test_a_latin_1_letter_far_down_in_the_file(tmp_path: Path) -> None:
     """Where the file is cut does not matter, nor how much of it was looked at."""
     lines = [f"{i},Oslo,{i % 2}".encode() for i in range(3000)]
     lines[2500] = "2500,Malmö,0".encode("latin-1")
-    reader = scan(put(tmp_path, b"a,b,y\n" + b"\n".join(lines)))
+    reader = open_dataset(put(tmp_path, b"a,b,y\n" + b"\n".join(lines)))
     for chunk in (64, 1000, 1 << 20):
         reader.chunk = chunk
         names = reader.find_names(np.unique(np.concatenate([batch.indices for batch in reader])))
         assert "b=Malmö" in names.values()
     with pytest.raises(DataError, match="the byte 0xf6 is not utf-8"):
-        scan(tmp_path / "x.csv", encoding="utf-8")
+        open_dataset(tmp_path / "x.csv", encoding="utf-8")
 
 
 def test_time_stamps(tmp_path: Path) -> None:
     stamps = ["2020-01-02T10:00:00Z", "2020-01-03T11:30:00+02:00", "2021-05-06 12:00:00.123456789", "2021-05-07"]
     text = "when,x,y\n" + "".join(f"{stamp},{i},{i % 2}\n" for i, stamp in enumerate(stamps))
-    reader = scan(put(tmp_path, text))
+    reader = open_dataset(put(tmp_path, text))
     assert kinds(reader) == {"when": "date", "x": "number"}
     names = reader.find_names(np.unique(np.concatenate([batch.indices for batch in reader]))).values()
     assert {"when.hour=10", "when.hour=11", "when.hour=12", "when.hour=0", "when.year=2021"} <= set(names)
     text = text.replace("2021-05-07", "2021-02-31") + "2021-05-07,4,1\n" * 30
-    assert "when: a date; 1 of 34 cells were not, taken as missing: '2021-02-31'" in scan(put(tmp_path, text)).notes
+    assert (
+        "when: a date; 1 of 34 cells were not, taken as missing: '2021-02-31'"
+        in open_dataset(put(tmp_path, text)).notes
+    )
 
 
 def test_time_stamps_with_a_zone_in_parquet(tmp_path: Path) -> None:
     zone = datetime.timezone(datetime.timedelta(hours=2))
     when = [datetime.datetime(2020, 1, 2, 10, tzinfo=zone), datetime.datetime(2021, 3, 4, 5, tzinfo=zone)]
     pd.DataFrame({"when": when, "y": [0, 1]}).to_parquet(tmp_path / "x.parquet")
-    assert kinds(scan(tmp_path / "x.parquet")) == {"when": "date"}
+    assert kinds(open_dataset(tmp_path / "x.parquet")) == {"when": "date"}
     assert len(read(tmp_path / "x.parquet")) == 2
     by_clock = [moment.replace(tzinfo=None) for moment in when]
     with_zone, without = (converted(pa.array(moments), "when", "date") for moments in (when, by_clock))
@@ -261,7 +264,7 @@ JSON = {
 @pytest.mark.parametrize("size", [7, 1 << 20])
 def test_json_in_any_layout(tmp_path: Path, name: str, size: int) -> None:
     ending, text = JSON[name]
-    reader = scan(put(tmp_path, text, f"x.{ending}" if ending else "x"), label="class")
+    reader = open_dataset(put(tmp_path, text, f"x.{ending}" if ending else "x"), label="class")
     reader.chunk = size
     assert kinds(reader) == {"age": "number", "pay": "number"}
     assert labels(reader) == ["low", "high", "low"]
@@ -276,7 +279,7 @@ def test_a_json_line_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
         {"a": None, "b": None, "y": 1.0, "more": [1, {"deep": 2}]},
         {"a": "unknown", "b": "x", "c": True, "y": 1},
     ]
-    encoder = scan(put(tmp_path, "\n".join(map(json.dumps, rows)), "x.jsonl"), label="y").encoder
+    encoder = open_dataset(put(tmp_path, "\n".join(map(json.dumps, rows)), "x.jsonl"), label="y").encoder
     for each in odd:
         alone = read(put(tmp_path, json.dumps(each), "x.jsonl"), encoder=encoder)
         for at in (0, 3, 6):
@@ -309,10 +312,10 @@ def test_a_bad_json_line_is_one_sentence(tmp_path: Path, line: str, why: str) ->
     good = '{"a": 1, "y": 0}\n{"a": 2, "y": 1}\n'
     path = put(tmp_path, f"{good}{line}\n{good}", "x.jsonl")
     with pytest.raises(DataError, match=rf"x\.jsonl, line 3: .*{why}") as error:
-        scan(path)
+        open_dataset(path)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 300
-    reader = scan(path, skip_bad=True)
+    reader = open_dataset(path, skip_bad=True)
     assert sum(map(len, reader)) == 4
     assert reader.tally.bad == 1
 
@@ -351,7 +354,7 @@ def test_addresses(tmp_path: Path) -> None:
     files = fsspec.filesystem("memory")
     for k in (2, 10, 1):
         files.pipe(f"/nasty/part{k:02}.csv", f"a,b,y\n{k},1,{k % 2}\n".encode())
-    assert raw(scan("memory://nasty/part*.csv")) == [[1, 1], [2, 1], [10, 1]]
+    assert raw(open_dataset("memory://nasty/part*.csv")) == [[1, 1], [2, 1], [10, 1]]
     put(tmp_path, FRAME.to_csv(index=False))
     assert len(read(f"file://{tmp_path}/x.csv")) == 4
     for address, why in (("memory://nasty/none.csv", "no such file"), ("nonsense://x.csv", "cannot be read: ")):
@@ -364,7 +367,7 @@ def test_several_files_with_headers_in_another_order_and_without(tmp_path: Path)
     one = put(tmp_path, "a,b,y\n1,2,p\n3,4,q\n", "1.csv")
     two = put(tmp_path, "y,b,a\np,6,5\n", "2.csv")
     three = put(tmp_path, "7,8,q\n9,10,p\n", "3.csv")
-    assert raw(scan([one, two, three])) == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]
+    assert raw(open_dataset([one, two, three])) == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]
     other = put(tmp_path, "c,d,y\n1,2,p\n", "4.csv")
     with pytest.raises(DataError, match=r"4\.csv: the column 'a' is missing"):
         read([one, other])
@@ -376,12 +379,12 @@ def test_several_files_with_headers_in_another_order_and_without(tmp_path: Path)
 def test_labelled_text_whatever_it_is_called(tmp_path: Path) -> None:
     text = "spam\twin money now\nham\tsee you at noon\nspam\tfree prizes for you\n"
     for name in ("x", "x.tsv", "x.txt", "x.csv", "SMSSpamCollection"):
-        assert scan(put(tmp_path, text, name)).format == "tabbed"
-    assert scan(put(tmp_path, "label\ttext\n" + text, "x.tsv")).format == "tsv"
-    assert scan(put(tmp_path, "__label__spam win\n__label__ham see\n", "x.csv")).format == "fasttext"
-    assert scan(put(tmp_path, "1\t2\n3\t4\n5\t4\n", "x.tsv")).format == "tsv"
+        assert open_dataset(put(tmp_path, text, name)).format == "tabbed"
+    assert open_dataset(put(tmp_path, "label\ttext\n" + text, "x.tsv")).format == "tsv"
+    assert open_dataset(put(tmp_path, "__label__spam win\n__label__ham see\n", "x.csv")).format == "fasttext"
+    assert open_dataset(put(tmp_path, "1\t2\n3\t4\n5\t4\n", "x.tsv")).format == "tsv"
     quoted = "label,text\n" + 'spam,"win, money now"\nham,"see you at noon"\n' * 3
-    reader = scan(put(tmp_path, quoted, "y.csv"))
+    reader = open_dataset(put(tmp_path, quoted, "y.csv"))
     assert kinds(reader) == {"text": "text"}
 
 
@@ -400,7 +403,7 @@ def test_a_stray_line_is_said_with_its_number(tmp_path: Path, name: str, behind:
     path = put(tmp_path, "a,b,y\n" + good * 8 + line + "\n" + good * 2000)
     with pytest.raises(DataError, match=rf"x\.csv, line 18: {why}"):
         read(path)
-    reader = scan(path, skip_bad=True)
+    reader = open_dataset(path, skip_bad=True)
     assert sum(map(len, reader)) == 4016
     assert reader.tally.bad == 1
     assert reader.tally.first_bad[0].endswith(f"line 18: {why}")
@@ -424,7 +427,7 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pyarrow.csv, "read_csv", counted)
-            reader = scan(path, skip_bad=True)
+            reader = open_dataset(path, skip_bad=True)
             assert sum(map(len, reader)) == count
         assert reader.tally.bad == count
         assert asked <= 4 * len(text)
@@ -433,12 +436,12 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
 def test_names_are_said_in_one_line(tmp_path: Path) -> None:
     """Excel puts line breaks into headers."""
     path = put(tmp_path, '"unit\nprice","' + "long " * 100 + '",y\n1,2,p\n3,4,q\n')
-    reader = scan(path)
+    reader = open_dataset(path)
     names = [column.name for column in reader.encoder.columns]
     assert names[0] == "unit price"
     assert len(names[1]) == 200
     with pytest.raises(ParameterError, match="there is no such column; the 3 are unit price, long long") as error:
-        scan(path, label="z")
+        open_dataset(path, label="z")
     assert len(str(error.value)) < 200
 
 

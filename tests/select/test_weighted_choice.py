@@ -13,8 +13,8 @@ from sklearn.metrics import balanced_accuracy_score
 
 from rosenblatt import AROW, AutoPerceptron, AveragedPerceptron, Calibrated, Perceptron, Sweep, cross_validate, engine
 from rosenblatt.data import as_table
+from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.weights import as_counts, effective_rows
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.targets import hold_out
 from rosenblatt.models.linear import Linear

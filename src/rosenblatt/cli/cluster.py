@@ -98,9 +98,9 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
     from rosenblatt.cli.reading import data_options
     from rosenblatt.cli.resume import MORE
     from rosenblatt.cluster.checkpoint import read_about
-    from rosenblatt.data.finding import files_of
-    from rosenblatt.data.output import check_outputs
     from rosenblatt.errors import DataError, ModelError, ParameterError
+    from rosenblatt.io.atomic import check_outputs
+    from rosenblatt.io.source import files_of
     from rosenblatt.recipe.family import make_recipe, parameters_of
 
     known = [word for name, (word, *_) in given_options(args).items() if name not in (*MORE, "resume", "cluster")]
@@ -135,11 +135,11 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
 def _reader(args: argparse.Namespace, data: list[str], model: Any) -> Any:
     """The rows once more, for a report; without one nothing is read, and the client need not have the files."""
     from rosenblatt.cli.reading import data_options
-    from rosenblatt.data.readers import Reader, scan
+    from rosenblatt.io.dataset import Dataset, open_dataset
 
     if not args.report:
-        return Reader(None, "", model.encoder, [])
-    return scan(data, encoder=model.encoder, **data_options(args))
+        return Dataset(None, "", model.encoder, [])
+    return open_dataset(data, encoder=model.encoder, **data_options(args))
 
 
 def _say(trained: Any, facts: dict[str, Any]) -> None:

@@ -37,9 +37,9 @@ def run(args: argparse.Namespace) -> int:
     X, y = read_labelled(args)
     found = compare(X, y, folds=args.folds, random_state=args.seed)
     if args.html:
-        from rosenblatt.data.output import write_whole
+        from rosenblatt.io.atomic import write_atomic
         from rosenblatt.report import render_comparison
 
-        write_whole(args.html, render_comparison(f"{', '.join(args.data)}: classifiers compared", found).encode())
+        write_atomic(args.html, render_comparison(f"{', '.join(args.data)}: classifiers compared", found).encode())
     print(json.dumps(found.as_dict()) if args.json else found)
     return 0

@@ -49,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
         say_bad(reader)
         say_strange(reader)
     if args.report:
-        from rosenblatt.data.output import write_whole
+        from rosenblatt.io.atomic import write_atomic
 
         title = f"{', '.join(args.data)} by {args.model}"
-        write_whole(args.report, render_html(title, result, model).encode())
+        write_atomic(args.report, render_html(title, result, model).encode())
         print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
     print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else render_text(result))
     return 0

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from rosenblatt.data.output import write_whole
+    from rosenblatt.io.atomic import write_atomic
     from rosenblatt.models.export import to_json, to_onnx
     from rosenblatt.models.export_c import to_c
     from rosenblatt.models.file import load
@@ -30,5 +30,5 @@ def run(args: argparse.Namespace) -> int:
         content = to_onnx(model)
     else:
         content = (to_json(model) if args.to == "json" else to_c(model)).encode()
-    write_whole(args.output or "-", content)
+    write_atomic(args.output or "-", content)
     return 0

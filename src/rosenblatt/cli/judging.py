@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def check_judges(args: argparse.Namespace, measures: bool) -> None:
     """Raise, before the data is read, unless there is something to judge by, and something to be judged."""
-    from rosenblatt.data.finding import files_of, find_sources
     from rosenblatt.errors import ParameterError
+    from rosenblatt.io.source import expand_sources, files_of
 
     for name, word in (("valid", "--valid"), ("folds", "--folds")):
         if measures and getattr(args, name):
@@ -26,7 +26,7 @@ def check_judges(args: argparse.Namespace, measures: bool) -> None:
             )
     if not args.valid:
         return
-    find_sources(args.valid)  # which raises for a file that is not there
+    expand_sources(args.valid)  # which raises for a file that is not there
     learned = {os.path.realpath(path) for path in files_of(args.data)}
     both = [path for path in files_of(args.valid) if os.path.realpath(path) in learned]
     if both and not args.quiet:
@@ -43,11 +43,11 @@ def check_valid(args: argparse.Namespace, encoder: Any) -> None:
     from copy import deepcopy
 
     from rosenblatt.cli.reading import data_options
-    from rosenblatt.data.readers import scan
     from rosenblatt.errors import DataError
+    from rosenblatt.io.dataset import open_dataset
 
     # An encoder takes note of what it meets, so this one is a copy.
-    args.valid_rows = scan(args.valid, **data_options(args), encoder=deepcopy(encoder), often=True)
+    args.valid_rows = open_dataset(args.valid, **data_options(args), encoder=deepcopy(encoder), often=True)
     if next(iter(args.valid_rows), None) is None:
         raise DataError(f"--valid {', '.join(args.valid)}: there are no rows")
 
@@ -58,7 +58,7 @@ def judge_by_valid(args: argparse.Namespace, trained: Trained) -> Trained:
         return trained
     from dataclasses import replace
 
-    from rosenblatt.data.tally import Tally
+    from rosenblatt.io.dataset import Tally
     from rosenblatt.training.held import judge_by
 
     reader = replace(args.valid_rows, encoder=trained.model.encoder, tally=Tally())

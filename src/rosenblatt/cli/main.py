@@ -174,8 +174,8 @@ def _check_files(args: argparse.Namespace) -> None:
     redirected = _is_regular(1)
     if not redirected and not any(outputs.values()):
         return
-    from rosenblatt.data.finding import files_of
-    from rosenblatt.data.output import check_outputs, check_writable
+    from rosenblatt.io.atomic import check_outputs, check_writable
+    from rosenblatt.io.source import files_of
 
     inputs: list[str] = []
     for name in _INPUTS:

@@ -27,9 +27,9 @@ def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], 
         found = measure_batches(trained.model, reader).render_text()
         write_page(args.report, facts["model"], f"{facts['verdict']}\n\nOn the training rows themselves: {found}")
     elif args.report:
-        from rosenblatt.data.output import write_whole
+        from rosenblatt.io.atomic import write_atomic
 
-        write_whole(args.report, _page(facts["model"], trained.model, facts, trained.held, reader).encode())
+        write_atomic(args.report, _page(facts["model"], trained.model, facts, trained.held, reader).encode())
     if args.json:
         print(json.dumps(facts, ensure_ascii=False))
 

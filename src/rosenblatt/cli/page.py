@@ -21,6 +21,6 @@ _PAGE = """<!doctype html>
 
 def write_page(path: str, title: str, text: str) -> None:
     """Write a page with a heading and preformatted text."""
-    from rosenblatt.data.output import write_whole
+    from rosenblatt.io.atomic import write_atomic
 
-    write_whole(path, _PAGE.format(title=html.escape(title), text=html.escape(text)).encode("utf-8", "replace"))
+    write_atomic(path, _PAGE.format(title=html.escape(title), text=html.escape(text)).encode("utf-8", "replace"))

@@ -24,7 +24,7 @@ def check_picture(path: str | None, *, also: tuple[str, ...] = ()) -> None:
 
 def save_picture(figure: Any, path: str) -> None:
     """Write a figure in the kind that its ending names."""
-    from rosenblatt.data.output import writing
+    from rosenblatt.io.atomic import writing
 
     with writing(path) as file:
         figure.savefig(file, format=Path(path).suffix.lower().removeprefix(".") or "png")

@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.answers import kind_of, open_writer, with_gaps
     from rosenblatt.cli.reading import open_data, say_bad, say_strange
-    from rosenblatt.data.output import writing
     from rosenblatt.errors import ModelError, ParameterError
+    from rosenblatt.io.atomic import writing
     from rosenblatt.models.file import load
 
     model = load(args.model)
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
 def _predict_on_cluster(args: argparse.Namespace, model: Any) -> int:
     from rosenblatt.cli.answers import kind_of, open_writer
     from rosenblatt.cli.cluster import answers_on_cluster
-    from rosenblatt.data.output import writing
+    from rosenblatt.io.atomic import writing
 
     kind = kind_of(args.output, args.to)
     with writing(args.output or "-") as out:
@@ -111,16 +111,16 @@ def encoder_of(model: Any, args: argparse.Namespace, label: str | None = None) -
     """The model's encoder; for one that was trained on plain rows, the columns of their names or svmlight's."""
     if model.encoder is not None:
         return model.encoder
-    from rosenblatt.data.finding import find_sources
-    from rosenblatt.data.formats import LINE_FORMATS
-    from rosenblatt.data.lines import LineEncoder
-    from rosenblatt.data.readers import format_of
+    from rosenblatt.encode.lines import LineEncoder
     from rosenblatt.errors import ModelError
+    from rosenblatt.io.dataset import format_of
+    from rosenblatt.io.formats import LINE_FORMATS
+    from rosenblatt.io.source import expand_sources
 
-    form = args.format or format_of(find_sources(args.data)[0], args.encoding)
+    form = args.format or format_of(expand_sources(args.data)[0], args.encoding)
     if form in LINE_FORMATS:
         return LineEncoder(form)
-    from rosenblatt.data.columns import Column, ColumnEncoder
+    from rosenblatt.encode.table import Column, ColumnEncoder
 
     names = [model.names.get(j) for j in range(model.features)]
     if None in names:

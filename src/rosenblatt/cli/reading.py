@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-# As in rosenblatt.data.formats and .lines, which take too long to load for --help; tests/cli/test_files.py compares
+# As in rosenblatt.io.formats and .lines, which take too long to load for --help; tests/cli/test_files.py compares
 # them.
 FORMATS = ("svmlight", "vw", "fasttext", "tabbed", "csv", "tsv", "jsonl", "json", "parquet", "feather", "npy")
 GRAMS = ("words", "pairs", "characters")
@@ -78,9 +78,9 @@ def add_column_arguments(parser: argparse.ArgumentParser, *, hashing: bool = Tru
 
 
 def data_options(args: argparse.Namespace) -> dict[str, Any]:
-    """What the arguments say of the data, as options of `scan`."""
-    from rosenblatt.data.limits import Limits
+    """What the arguments say of the data, as options of `open_dataset`."""
     from rosenblatt.errors import ParameterError
+    from rosenblatt.io.limits import Limits
 
     if args.jobs < 1:
         raise ParameterError(f"--jobs {args.jobs}: must be at least 1")
@@ -90,9 +90,9 @@ def data_options(args: argparse.Namespace) -> dict[str, Any]:
 
 def open_data(args: argparse.Namespace, **options: Any) -> Any:
     """The reader of the data that the arguments name."""
-    from rosenblatt.data.readers import scan
+    from rosenblatt.io.dataset import open_dataset
 
-    return scan(args.data, **data_options(args), **options)
+    return open_dataset(args.data, **data_options(args), **options)
 
 
 def open_labelled(args: argparse.Namespace, *, quiet: bool = False) -> Any:

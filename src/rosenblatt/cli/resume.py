@@ -51,9 +51,9 @@ def runner(args: argparse.Namespace, checkpoint: str | None, every: float) -> Ca
 
 def resume(args: argparse.Namespace) -> tuple[Trained, Any]:
     """Go on from a checkpoint, to the end."""
-    from rosenblatt.data.finding import files_of
-    from rosenblatt.data.output import check_outputs
     from rosenblatt.errors import ModelError, ParameterError
+    from rosenblatt.io.atomic import check_outputs
+    from rosenblatt.io.source import files_of
     from rosenblatt.learners.files.checkpoint import load_checkpoint
     from rosenblatt.training.trained import finish, judged_by_folds
 
@@ -82,7 +82,7 @@ def resume(args: argparse.Namespace) -> tuple[Trained, Any]:
 
 def _judges(args: argparse.Namespace) -> dict[str, Any]:
     """What is to judge the model in the end, for the checkpoint: plain values. What comes once cannot judge again."""
-    from rosenblatt.data.sources import Pipe
+    from rosenblatt.io.source import Pipe
 
     once = [path for path in args.valid if path == "-" or (os.path.exists(path) and Pipe.is_one(path))]
     return {

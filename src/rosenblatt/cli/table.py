@@ -30,7 +30,7 @@ def read_table(args: argparse.Namespace) -> tuple[Any, NDArray[Any], list[str]]:
     from dataclasses import replace
 
     from rosenblatt.cli.reading import open_labelled, say_bad
-    from rosenblatt.data.lines import LineEncoder
+    from rosenblatt.encode.lines import LineEncoder
     from rosenblatt.training.rows import Compact, read_rows
 
     reader = open_labelled(args)

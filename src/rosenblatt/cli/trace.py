@@ -158,10 +158,10 @@ def _draw(path: str, steps: Trace) -> None:
 def _write_page(path: str, data: str, steps: Trace, text: str) -> None:
     """With a slider where there is a plane to show, else the steps as text."""
     if len(steps.X[0]) == 2 and len(steps.classes) == 2:
-        from rosenblatt.data.output import write_whole
+        from rosenblatt.io.atomic import write_atomic
         from rosenblatt.plot.animation import render_html
 
-        write_whole(path, render_html(steps, steps.steps, 0.7).encode())
+        write_atomic(path, render_html(steps, steps.steps, 0.7).encode())
     else:
         from rosenblatt.cli.page import write_page
 

@@ -170,8 +170,8 @@ def _of_whom(name: str) -> str:
 def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.cli.bar import waiting
     from rosenblatt.cli.slow import warn_of_classes, warn_of_kernel
-    from rosenblatt.data.readers import check_classes
     from rosenblatt.errors import ParameterError
+    from rosenblatt.io.dataset import check_classes
     from rosenblatt.learners.files.run import BLOCK
     from rosenblatt.training import train_reader
     from rosenblatt.training.trained import learns_as_read

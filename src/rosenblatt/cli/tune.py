@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.bar import waiting
     from rosenblatt.cli.pasted import command_to_paste, recipe_words
     from rosenblatt.cli.reading import open_labelled, say_bad
-    from rosenblatt.data.readers import check_classes
+    from rosenblatt.io.dataset import check_classes
     from rosenblatt.training.tuned import tune_reader
 
     reader = open_labelled(args)

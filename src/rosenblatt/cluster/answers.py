@@ -20,14 +20,14 @@ from rosenblatt.cluster.collections import are_paths, as_columns, computed, is_f
 from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
 from rosenblatt.cluster.run import MOST_LOSSES
 from rosenblatt.cluster.sources import begin_files, over
-from rosenblatt.data.batches import Batch, Classes
+from rosenblatt.data.batch import Classes, RowBatch
 from rosenblatt.data.labels import Labels, encode_labels, places_in
-from rosenblatt.data.lines import LineEncoder
-from rosenblatt.data.reader import Reader
 from rosenblatt.data.table import as_table
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ClusterError, DataError, ParameterError
 from rosenblatt.evaluation.figures import Evaluation
 from rosenblatt.evaluation.sums import MOST_SCORES, MOST_UNKNOWN, Sums
+from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.model import Model, model_of
 
@@ -94,7 +94,7 @@ def iter_parts(
     client: Any,
     source: Any,
     model: Model,
-    function: Callable[[Model, Reader | None, Any], Any],
+    function: Callable[[Model, Dataset | None, Any], Any],
     *,
     n_jobs: int | None = None,
     reading: dict[str, Any] | None = None,
@@ -130,13 +130,13 @@ def iter_parts(
 
 def _parts_of(
     hands: Hands, source: Any, model: Model, reading: dict[str, Any], labelled: bool
-) -> tuple[Reader | None, Sequence[Any]]:
+) -> tuple[Dataset | None, Sequence[Any]]:
     """How parts are read, and handles on them."""
     encoder = model.encoder or LineEncoder("svmlight")
     told = {**reading, "encoder": encoder, "require_label": labelled, "in_order": True}
     if are_paths(source):
         named = [os.fspath(each) for each in ([source] if isinstance(source, (str, os.PathLike)) else source)]
-        reader: Reader = hands.results([hands.submit(begin_files, named, told, None)])[0]
+        reader: Dataset = hands.results([hands.submit(begin_files, named, told, None)])[0]
         return replace(reader, sources=[]), reader.sources
     source = as_columns(source)
     if isinstance(source, list) and len(source) and all(map(is_lazy, source)):
@@ -151,11 +151,11 @@ def _parts_of(
     return None, [hands.submit(pack, *each) for each in zip(*row_blocks(hands, columns), strict=True)]
 
 
-def _frame_reader(model: Model, told: dict[str, Any]) -> Reader | None:
+def _frame_reader(model: Model, told: dict[str, Any]) -> Dataset | None:
     if model.encoder is None:
         return None
     plain = {name: told[name] for name in ("require_label", "skip_bad") if name in told}
-    return Reader(None, "arrow", model.encoder, [], **plain)
+    return Dataset(None, "arrow", model.encoder, [], **plain)
 
 
 def pack(*columns: Any) -> tuple[Any, ...]:
@@ -163,16 +163,16 @@ def pack(*columns: Any) -> tuple[Any, ...]:
     return columns
 
 
-def _batches_of(reader: Reader | None, part: Any) -> Any:
+def _batches_of(reader: Dataset | None, part: Any) -> Any:
     """Rows of a part that is read; None for rows that the caller has made."""
-    if isinstance(part, Batch):
+    if isinstance(part, RowBatch):
         return [part]
     if reader is None or isinstance(part, tuple):
         return None
     return over(reader, part)
 
 
-def _labels_of(model: Model, reader: Reader | None, part: Any) -> NDArray[Any]:
+def _labels_of(model: Model, reader: Dataset | None, part: Any) -> NDArray[Any]:
     batches = _batches_of(reader, part)
     if batches is None:
         X = part[0] if isinstance(part, tuple) else part
@@ -181,7 +181,7 @@ def _labels_of(model: Model, reader: Reader | None, part: Any) -> NDArray[Any]:
     return np.concatenate(found) if found else model.classes[:0]
 
 
-def _sums_of(model: Model, reader: Reader | None, part: Any) -> Sums:
+def _sums_of(model: Model, reader: Dataset | None, part: Any) -> Sums:
     sums, batches = Sums(model), _batches_of(reader, part)
     if batches is None:
         if part[0].shape[0] == 0:
@@ -200,11 +200,11 @@ class Made(Classes):
 
     places: NDArray[np.intp]
 
-    def codes(self, batch: Batch) -> NDArray[np.int32]:
+    def codes(self, batch: RowBatch) -> NDArray[np.int32]:
         return np.append(self.places, -1).astype(np.int32)[batch.codes]
 
 
-def _batch_of(labels: Labels, X: Any, y: Any, sample_weight: Any = None) -> Batch:
+def _batch_of(labels: Labels, X: Any, y: Any, sample_weight: Any = None) -> RowBatch:
     """Rows that the caller has made, as a reader would give them."""
     import scipy.sparse as sp
 
@@ -215,7 +215,7 @@ def _batch_of(labels: Labels, X: Any, y: Any, sample_weight: Any = None) -> Batc
     names = [str(label).encode() for label in labels.classes.tolist()]
     starts, indices = rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
     weights = row_weights(sample_weight, None, labels, more_to_come=True)
-    return Batch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
+    return RowBatch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
 
 
 _ADDED = ["there", "named", "right", "count", "weight", "squares", "unknown", "loss", "brier", "known", "bins"]

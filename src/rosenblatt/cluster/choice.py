@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt.cluster.hands import Hands
 from rosenblatt.cluster.parts import Part
 from rosenblatt.cluster.sources import Opened
-from rosenblatt.data.batches import Batch, Classes, join_batches
+from rosenblatt.data.batch import Classes, RowBatch, join_batches
 from rosenblatt.data.labels import label_values
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.spaces import seed_of
@@ -49,7 +49,7 @@ def choose_on(
         values = [str(label).encode() for label in opened.values.tolist()]
         order = {label: code for code, label in enumerate(values)}
         codes = np.array([order[label] for label in rows.labels], np.int32)[rows.codes]
-        rows = Batch(rows.starts, rows.indices, rows.values, codes, _numbers(len(values)), rows.weights)
+        rows = RowBatch(rows.starts, rows.indices, rows.values, codes, _numbers(len(values)), rows.weights)
         classes = Classes(np.arange(len(values)))
     else:
         classes = opened.classes
@@ -63,7 +63,7 @@ def choose_on(
     return chosen
 
 
-def sample_of(part: Part, step: int, first: int) -> Batch:
+def sample_of(part: Part, step: int, first: int) -> RowBatch:
     """Every `step`-th row of a part, from the `first` on, as a reader gives rows."""
     import scipy.sparse as sp
 
@@ -74,7 +74,7 @@ def sample_of(part: Part, step: int, first: int) -> Batch:
         labels = [str(label).encode() for label in labels.tolist()]
     weights = None if part.weights is None else part.weights[rows]
     starts, indices = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-    return Batch(starts, indices, matrix.data.astype(np.float64), part.codes[rows], labels, weights)
+    return RowBatch(starts, indices, matrix.data.astype(np.float64), part.codes[rows], labels, weights)
 
 
 def _numbers(count: int) -> list[bytes]:

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Batch, join_batches, measures_of
-from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.numbers import Numbers
+from rosenblatt.data.batch import RowBatch, join_batches, measures_of
+from rosenblatt.data.labels import Numbers, encode_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError
 from rosenblatt.learners.targets import row_weights
@@ -50,7 +49,7 @@ class Part:
     numbers: NDArray[np.float64] | None = None  # of each row, where they are learned; there are no labels then
 
     @classmethod
-    def of_batches(cls, batches: Sequence[Batch], *, measures: bool = False) -> Part:
+    def of_batches(cls, batches: Sequence[RowBatch], *, measures: bool = False) -> Part:
         """What a reader gives."""
         if not batches:
             return cls(_no_rows(), np.empty(0, np.int32), [], numbers=np.empty(0) if measures else None)
@@ -113,7 +112,7 @@ def _no_rows() -> Any:
     return as_csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), 0)
 
 
-def _numbers_in(batch: Batch) -> NDArray[np.float64]:
+def _numbers_in(batch: RowBatch) -> NDArray[np.float64]:
     """The number of each row; a reader gives no row without a label to a learner."""
     return measures_of(batch.labels)[batch.codes]
 

@@ -16,9 +16,9 @@ from rosenblatt.cluster.bound import Bound
 from rosenblatt.cluster.hands import Hands
 from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.cluster.sources import Opened
-from rosenblatt.data.lines import LineEncoder
-from rosenblatt.data.reader import Reader
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError
+from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.files.model import MOST_NAMES
@@ -137,7 +137,7 @@ def model_of_run(
     return Model(run.recipe.learner, told, values, (answer,), features, encoder, known, history, curves, kept)
 
 
-def _find_names(hands: Hands, reader: Reader, answer: Any) -> dict[int, str]:
+def _find_names(hands: Hands, reader: Dataset, answer: Any) -> dict[int, str]:
     """The names of the columns that weigh most, as the command finds them: by the first files."""
     if isinstance(answer, Quadratic):
         columns = answer.products.columns
@@ -157,11 +157,11 @@ def _find_names(hands: Hands, reader: Reader, answer: Any) -> dict[int, str]:
     return found
 
 
-def _plain_names(reader: Reader) -> dict[int, str]:
+def _plain_names(reader: Dataset) -> dict[int, str]:
     return {} if isinstance(reader.encoder, LineEncoder) else reader.encoder.plain_names()
 
 
-def names_in(reader: Reader, columns: NDArray[np.intp]) -> dict[int, str]:
+def names_in(reader: Dataset, columns: NDArray[np.intp]) -> dict[int, str]:
     """The names of these columns, as far as the beginning of the data holds them."""
     from rosenblatt.cluster.sources import fetched
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.cluster.parts import Part, as_csr, bytes_of
-from rosenblatt.data.batches import Classes
-from rosenblatt.data.labels import Labels, places_in
-from rosenblatt.data.numbers import PAIR, Numbers
+from rosenblatt.data.batch import Classes
+from rosenblatt.data.labels import PAIR, Labels, Numbers, places_in
 from rosenblatt.data.table import Table
 from rosenblatt.learners.targets import Targets, targets_of
 

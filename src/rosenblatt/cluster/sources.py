@@ -20,19 +20,14 @@ from rosenblatt.cluster.hands import Hands, Threads
 from rosenblatt.cluster.parts import Facts, Part, facts_of
 from rosenblatt.cluster.run import tree
 from rosenblatt.cluster.spans import split_source
-from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.finding import ADDRESS, addresses, find_sources
-from rosenblatt.data.formats import LINE_FORMATS
-from rosenblatt.data.labels import Labels, merge_classes
-from rosenblatt.data.limits import USUAL
-from rosenblatt.data.lines import LineEncoder
-from rosenblatt.data.looking import Look, conclude, look
-from rosenblatt.data.numbers import PAIR
-from rosenblatt.data.reader import Reader
-from rosenblatt.data.readers import check_classes, scan
-from rosenblatt.data.sources import Source, Spooled
-from rosenblatt.data.tally import Tally
+from rosenblatt.data.batch import Classes, RowBatch
+from rosenblatt.data.labels import PAIR, Labels, merge_classes
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError, LabelError, ParameterError
+from rosenblatt.io.dataset import Dataset, Look, Tally, check_classes, conclude, look, open_dataset
+from rosenblatt.io.formats import LINE_FORMATS
+from rosenblatt.io.limits import DEFAULT_LIMITS
+from rosenblatt.io.source import ADDRESS, Source, Spooled, addresses, expand_sources
 from rosenblatt.learners.targets import class_weights
 
 SPAN = 64 << 20  # bytes of a long file that are read as one part, where the number of shards is left open
@@ -46,7 +41,7 @@ class Opened:
     parts: list[Any]  # handles
     facts: list[Facts]
     classes: Any  # Classes of files, or sorted labels
-    reader: Reader | None = None  # of files and frames
+    reader: Dataset | None = None  # of files and frames
     data: dict[str, Any] = field(default_factory=dict)  # how to open it again, for files
 
     @property
@@ -142,7 +137,7 @@ def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | 
     told = dict(reading)
     number = told.get("number", ())
     named = [os.fspath(each) for each in ([data] if isinstance(data, (str, os.PathLike)) else data)]
-    reader: Reader = hands.results([hands.submit(begin_files, named, told, shards)])[0]
+    reader: Dataset = hands.results([hands.submit(begin_files, named, told, shards)])[0]
     if reader.format not in LINE_FORMATS:
         reader = _looked(hands, reader, number, [(look_source, source) for source in reader.sources])
     plain = replace(reader, sources=[])
@@ -150,9 +145,9 @@ def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | 
     return Opened(parts, [], None, reader, {"data": [os.path.abspath(n) if "://" not in n else n for n in named]})
 
 
-def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -> Reader:
+def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -> Dataset:
     """The files that the names stand for, as a worker finds them, and how they are read."""
-    limits = reading.get("limits", USUAL)
+    limits = reading.get("limits", DEFAULT_LIMITS)
     sources: list[Source] = []
     for name in named:
         if ADDRESS.fullmatch(name) and not os.path.exists(name):
@@ -161,11 +156,11 @@ def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -
             encoder = reading.get("encoder")
             documents = isinstance(encoder, LineEncoder) and encoder.documents
             in_order = bool(reading.get("in_order"))
-            sources += find_sources(name, limits, in_order=in_order, as_documents=documents)
+            sources += expand_sources(name, limits, in_order=in_order, as_documents=documents)
     if any(source.live for source in sources):
         raise DataError("standard input cannot be read by several workers: save it to a file first")
     first = sources[0].name if isinstance(sources[0], Address) else named[0]
-    reader = scan(first, look=False, **reading)
+    reader = open_dataset(first, look=False, **reading)
     total = sum(source.size for source in sources)
     size = max(LEAST_SPAN, min(SPAN, -(-total // shards) if shards else SPAN))
     reader.sources = [part for source in sources for part in split_source(source, reader, size)]
@@ -177,14 +172,14 @@ def fetched(source: Source) -> Source:
     return Spooled.download(source.name, source.limits) if isinstance(source, Address) else source
 
 
-def over(reader: Reader, source: Any) -> Reader:
+def over(reader: Dataset, source: Any) -> Dataset:
     """A reader of one part only."""
     if isinstance(source, Source):
         return replace(reader, sources=[fetched(source)], tally=Tally(), dialects={}, notes=[])
     return replace(reader, data=source, tally=Tally(), dialects={}, notes=[])
 
 
-def look_source(reader: Reader, source: Any) -> Look:
+def look_source(reader: Dataset, source: Any) -> Look:
     """A look through a part of a table."""
     return look(over(reader, source))
 
@@ -194,14 +189,14 @@ def join_looks(first: Look, later: Look) -> Look:
     return first.joined(later)
 
 
-def load_source(reader: Reader, source: Any, *, measures: bool = False) -> Part:
+def load_source(reader: Dataset, source: Any, *, measures: bool = False) -> Part:
     """The rows of a part."""
     one = over(reader, source)
     part = Part.of_batches(list(one), measures=measures)
     return replace(part, bad=one.tally.bad, first_bad=tuple(one.tally.first_bad))
 
 
-def _looked(hands: Hands, reader: Reader, number: Sequence[str], pieces: Sequence[tuple[Any, Any]]) -> Reader:
+def _looked(hands: Hands, reader: Dataset, number: Sequence[str], pieces: Sequence[tuple[Any, Any]]) -> Dataset:
     """The reader with means, scales and classes of all pieces."""
     plain = replace(reader, sources=[])
     looks = [hands.submit(function, plain, piece) for function, piece in pieces]
@@ -223,9 +218,9 @@ def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any], m
     return Opened([hands.submit(load, reader, handle) for handle in handles], [], None, reader)
 
 
-def begin_frame(frame: Any, reading: dict[str, Any]) -> Reader | None:
+def begin_frame(frame: Any, reading: dict[str, Any]) -> Dataset | None:
     """How frames like this one are read; None if it has no rows."""
-    return replace(scan(frame, look=False, **reading), data=None, tally=Tally()) if len(frame) else None
+    return replace(open_dataset(frame, look=False, **reading), data=None, tally=Tally()) if len(frame) else None
 
 
 def _open_arrays(hands: Hands, arrays: Sequence[Any], measures: bool) -> Opened:
@@ -238,7 +233,7 @@ def _open_arrays(hands: Hands, arrays: Sequence[Any], measures: bool) -> Opened:
 
 
 def _open_batches(hands: Hands, batches: Sequence[Any], reading: dict[str, Any], measures: bool) -> Opened:
-    """Each gives (X, y), (X, y, weights), a `Batch`, or a frame, and all of them the same."""
+    """Each gives (X, y), (X, y, weights), a `RowBatch`, or a frame, and all of them the same."""
     handles = computed(hands, batches)
     kind = hands.results([hands.submit(kind_of, handles[0])])[0]
     if kind == "frame":
@@ -253,7 +248,7 @@ def kind_of(batch: Any) -> str:
 
 def load_batch(batch: Any, *, measures: bool = False) -> Part:
     """The rows of a delayed batch."""
-    if isinstance(batch, Batch):
+    if isinstance(batch, RowBatch):
         return Part.of_batches([batch], measures=measures)
     if isinstance(batch, (tuple, list)) and len(batch) in (2, 3):
         return Part.of_arrays(*batch, measures=measures)
@@ -264,7 +259,7 @@ def _classes_of(opened: Opened) -> Any:
     labels = [facts.labels for facts in opened.facts if len(facts.labels)]
     if labels and isinstance(labels[0], list):
         different = dict.fromkeys(label for each in labels for label in each)
-        limit = (opened.reader.limits if opened.reader is not None else USUAL).classes
+        limit = (opened.reader.limits if opened.reader is not None else DEFAULT_LIMITS).classes
         if len(different) > limit:
             raise LabelError(f"there are more than {limit:,} different labels: are they classes?")
         return check_classes(Classes.of(list(different)))

@@ -10,12 +10,10 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
-from rosenblatt.data.chunks import read_head
-from rosenblatt.data.encoding import mark_of
-from rosenblatt.data.finding import Documents
-from rosenblatt.data.formats import LINE_FORMATS
-from rosenblatt.data.reader import Reader
-from rosenblatt.data.sources import Source
+from rosenblatt.io.dataset import Dataset
+from rosenblatt.io.formats import LINE_FORMATS
+from rosenblatt.io.source import Documents, Source
+from rosenblatt.io.text import mark_of, read_head
 
 MOST_SPANS = 4096
 
@@ -84,7 +82,7 @@ class _Window(io.RawIOBase):
         super().close()
 
 
-def split_source(source: Source, reader: Reader, size: int) -> list[Source]:
+def split_source(source: Source, reader: Dataset, size: int) -> list[Source]:
     """A source as several of about so many bytes, where it can be cut; else as it is."""
     if isinstance(source, Documents):
         pieces = min(max(1, source.size // size), len(source.files), MOST_SPANS)

@@ -81,7 +81,7 @@ def train(
     mixes : int, optional
         Per epoch; by default 10 for "momentum", else 1.
     reading : dict, optional
-        Options of `rosenblatt.data.scan`, for files and frames.
+        Options of `rosenblatt.io.open_dataset`, for files and frames.
     checkpoint : path, optional
         Where the run is saved after a mix, if `every` seconds have passed since the last time.
     resume : bool, default=False

@@ -1,4 +1,4 @@
-"""From what the user holds to rows and labels that the engine reads. The names load when they are first used."""
+"""Rows and labels as the engine reads them. The names load on first use."""
 
 from __future__ import annotations
 
@@ -6,36 +6,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.data.batches import Batch, Classes
+    from rosenblatt.data.batch import Classes, RowBatch
     from rosenblatt.data.labels import Labels, encode_labels
-    from rosenblatt.data.readers import Reader, iter_batches, read, scan
     from rosenblatt.data.table import Table, as_table
 
 _HOMES = {
-    "Batch": "batches",
-    "Classes": "batches",
+    "Classes": "batch",
     "Labels": "labels",
-    "Reader": "readers",
+    "RowBatch": "batch",
     "Table": "table",
     "as_table": "table",
     "encode_labels": "labels",
-    "iter_batches": "readers",
-    "read": "readers",
-    "scan": "readers",
 }
 
-__all__ = [
-    "Batch",
-    "Classes",
-    "Labels",
-    "Reader",
-    "Table",
-    "as_table",
-    "encode_labels",
-    "iter_batches",
-    "read",
-    "scan",
-]
+__all__ = ["Classes", "Labels", "RowBatch", "Table", "as_table", "encode_labels"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batches import Batch, measures_of
+from rosenblatt.data.batch import RowBatch, measures_of
 from rosenblatt.errors import DataError
 from rosenblatt.models.model import Model
 
@@ -72,7 +72,7 @@ class Distances:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def measure_batches(model: Model, batches: Iterable[Batch]) -> Distances:
+def measure_batches(model: Model, batches: Iterable[RowBatch]) -> Distances:
     """Predict every row of the batches, and measure how far off the predictions are."""
     count, sums, origin = 0, np.zeros(6), None
     for batch in batches:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.several import settle_labels
+from rosenblatt.data.batch import Classes, RowBatch
+from rosenblatt.encode.lines import settle_labels
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.evaluation.figures import Evaluation, plain
 from rosenblatt.models.model import Model
@@ -23,7 +23,7 @@ MOST_UNKNOWN = 1000
 BINS = 10
 
 
-def evaluate_batches(model: Model, batches: Iterable[Batch]) -> Evaluation:
+def evaluate_batches(model: Model, batches: Iterable[RowBatch]) -> Evaluation:
     """Predict every row of the batches and count."""
     sums = Sums(model)
     for batch in batches:
@@ -50,7 +50,7 @@ class Sums:
         self.loss = self.brier = self.known = 0.0
         self.bins = np.zeros((3, BINS))  # weight, confidence, right
 
-    def add(self, model: Model, batch: Batch) -> None:
+    def add(self, model: Model, batch: RowBatch) -> None:
         if batch.of_line is not None:
             batch = _settled(model, batch)
         true = self.classes.codes(batch)
@@ -77,7 +77,7 @@ class Sums:
         if model.calibrator is not None:
             self._add_probabilities(model.predictions(scores).probabilities[known], true, answers, w)
 
-    def _add_strangers(self, batch: Batch, known: NDArray[np.bool_]) -> None:
+    def _add_strangers(self, batch: RowBatch, known: NDArray[np.bool_]) -> None:
         if known.all():
             return
         codes, counts = np.unique(batch.codes[~known], return_counts=True)
@@ -154,7 +154,7 @@ class Sums:
         return float(above @ (np.cumsum(below) - below / 2) / (yes * no))
 
 
-def _settled(model: Model, batch: Batch) -> Batch:
+def _settled(model: Model, batch: RowBatch) -> RowBatch:
     """A row for each line with several labels: an answer is right if it is one of them."""
     answers = model.predictions(model.batch_scores(batch)).codes
     return replace(batch.take(settle_labels(batch, answers, Classes(model.classes).codes(batch))), weights=None)

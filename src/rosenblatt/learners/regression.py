@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from rosenblatt.data.labels import Labels
-from rosenblatt.data.numbers import PAIR, Numbers
+from rosenblatt.data.labels import PAIR, Labels, Numbers
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.passive_aggressive import NamedByLoss, Variant, recipe_by_loss
 from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, label_values
-from rosenblatt.data.numbers import Numbers
+from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.state.arrays import COUNTERS, matrices

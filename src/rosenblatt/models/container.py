@@ -16,9 +16,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.output import check_writable as check_writable
-from rosenblatt.data.output import write_whole as write_whole
 from rosenblatt.errors import ModelError
+from rosenblatt.io.atomic import check_writable as check_writable
+from rosenblatt.io.atomic import write_atomic as write_atomic
 
 VERSION = 1
 MOST_HEADER = 64 << 20  # bytes of JSON
@@ -28,7 +28,7 @@ Tensors = dict[str, NDArray[Any]]
 
 def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, Any], tensors: Tensors) -> None:
     """Write a file, all or nothing."""
-    write_whole(path, pack_container(kind, header, tensors, os.fspath(path)))
+    write_atomic(path, pack_container(kind, header, tensors, os.fspath(path)))
 
 
 def pack_container(kind: str, header: dict[str, Any], tensors: Tensors, name: str) -> bytes:

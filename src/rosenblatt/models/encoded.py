@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.columns import ColumnEncoder
-from rosenblatt.data.readers import scan
+from rosenblatt.encode.table import ColumnEncoder
 from rosenblatt.errors import DataError
+from rosenblatt.io.dataset import open_dataset
 
 
 def encoded_rows(X: Any, encoder: Any, features: int) -> Any:
@@ -21,7 +21,7 @@ def encoded_rows(X: Any, encoder: Any, features: int) -> Any:
     if hasattr(X, "__arrow_c_stream__"):
         import scipy.sparse as sp
 
-        batches = scan(X, encoder=encoder, require_label=False, in_order=True)
+        batches = open_dataset(X, encoder=encoder, require_label=False, in_order=True)
         parts = [batch.matrix(max(features, batch.features))[:, :features] for batch in batches]
         return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, features))
     shape = np.shape(X)

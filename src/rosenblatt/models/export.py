@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.lines import LineEncoder
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import MissingExtraError, ModelError
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import FARTHEST_VALUE

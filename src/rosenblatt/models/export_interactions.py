@@ -1,4 +1,4 @@
-"""The part of a C header that multiplies the features of namespaces, as `rosenblatt.data.interactions` does.
+"""The part of a C header that multiplies the features of namespaces, as `rosenblatt.encode.interactions` does.
 
 Invariant: the products come in the same order, so that their sums are the same to the bit.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rosenblatt.data.interactions import LARGEST, MOST, PRIME
+from rosenblatt.encode.interactions import LARGEST, MOST, PRIME
 
 
 def c_interactions(terms: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.data.lines import LineEncoder
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.models.export_interactions import c_interactions
 from rosenblatt.models.model import Model
 
@@ -43,7 +43,7 @@ def c_names(model: Model, name: str) -> str:
 
 def _cells(encoder: Any, upper: str) -> str:
     """A function that takes a row of a table: its numbers, and its other cells as strings."""
-    from rosenblatt.data.columns import seed_of
+    from rosenblatt.encode.table import seed_of
 
     numbers, used = encoder.numbers, encoder.used
     put = []

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.lines import LineEncoder
-from rosenblatt.data.sources import digest_of
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ModelError
+from rosenblatt.io.source import digest_of
 from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.kept import Kept
@@ -170,7 +170,7 @@ def encoder_from(header: dict[str, Any] | None) -> Any:
         return None
     if header["kind"] == "lines":
         return LineEncoder.from_json(header)
-    from rosenblatt.data.columns import ColumnEncoder
+    from rosenblatt.encode.table import ColumnEncoder
 
     return ColumnEncoder.from_json(header)
 

@@ -52,13 +52,13 @@ def choose_columns(
     Parameters
     ----------
     path
-        A table in any format that `scan` reads.
+        A table in any format that `open_dataset` reads.
     columns
         The names of the columns to draw across and up.
     label
         The name of the column of labels; two to six different ones.
     options
-        Those of `scan`.
+        Those of `open_dataset`.
 
     Raises
     ------
@@ -77,10 +77,10 @@ def choose_columns(
     >>> found.across, found.up, found.label
     ('b', 'a', 'class')
     """
-    from rosenblatt.data.lines import LineEncoder
-    from rosenblatt.data.readers import scan
+    from rosenblatt.encode.lines import LineEncoder
+    from rosenblatt.io.dataset import open_dataset
 
-    reader = scan(path, label=label, **options)
+    reader = open_dataset(path, label=label, **options)
     if isinstance(reader.encoder, LineEncoder):
         raise DataError(f"{path} is in the format {reader.format}, and the page shows tables")
     encoder = reader.encoder

@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from rosenblatt.data.output import write_folder
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io.atomic import write_folder
 from rosenblatt.playground.columns import Columns
 
 FOLDER = Path(__file__).parent

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.output import write_whole, writing
 from rosenblatt.errors import DataError, MissingExtraError, ParameterError
+from rosenblatt.io.atomic import write_atomic, writing
 from rosenblatt.plot.boundary import draw_rows, draw_weights, limits, plane
 from rosenblatt.plot.figure import INK, MISTAKE, new_figure
 from rosenblatt.textbook import Step
@@ -58,7 +58,7 @@ def animate(
         return figure
     suffix = Path(path).suffix.lower()
     if suffix == ".html":
-        write_whole(path, render_html(trace, frames, seconds).encode())
+        write_atomic(path, render_html(trace, frames, seconds).encode())
     elif suffix == ".gif":
         _write_gif(trace, frames, Path(path), seconds)
     else:

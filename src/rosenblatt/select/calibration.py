@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.weights import effective_rows
+from rosenblatt.data.batch import effective_rows
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.probability import CurveName, fit_calibrator

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
+from rosenblatt.data.batch import effective_rows
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.data.weights import effective_rows
 from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import hold_out, targets_of, weight_rows

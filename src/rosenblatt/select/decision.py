@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
+from rosenblatt.data.batch import as_counts
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.data.weights import as_counts
 from rosenblatt.learners.epochs.judge import Epoch, Judge
 from rosenblatt.learners.epochs.run import Outcome, Tally
 from rosenblatt.learners.epochs.threads import count_threads, run_both

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.weights import as_counts
+from rosenblatt.data.batch import as_counts
 from rosenblatt.models.probability import Calibrator, Curve, leads
 from rosenblatt.select.isotonic import rising_steps
 

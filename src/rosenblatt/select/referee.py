@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Labels
-from rosenblatt.data.numbers import Numbers
+from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.run import Orders
 from rosenblatt.learners.fitting import Fitting

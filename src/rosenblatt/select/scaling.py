@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.csr import Csr
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Csr, Table, as_table
 from rosenblatt.models.linear import Linear
 
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import Indicators, Labels
-from rosenblatt.data.numbers import Numbers
+from rosenblatt.data.labels import Indicators, Labels, Numbers
 from rosenblatt.errors import ParameterError
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.probability import Calibrator

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from rosenblatt.data.labels import Labels, one_label_of
-from rosenblatt.data.numbers import Numbers
+from rosenblatt.data.labels import Labels, Numbers, one_label_of
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.spaces import seed_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rosenblatt.data.batches import Batch
-from rosenblatt.data.columns import ColumnEncoder
+from rosenblatt.data.batch import RowBatch
+from rosenblatt.encode.table import ColumnEncoder
 from rosenblatt.errors import DataError
 
 
-def encode(encoder: Any, rows: Sequence[Any]) -> Batch:
+def encode(encoder: Any, rows: Sequence[Any]) -> RowBatch:
     """The features of raw rows: maps of columns for an encoder of tables, texts for one of lines."""
     if isinstance(encoder, ColumnEncoder):
         return _of_columns(encoder, rows)
@@ -27,11 +27,11 @@ def encode(encoder: Any, rows: Sequence[Any]) -> Batch:
         raise DataError(f"row {line - 1}: {why}")
     if len(found.batch) != len(rows):
         raise DataError("a row has no features")
-    batch: Batch = found.batch
+    batch: RowBatch = found.batch
     return batch
 
 
-def _of_columns(encoder: ColumnEncoder, rows: Sequence[Any]) -> Batch:
+def _of_columns(encoder: ColumnEncoder, rows: Sequence[Any]) -> RowBatch:
     import pyarrow as pa
 
     columns: dict[str, list[Any]] = {column.name: [] for column in encoder.used}

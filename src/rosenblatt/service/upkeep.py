@@ -11,8 +11,8 @@ import os
 import sqlite3
 from typing import Any
 
-from rosenblatt.data.output import writing
 from rosenblatt.errors import DataError
+from rosenblatt.io.atomic import writing
 from rosenblatt.models.file import encoder_from
 from rosenblatt.service.connection import connect
 from rosenblatt.service.learning import ENCODER, EXAMPLES, read_entry

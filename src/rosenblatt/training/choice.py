@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rosenblatt.data.batches import Batch, Classes
-    from rosenblatt.data.readers import Reader
+    from rosenblatt.data.batch import Classes, RowBatch
+    from rosenblatt.io.dataset import Dataset
     from rosenblatt.models.probability import Calibrator
     from rosenblatt.models.quadratic import Products
     from rosenblatt.recipe.recipe import Recipe
@@ -55,7 +55,7 @@ class Choice:
 
 
 def choose_learner(
-    reader: Reader, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
+    reader: Dataset, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
 ) -> Choice:
     """`choose`, in a process of its own unless the data are small."""
     limits = Limits(SAMPLE_BYTES, MOST_WEIGHTS)
@@ -70,11 +70,11 @@ def choose_learner(
     return _choose_apart(reader, limits, told)
 
 
-def _choose_apart(reader: Reader, limits: Limits, told: dict[str, Any]) -> Choice:
+def _choose_apart(reader: Dataset, limits: Limits, told: dict[str, Any]) -> Choice:
     from multiprocessing import get_context
 
-    from rosenblatt.data.sources import Source, Spooled
     from rosenblatt.errors import DataError
+    from rosenblatt.io.source import Source, Spooled
 
     sources = [Source(source.path) if isinstance(source, Spooled) else source for source in reader.sources]
     context = get_context("spawn")
@@ -95,7 +95,7 @@ def _choose_apart(reader: Reader, limits: Limits, told: dict[str, Any]) -> Choic
     return found
 
 
-def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> None:
+def _answer(send: Any, reader: Dataset, limits: Limits, told: dict[str, Any]) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits says that it was interrupted
@@ -109,7 +109,13 @@ def _answer(send: Any, reader: Reader, limits: Limits, told: dict[str, Any]) -> 
 
 
 def choose(
-    reader: Reader, limits: Limits, *, products: bool, max_iter: int | None, random_state: int, class_weight: Any = None
+    reader: Dataset,
+    limits: Limits,
+    *,
+    products: bool,
+    max_iter: int | None,
+    random_state: int,
+    class_weight: Any = None,
 ) -> Choice:
     """Choose by rows from all over the data."""
     classes = reader.scan_classes()
@@ -124,7 +130,7 @@ def choose(
 
 
 def choose_by(
-    rows: Batch,
+    rows: RowBatch,
     step: int,
     classes: Classes,
     features: int | None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from rosenblatt.data.batches import Classes
+from rosenblatt.data.batch import Classes
 from rosenblatt.data.labels import merge_classes
-from rosenblatt.data.readers import Reader
 from rosenblatt.errors import ModelError
+from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.run import BLOCK, FileRun
@@ -21,7 +21,7 @@ from rosenblatt.training.weights import count_class_weights
 
 def go_on(
     model: Model,
-    reader: Reader,
+    reader: Dataset,
     *,
     max_iter: int = 1,
     shuffle: bool = False,

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.csr import Csr
+from rosenblatt.data.batch import Classes, RowBatch
 from rosenblatt.data.labels import Labels
-from rosenblatt.data.readers import Reader
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Csr, Table, as_table
 from rosenblatt.errors import DataError
 from rosenblatt.evaluation import Evaluation, evaluate_batches, interval_of
+from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.fitting import prepare_recipe
 from rosenblatt.learners.learned import Reading
@@ -66,7 +65,7 @@ class Held:
         return plain | ({} if self.found is None else {"figures": self.found.to_json()})
 
 
-def judge_by(model: Model, reader: Reader, name: str) -> tuple[Held, Calibrator]:
+def judge_by(model: Model, reader: Dataset, name: str) -> tuple[Held, Calibrator]:
     """The model on rows of their own, and the probabilities that they give it."""
     found = evaluate_batches(model, reader)
     held = Held.of(found, f"the {found.count:,} rows of {name}")
@@ -80,7 +79,7 @@ def judge_by(model: Model, reader: Reader, name: str) -> tuple[Held, Calibrator]
     return held, Calibration("auto", judged, len(classes)).calibrator
 
 
-def check_fold_count(reader: Reader, folds: int) -> None:
+def check_fold_count(reader: Dataset, folds: int) -> None:
     """Raise, before anything is learned, if there are fewer rows than folds; only their beginning is read."""
     count, batches = 0, iter(reader)
     while count < folds:
@@ -91,7 +90,7 @@ def check_fold_count(reader: Reader, folds: int) -> None:
 
 
 def judge_by_folds(
-    reader: Reader, recipe: Recipe, folds: int, *, scale: Floats | None = None, products: Products | None = None
+    reader: Dataset, recipe: Recipe, folds: int, *, scale: Floats | None = None, products: Products | None = None
 ) -> tuple[Held, Calibrator]:
     """Each row by what was learned from the other folds, and the probabilities that these scores give."""
     rows, classes = read_rows(reader), reader.scan_classes()
@@ -130,7 +129,7 @@ def answer_fold(
 
 
 def _prepared(
-    rows: Batch, features: int | None, recipe: Recipe, scale: Floats | None, products: Products | None
+    rows: RowBatch, features: int | None, recipe: Recipe, scale: Floats | None, products: Products | None
 ) -> Table:
     """The rows as the learner meets them."""
     compact = Compact.of(rows, features)
@@ -159,7 +158,7 @@ class _Known:
     measures: bool = False
     several: bool = False
 
-    def batch_scores(self, batch: Batch) -> Floats:
+    def batch_scores(self, batch: RowBatch) -> Floats:
         return self.scores
 
     def predictions(self, scores: Floats) -> Predictions:

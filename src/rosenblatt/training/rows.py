@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.csr import Csr
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.table import Csr, Table, as_table
 
 if TYPE_CHECKING:
-    from rosenblatt.data.batches import Batch
-    from rosenblatt.data.readers import Reader
+    from rosenblatt.data.batch import RowBatch
+    from rosenblatt.io.dataset import Dataset
 
 MOST_BYTES = 2 << 30
 DENSE = 1 << 20  # values of rows that are held as an array for a kernel
 
 
-def read_rows(reader: Reader) -> Batch:
+def read_rows(reader: Dataset) -> RowBatch:
     """All rows as one batch, or a sentence where they are too many."""
-    from rosenblatt.data.batches import join_batches
+    from rosenblatt.data.batch import join_batches
     from rosenblatt.errors import DataError
 
     batches, size = [], 0
@@ -41,12 +40,12 @@ def read_rows(reader: Reader) -> Batch:
     return join_batches(batches)
 
 
-def sample_rows(reader: Reader, most: int) -> tuple[Batch, int]:
+def sample_rows(reader: Dataset, most: int) -> tuple[RowBatch, int]:
     """Every k-th row, and k: the smallest power of 2 for which they take no more than `most` bytes."""
-    from rosenblatt.data.batches import join_batches
+    from rosenblatt.data.batch import join_batches
     from rosenblatt.errors import DataError
 
-    kept: list[Batch] = []
+    kept: list[RowBatch] = []
     step, seen, size = 1, 0, 0
     for batch in reader:
         kept.append(_every(batch, step, -seen % step))
@@ -70,7 +69,7 @@ class Compact:
     features: int  # of all columns
 
     @classmethod
-    def of(cls, batch: Batch, features: int | None = None, *, dense: bool = True) -> Compact:
+    def of(cls, batch: RowBatch, features: int | None = None, *, dense: bool = True) -> Compact:
         features = max(features or 0, batch.features, 1)
         used = np.zeros(features, bool)
         used[batch.indices] = True
@@ -93,13 +92,13 @@ class Compact:
         return self.X.table() if isinstance(self.X, Csr) else as_table(self.X)
 
 
-def _every(batch: Batch, step: int, first: int) -> Batch:
+def _every(batch: RowBatch, step: int, first: int) -> RowBatch:
     """Row `first` and every `step`-th after it."""
     if step == 1 and first == 0:
         return batch
     return batch.take(np.arange(first, len(batch), step))
 
 
-def _bytes(batch: Batch) -> int:
+def _bytes(batch: RowBatch) -> int:
     """Of the values and indices, and 16 a row: the same however the rows are cut into batches."""
     return 12 * len(batch.values) + 16 * len(batch)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.data.batches import Batch, Measures
+from rosenblatt.data.batch import Measures, RowBatch
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.readers import Reader, scan
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
+from rosenblatt.io.dataset import Dataset, open_dataset
 from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_recipe
@@ -88,8 +88,8 @@ def train(
     Parameters
     ----------
     data : path, list of paths, or frame
-        As for `rosenblatt.data.scan`: svmlight, VW, labelled text, CSV, JSON lines, Parquet, Feather, .npy, compressed
-        or not; globs and folders; or a pandas, Polars, DuckDB or pyarrow frame.
+        As for `rosenblatt.io.open_dataset`: svmlight, VW, labelled text, CSV, JSON lines, Parquet, Feather, .npy,
+        compressed or not; globs and folders; or a pandas, Polars, DuckDB or pyarrow frame.
     recipe : Recipe, estimator or str, default="auto"
         How to learn: a recipe, an estimator that has not learned, or a name of the command ("averaged", "pa1", ...).
         "auto" tries several learners on some of the rows and takes the best.
@@ -100,7 +100,7 @@ def train(
     cache : path, optional
         A folder where the parsed data is kept for later runs.
     reading : dict, optional
-        Options of `rosenblatt.data.scan`, such as ``{"label": "late"}``.
+        Options of `rosenblatt.io.open_dataset`, such as ``{"label": "late"}``.
     **parameters
         Parameters of the learner, where `recipe` is a name; `max_iter` and `random_state` for "auto" too.
 
@@ -117,12 +117,12 @@ def train(
     >>> rosenblatt.train(path, "averaged", max_iter=3).predict([[0.0, 5.0, 0.0]]).tolist()
     [1]
     """
-    reader = scan(data, **(reading or {}))
+    reader = open_dataset(data, **(reading or {}))
     return train_reader(reader, recipe, products=products, block=block, cache=cache, **parameters).model
 
 
 def train_reader(
-    reader: Reader,
+    reader: Dataset,
     recipe: Any = "auto",
     *,
     products: bool = True,
@@ -177,7 +177,7 @@ def learns_as_read(recipe: Recipe) -> bool:
 
 
 def judged_by_folds(
-    trained: Trained, reader: Reader, folds: int, run: FileRun | None = None, *, balanced: bool = False
+    trained: Trained, reader: Dataset, folds: int, run: FileRun | None = None, *, balanced: bool = False
 ) -> Trained:
     """With the accuracy and the probabilities of folds, if they are asked for.
 
@@ -216,7 +216,7 @@ def finish(
 
 
 def _chosen(
-    reader: Reader,
+    reader: Dataset,
     products: bool,
     block: int,
     on_choice: Callable[[str], None],
@@ -235,7 +235,7 @@ def _chosen(
     return FileRun.begin(reader, chosen.recipe, block=block, class_weights=weights, **how), chosen
 
 
-def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
+def _in_memory(reader: Dataset, recipe: Recipe) -> Trained:
     """As the Python class of the learner does it, with all rows in memory."""
     rows = read_rows(reader)
     if recipe.measures:
@@ -265,14 +265,14 @@ def _in_memory(reader: Reader, recipe: Recipe) -> Trained:
     return Trained(model, recipe, len(rows), history, reason)
 
 
-def _table(rows: Batch, features: int, recipe: Recipe) -> Table:
+def _table(rows: RowBatch, features: int, recipe: Recipe) -> Table:
     """The rows for a learner; those of a kernel are arrays where they are small."""
     if space_of(recipe) is LINEAR:
         return rows.table(features)
     return as_table(rows.csr(features).dense() if len(rows) * features <= DENSE else rows.matrix(features))
 
 
-def _of_numbers(reader: Reader, recipe: Recipe, rows: Batch) -> Trained:
+def _of_numbers(reader: Dataset, recipe: Recipe, rows: RowBatch) -> Trained:
     """By the Python class of a learner of numbers."""
     from rosenblatt import learners
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Labels
-from rosenblatt.data.readers import Reader
+from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.recipe.family import make_recipe
@@ -42,7 +42,7 @@ class Tried(FoldScores):
         return self.percent()
 
 
-def tune_reader(reader: Reader, *, folds: int = 5, random_state: int = 0) -> list[Tried]:
+def tune_reader(reader: Dataset, *, folds: int = 5, random_state: int = 0) -> list[Tried]:
     """The recipes of a grid with their accuracies, the best first, of equals the first in the grid."""
     rows, classes = read_rows(reader), reader.scan_classes()
     labels = Labels(classes.values, classes.codes(rows))

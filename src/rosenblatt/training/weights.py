@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Classes
+from rosenblatt.data.batch import Classes
 from rosenblatt.data.labels import Labels
-from rosenblatt.data.readers import Reader, check_classes
 from rosenblatt.errors import ParameterError
+from rosenblatt.io.dataset import Dataset, check_classes
 from rosenblatt.learners.targets import class_weights
 
 
-def count_class_weights(reader: Reader, class_weight: Any, known: Any = None) -> NDArray[np.float64]:
+def count_class_weights(reader: Dataset, class_weight: Any, known: Any = None) -> NDArray[np.float64]:
     """One weight per class, of the data or of those that are known; for 'balanced', by one more reading of the data."""
     classes = check_classes(reader.scan_classes()) if known is None else Classes(known)
     counts = np.zeros(len(classes))

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batches import Classes, Measures
-from rosenblatt.data.limits import Limits
-from rosenblatt.data.readers import scan
-from rosenblatt.data.sources import Spooled
+from rosenblatt.data.batch import Classes, Measures
 from rosenblatt.errors import DataError, ModelError
+from rosenblatt.io.dataset import open_dataset
+from rosenblatt.io.limits import Limits
+from rosenblatt.io.source import Spooled
 from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.parts import Progress, with_class_weights
@@ -109,7 +109,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
     header, tensors = read_container(path, "checkpoint")
     try:
         check_header(header)
-        reader = scan(
+        reader = open_dataset(
             header["data"],
             format=header["format"],
             encoder=encoder_from(header["encoder"]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.lines import LineEncoder
+from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.learners.files.parts import scale_of
 from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.models.linear import Linear

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import UNLIMITED, VALUES, Group, iter_strips
-from rosenblatt.data.blockstore import BlockStore
-from rosenblatt.data.labels import Labels
-from rosenblatt.data.numbers import Numbers
-from rosenblatt.data.readers import Reader
+from rosenblatt.data.batch import Classes, RowBatch
+from rosenblatt.data.labels import Labels, Numbers
+from rosenblatt.data.row_store import UNLIMITED, VALUES, BlockStore, Group, iter_strips
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.quadratic import Products, count_terms
@@ -52,7 +50,7 @@ class Ready:
     group: Group
 
 
-def store_strips(store: BlockStore, reader: Reader, classes: Classes, block: int) -> Iterator[Batch]:
+def store_strips(store: BlockStore, reader: Dataset, classes: Classes, block: int) -> Iterator[RowBatch]:
     """Store all rows as the strips of a shuffled epoch; they are handed on as they come."""
     length = engine.strips_of(UNLIMITED, block)[0]
     for strips in iter_strips(reader, classes, length):
@@ -83,7 +81,9 @@ def check_room(rows: int, features: int) -> None:
         )
 
 
-def asked_by(rows: Batch, classes: NDArray[Any], recipe: Recipe, class_weights: NDArray[np.float64] | None) -> Targets:
+def asked_by(
+    rows: RowBatch, classes: NDArray[Any], recipe: Recipe, class_weights: NDArray[np.float64] | None
+) -> Targets:
     """What the rows ask for, with their weights and those of their classes."""
     labels = Labels(classes, rows.codes)
     if isinstance(recipe, PassiveAggressiveRegressionRecipe):
@@ -116,7 +116,7 @@ def new_state(recipe: Recipe, classes: int, features: int, products: Products | 
     return State.of(recipe, weights, np.zeros(rows), engine.seed_generator(recipe.random_state))
 
 
-def fingerprint_of(reader: Reader, classes: NDArray[Any], block: int, *, shuffle: bool) -> str:
+def fingerprint_of(reader: Dataset, classes: NDArray[Any], block: int, *, shuffle: bool) -> str:
     """What stored blocks depend on: the data, how they are read, and how they are cut."""
     made_of = [
         [source.stamp for source in reader.sources],

@@ -19,11 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batches import Batch, Classes
-from rosenblatt.data.blocks import GROUP, ROWS, UNLIMITED, VALUES, Group, UnknownLabelError, iter_blocks
-from rosenblatt.data.blockstore import MEMORY, BlockStore
-from rosenblatt.data.readers import Reader, check_classes
+from rosenblatt.data.batch import Classes, RowBatch
+from rosenblatt.data.row_store import (
+    GROUP,
+    MEMORY,
+    ROWS,
+    UNLIMITED,
+    VALUES,
+    BlockStore,
+    Group,
+    UnknownLabelError,
+    iter_blocks,
+)
 from rosenblatt.errors import DataError
+from rosenblatt.io.dataset import Dataset, check_classes
 from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Tally
 from rosenblatt.learners.files.model import model_of
@@ -58,7 +67,7 @@ AT_ONCE = 16  # windows learned in memory between two looks at the clock
 class FileRun:
     """A run over data, from the first block to the stop; all of it but the data can be saved and taken up again."""
 
-    reader: Reader
+    reader: Dataset
     recipe: Recipe
     classes: Classes
     state: State
@@ -80,7 +89,7 @@ class FileRun:
     @classmethod
     def begin(
         cls,
-        reader: Reader,
+        reader: Dataset,
         recipe: Recipe,
         *,
         block: int = BLOCK,
@@ -253,7 +262,7 @@ class FileRun:
         """Columns enough for what is learned: those of the state, or those that are multiplied."""
         return self.state.features if self.products is None else max(self.features, int(self.products.columns[-1]) + 1)
 
-    def _targets(self, rows: Batch) -> Targets:
+    def _targets(self, rows: RowBatch) -> Targets:
         return asked_by(rows, self.classes.values, self.recipe, self.class_weights)
 
     def _widen(self, needed: int) -> None:
@@ -284,14 +293,14 @@ class FileRun:
         groups = store.iter_groups(cuts) if filled else self._read_groups(store, keep=False)
         return sum(self._mistakes_of(self._scaled(group.rows)) for group in groups)
 
-    def _mistakes_of(self, rows: Batch) -> float:
+    def _mistakes_of(self, rows: RowBatch) -> float:
         targets, table = self._targets(rows), rows.table(self._width)
         if self.products is None:
             return self.state.count_mistakes(table, targets)
         parts = self.products.iter_terms(table)
         return sum(self.state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
 
-    def _scaled(self, rows: Batch) -> Batch:
+    def _scaled(self, rows: RowBatch) -> RowBatch:
         if self.scale is None:
             return rows
         return replace(rows, values=rows.values / scale_of(self.scale, rows.features)[rows.indices])

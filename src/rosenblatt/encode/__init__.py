@@ -1,0 +1,1 @@
+"""Cells, columns and lines to rows of features."""
