@@ -28,7 +28,7 @@ def render(folder: Path, page: Path, scripts: list[Path]) -> str:
     pictures.mkdir(exist_ok=True)
     quick = any(result["about"]["quick"] for _, result in results)
     readme = "../README.md" if quick else "README.md"
-    parts = [HEADER.format(command="make bench-quick" if quick else "make bench", readme=readme)]
+    parts = [HEADER.format(command="benchmarks/run.py --quick" if quick else "make bench", readme=readme)]
     parts += render_machines([(script.stem, result["about"]) for script, result in results])
     for script, result in results:
         title, text = describe(script)

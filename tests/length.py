@@ -1,4 +1,4 @@
-"""How far a test goes: `make test` runs the short form of what `make proofs` runs at its full length.
+"""How far a test goes: `make test` runs the short form of what `make test-all` runs at its full length.
 
 A test that has both forms is marked `long`, or `hypothesis`, which Hypothesis does by itself. What has no short form is
 marked `slow`, and `make test` leaves it out.

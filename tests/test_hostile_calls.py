@@ -10,7 +10,7 @@ import pytest
 
 from length import up_to
 
-HERE = Path(__file__).parent / "fuzz"
+HERE = Path(__file__).parents[1] / "tools" / "fuzz"
 CODE = """
 import collections, random, resource, sys
 sys.path.insert(0, sys.argv[1])

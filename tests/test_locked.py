@@ -1,4 +1,4 @@
-"""The lock files name a version and hashes for everything that the tests need, and no place where it is fetched."""
+"""requirements.lock names a version and hashes for everything in pyproject.toml, and no place where it is fetched."""
 
 from __future__ import annotations
 
@@ -6,60 +6,38 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LOCK = (ROOT / "requirements.lock").read_text()
 
 
-def locked(name: str) -> dict[str, tuple[Version, list[str]]]:
-    text = (ROOT / "requirements" / name).read_text().replace("\\\n", " ")
-    found = {}
-    for line in text.splitlines():
+def locked(text: str) -> dict[str, list[tuple[Version, list[str]]]]:
+    found: dict[str, list[tuple[Version, list[str]]]] = {}
+    for line in text.replace("\\\n", " ").splitlines():
         if match := re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line):
             hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", line)
-            found[match[1].lower()] = (Version(match[2]), hashes)
+            found.setdefault(match[1].lower(), []).append((Version(match[2]), hashes))
     return found
 
 
-def wanted(extras: tuple[str, ...]) -> list[Requirement]:
-    found, todo, done = [], list(PROJECT["project"]["dependencies"]), set()
-    for extra in extras:
-        todo += PROJECT["project"]["optional-dependencies"][extra]
-    while todo:
-        requirement = Requirement(todo.pop())
-        if requirement.name == "rosenblatt":
-            for extra in requirement.extras - done:
-                done.add(extra)
-                todo += PROJECT["project"]["optional-dependencies"][extra]
-        else:
-            found.append(requirement)
-    return found
+def check(requirements: list[str], text: str) -> None:
+    held = locked(text)
+    for each in map(Requirement, requirements):
+        versions = held[each.name.lower().replace("_", "-")]
+        assert any(each.specifier.contains(version, prereleases=True) for version, _ in versions), each
 
 
-@pytest.mark.parametrize(("name", "extras"), [("run.txt", ()), ("test.txt", ("test", "lint"))])
-def test_everything_is_locked(name: str, extras: tuple[str, ...]) -> None:
-    """If this fails after a dependency was added: `make lock`."""
-    held = locked(name)
-    build = [Requirement(each) for each in PROJECT["build-system"]["requires"]]
-    for requirement in [*wanted(extras), *build]:
-        version, _ = held[requirement.name.lower().replace("_", "-")]
-        assert requirement.specifier.contains(version, prereleases=True), requirement
+def test_everything_is_locked() -> None:
+    """If this fails after a dependency was added: tools/lock.sh."""
+    file = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project, groups = file["project"], file["dependency-groups"]
+    check([*project["dependencies"], *groups["build"]], LOCK.split("# Development")[0])
+    check([each for extra in (*project["optional-dependencies"].values(), *groups.values()) for each in extra], LOCK)
 
 
-@pytest.mark.parametrize("name", ["run.txt", "tools.txt", "test.txt", "fuzz.txt"])
-def test_every_version_has_hashes_and_no_address(name: str) -> None:
-    text = (ROOT / "requirements" / name).read_text()
-    assert "://" not in text
-    assert "index-url" not in text
-    assert "find-links" not in text
-    held = locked(name)
-    assert held
-    assert all(hashes for _, hashes in held.values())
-
-
-def test_both_files_say_the_same_versions() -> None:
-    run, test = locked("run.txt"), locked("test.txt")
-    assert all(test[name][0] == version for name, (version, _) in run.items())
+def test_every_version_has_hashes_and_no_address() -> None:
+    assert "://" not in LOCK
+    assert "index-url" not in LOCK
+    assert all(hashes for versions in locked(LOCK).values() for _, hashes in versions)

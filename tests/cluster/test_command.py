@@ -1,6 +1,6 @@
 """The command on a cluster: on real schedulers and workers, after a scheduler was lost, and used wrongly.
 
-Those that start several processes take minutes: ``make lost-workers`` runs them.
+Those that start several processes take minutes: ``ROSENBLATT_KILLS=30`` in the environment runs them.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-takes_minutes = pytest.mark.skipif("ROSENBLATT_KILLS" not in os.environ, reason="takes minutes: make lost-workers")
+takes_minutes = pytest.mark.skipif("ROSENBLATT_KILLS" not in os.environ, reason="takes minutes: ROSENBLATT_KILLS=30")
 COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
 
 

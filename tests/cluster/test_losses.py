@@ -1,6 +1,6 @@
 """Workers that are killed, schedulers that are lost, runs that are resumed: the same bytes at the end.
 
-Those that start and kill processes take minutes: ``make lost-workers`` runs them, with thirty kills.
+Those that start and kill processes take minutes: ``ROSENBLATT_KILLS=30`` in the environment runs them, with thirty kills.
 """
 
 import os
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 KILLS = int(os.environ.get("ROSENBLATT_KILLS", 0))
-takes_minutes = pytest.mark.skipif(not KILLS, reason="takes minutes: make lost-workers")
+takes_minutes = pytest.mark.skipif(not KILLS, reason="takes minutes: ROSENBLATT_KILLS=30")
 
 
 def endless(epochs):

@@ -4,7 +4,7 @@
     python tests/cuts/law.py SHIM.so -    # names from standard input, one per line, each answered at once
 
 Of each kind of cut it takes 3 of the calls, the first and the last among them; with ROSENBLATT_CUTS=all it takes every
-call, which `make cuts` does.
+call, which ROSENBLATT_CUTS=all does.
 
 It runs under LD_PRELOAD=SHIM.so. For each path it forks once per call: the child is killed before the call, killed in
 the middle of a write, or the call fails. Then the old file or the new one must be there, whole; a run that says that it

@@ -1,4 +1,4 @@
-"""The short form of `make interrupts`, and the interrupts that random moments rarely meet."""
+"""The short form of `tools/interrupts.py`, and the interrupts that random moments rarely meet."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from length import up_to
 
-HERE = Path(__file__).parent
+TOOLS = Path(__file__).parents[2] / "tools"
 
 
 @pytest.mark.long
 def test_ctrl_c_at_random_moments_is_one_sentence_or_silence() -> None:
     done = subprocess.run(
-        [sys.executable, str(HERE / "interrupts.py"), str(up_to(40, short=4))], capture_output=True, text=True
+        [sys.executable, str(TOOLS / "interrupts.py"), str(up_to(40, short=4))], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", 0 wrong:" in done.stdout.splitlines()[-1]

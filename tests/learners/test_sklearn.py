@@ -42,7 +42,7 @@ FAMILY = [
 ]
 
 
-# One of each kind; `make proofs` checks them all.
+# One of each kind; `make test-all` checks them all.
 KINDS = [FAMILY[i] for i in (0, 1, 4, 7, 8)]
 REGRESSION = [PassiveAggressiveRegression(max_iter=20), PassiveAggressiveRegressor(max_iter=20)]
 

@@ -1,6 +1,6 @@
 """Clients learn and predict while the server is killed again and again: nothing acknowledged is lost or learned twice.
 
-`make test` kills it 6 times, `make proofs` 20 times, `make torture` 200 times.
+`make test` kills it 6 times, `make test-all` 20 times, ROSENBLATT_KILLS=200 in the environment 200 times.
 """
 
 from __future__ import annotations

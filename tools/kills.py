@@ -1,6 +1,6 @@
 """Kills runs in their middle by `kill -9`, resumes them, and compares the models with those of undisturbed runs.
 
-    python tests/kills/kills.py [KILLS] [--seed N]
+    python tools/kills.py [KILLS] [--seed N]
 
 A kill counts only if the run was still going, had written a checkpoint and had not written its model; so the count
 cannot be reached by runs that were over, or had not begun. Every learner of the family meets every format in turn, and

@@ -1,6 +1,6 @@
 """Sends Ctrl-C to every verb of the command at random moments, and counts how each one ended.
 
-    python tests/kills/interrupts.py [INTERRUPTS] [--seed N]
+    python tools/interrupts.py [INTERRUPTS] [--seed N]
 
 A good end is silence or the sentence "rosenblatt: interrupted", within seconds, with no file left but whole ones. What
 had ended before the signal came is counted apart. Signals are sent from the command's first import on. Before it,

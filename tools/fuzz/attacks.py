@@ -1,6 +1,6 @@
 """What once did harm, repeated with the numbers of then: a line each of tried, refused, crashed, hung and wrong.
 
-    python tests/fuzz/attacks.py [NAME ...]
+    python tools/fuzz/attacks.py [NAME ...]
 
 Crashed: ended by a signal, or by a traceback. Hung: more than a second of CPU for one small input. Wrong: another
 answer than the right one, without a word.

@@ -1,6 +1,6 @@
 """Throws files at the doors of the Python side by coverage: atheris follows the branches that a file takes.
 
-    python tests/fuzz/guided.py [SECONDS] [DOOR ...]
+    python tools/fuzz/guided.py [SECONDS] [DOOR ...]
 
 Held, for any bytes, as in doors.py: the process lives, an input takes no longer than a second, and what is wrong is an
 error of rosenblatt. Each door works in a process of its own. What it finds is kept in build/fuzz, and begins the next

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p build/bits
 flags="-std=c++20 ${OPTIMISE:--O2} -ffp-contract=off -Wall -Wextra -Wno-psabi -Iengine"
-sources="tests/bits/bits.cpp $(ls engine/*.cpp engine/loops/*.cpp)"
+sources="tools/bits/bits.cpp $(ls engine/*.cpp engine/loops/*.cpp)"
 
 need() {
   command -v "$1" > /dev/null && return
@@ -17,7 +17,7 @@ build() { # name, compiler, flags: each source is compiled once
   objects=""
   for source in $sources; do
     object="build/bits/$1-$(basename "$source" .cpp).o"
-    if [ ! -e "$object" ] || [ -n "$(find engine tests/bits -newer "$object" -name '*.[ch]pp')" ]; then
+    if [ ! -e "$object" ] || [ -n "$(find engine tools/bits -newer "$object" -name '*.[ch]pp')" ]; then
       # shellcheck disable=SC2086
       $2 $flags $3 -c -o "$object" "$source"
     fi

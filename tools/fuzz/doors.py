@@ -1,6 +1,6 @@
 """Throws mutated files at every door of the Python side, for so many seconds each, and counts what happens.
 
-    python tests/fuzz/doors.py [SECONDS] [DOOR ...] [--seed N] [--keep FOLDER]
+    python tools/fuzz/doors.py [SECONDS] [DOOR ...] [--seed N] [--keep FOLDER]
 
 Held, for any bytes: the process lives, an input takes no longer than a second, and what is wrong is an error of
 rosenblatt in one short line. Each door works in a process of its own; an input that ends the process, or that hangs, is
