@@ -1,6 +1,6 @@
 """Workers that are killed, schedulers that are lost, runs that are resumed: the same bytes at the end.
 
-Those that start and kill processes take minutes: ``ROSENBLATT_KILLS=30`` in the environment runs them, with thirty kills.
+Those that start and kill processes take minutes: ``ROSENBLATT_KILLS=30`` in the environment runs them.
 """
 
 import os
