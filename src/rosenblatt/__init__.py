@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, load, tune
     from rosenblatt.training.trained import train
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "AROW": "learners",
