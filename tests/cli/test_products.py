@@ -34,7 +34,7 @@ def ring(tmp_path: Path) -> Path:
 def test_a_ring_from_a_file(ring: Path, tmp_path: Path) -> None:
     words = (ring, "--label", "where", "-o", tmp_path / "m", "--report", tmp_path / "r.html")
     facts = train(*words)
-    assert "columns standardised, and their products" in facts["choice"]
+    assert "columns standardized, and their products" in facts["choice"]
     assert any(name.endswith(", products") for name in facts["tried"])
     result = json.loads(run("evaluate", tmp_path / "m", ring, "--json").stdout)
     assert result["errors"] / result["rows"] < 0.06

@@ -223,7 +223,7 @@ def test_the_engine_describes_columns_as_numpy_does(dtype: Any) -> None:
         (np.array([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]), None),
         (np.array([[0.0, 1000.0], [1.0, -500.0], [0.5, 0.0]]), "standard"),
         (np.array([[2000.0], [2001.0], [2002.0]]), "standard"),
-        (sp.csr_array(np.array([[1.0, 0.0, 500.0], [0.0, 2.0, 0.0]])), "max-abs"),
+        (sp.csr_array(np.array([[1.0, 0.0, 500.0], [0.0, 2.0, 0.0]])), "mean-abs"),
         (sp.csr_array(np.array([[0.3, 0.0], [0.0, 0.9]])), None),
     ],
 )

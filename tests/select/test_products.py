@@ -20,11 +20,11 @@ from rosenblatt.errors import DataError
 from rosenblatt.learners.epochs.threads import run_both
 from rosenblatt.models.quadratic import FARTHEST_VALUE, Products, count_terms
 from rosenblatt.select import decision
-from rosenblatt.select.scaling import standardise
+from rosenblatt.select.scaling import standardize
 
 
 def products_of(table: Any) -> Products:
-    scaling = standardise(table)
+    scaling = standardize(table)
     return Products(np.arange(table.features), scaling.center, scaling.scale)
 
 
@@ -69,9 +69,9 @@ def test_some_columns_of_many() -> None:
             Products(np.array(wrong), whole.center, whole.scale).apply(as_table(X))
 
 
-def test_sparse_columns_are_standardised_with_their_zeros() -> None:
+def test_sparse_columns_are_standardized_with_their_zeros() -> None:
     X = np.where(np.random.default_rng(0).random((60, 5)) < 0.5, 0.0, 3.0) * np.arange(5)
-    dense, sparse = standardise(as_table(X)), standardise(as_table(sp.csr_array(X)))
+    dense, sparse = standardize(as_table(X)), standardize(as_table(sp.csr_array(X)))
     np.testing.assert_allclose(sparse.center, dense.center, rtol=1e-12)
     np.testing.assert_allclose(sparse.scale, dense.scale, rtol=1e-12)
 
@@ -138,7 +138,7 @@ def test_a_ring_is_learned_by_its_products() -> None:
     X, y = make_circles(600, noise=0.08, factor=0.5, random_state=0)
     auto = AutoPerceptron().fit(X[:400], y[:400])
     assert np.mean(auto.predict(X[400:]) == y[400:]) > 0.97
-    assert "columns standardised, and their products" in auto.choice_
+    assert "columns standardized, and their products" in auto.choice_
     assert "without products" in auto.choice_
     assert auto.products_.names(["x", "y"])[np.argmax(np.abs(auto.best_.coef_))] in ("x²", "y²")
     assert sum(name.endswith(", products") for name in auto.scores_) == 1

@@ -7,14 +7,14 @@ needs scikit-learn, so that the command can choose without loading it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import as_counts
+from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.judge import Epoch, Judge
@@ -37,7 +37,7 @@ from rosenblatt.select.contest import (
     new_contest,
 )
 from rosenblatt.select.folds import assign_folds
-from rosenblatt.select.scaling import Scaling, find_scaling, standardise, typical_squared_norm
+from rosenblatt.select.scaling import Scaling, find_scaling, standardize, typical_squared_norm
 from rosenblatt.select.scoring import asked_score, percent
 
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
@@ -63,7 +63,8 @@ class Decision:
     examples: Examples  # all rows, as they came
     prepared: Examples  # what the candidates learned from
     contest: Contest | None
-    without: Decision | None = None  # where products were taken, what would have been without
+    other_scores: dict[str, float] = field(default_factory=dict)  # with products or without, whichever did worse
+    paired: tuple[float, float] | None = None  # scores of the same held-out rows, without products and with them
     scoring: str | None = None  # the score that was asked for, instead of accuracy
 
     @property
@@ -75,35 +76,42 @@ class Decision:
         """The held-out score of every candidate: accuracy, or what was asked for."""
         if self.contest is None:
             return {}
-        if self.without is None:
-            return {each.name: self._asked(each) for each in self.ranked}
-        return self.without.scores | {f"{each.name}, products": self._asked(each) for each in self.ranked}
+        suffix = "" if self.products is None else ", products"
+        own = {f"{each.name}{suffix}": self._asked(each.score) for each in self.ranked}
+        return own | self.other_scores
 
-    def _asked(self, candidate: Candidate) -> float:
-        """The score of a candidate as it was asked for."""
-        return asked_score(self.scoring, candidate.score)
+    def _asked(self, score: float) -> float:
+        """A score in the units of the user's scoring."""
+        return asked_score(self.scoring, score)
 
     @property
     def sentence(self) -> str:
         """What was chosen, and why."""
-        ways = {"standard": "columns standardised", "max-abs": "columns divided by their largest value"}
+        ways = {
+            "standard": "columns standardized",
+            "mean-abs": "columns of another size divided by their mean absolute value",
+        }
         how = "columns as they are" if self.scaling is None else ways[self.scaling.kind]
         if self.products is not None:
-            how = "columns standardised, and their products"
+            how = "columns standardized, and their products"
         chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
         if self.contest is None:
             return f"{chosen}: too few rows to compare learners"
         by_weight = "" if self.examples.weights is None else " by weight"
         shown = percent if self.scoring is None else "{:.4f}".format
-        best = shown(self._asked(self.best))
+        best = shown(self._asked(self.best.score))
         judged = f"{best} of {self.best.held:,} held-out rows right{by_weight}"
         if self.scoring is not None:
             judged = f"{self.scoring} {best} on {self.best.held:,} held-out rows"
-        if self.without is not None:
-            return f"{chosen}: {judged}, {shown(self.without._asked(self.without.best))} without products"
+        tried = ""
+        if self.paired is not None:
+            without, multiplied = (shown(self._asked(score)) for score in self.paired)
+            if self.products is not None:
+                return f"{chosen}: {judged}, {without} without products"
+            tried = f"; {multiplied} with products of columns, {without} without on the same rows"
         second, learners = self.ranked[1], len(self.ranked)
-        next_best = f"(next: {second.name}, {shown(self._asked(second))})"
-        return f"{chosen}: {judged}; none of {learners} learners did clearly better {next_best}"
+        next_best = f"(next: {second.name}, {shown(self._asked(second.score))})"
+        return f"{chosen}: {judged}; none of {learners} learners did clearly better {next_best}{tried}"
 
     def held_right(self) -> NDArray[np.bool_]:
         """Which held-out rows the best candidate answers right."""
@@ -136,7 +144,6 @@ def choose(
         table, labels = examples.table, examples.labels
     examples = replace(examples, folds=make_folds(labels, examples.weights, seed))
     terms = count_terms(table.features)
-    by = max(1, math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES)))
 
     def look() -> Decision:
         scaling = find_scaling(table)
@@ -144,27 +151,46 @@ def choose(
         return _decide(examples, scaled, scaling, None, seed, max_iter, n_jobs, scoring)
 
     def look_again() -> Decision:
-        scaling = standardise(table)
+        scaling = standardize(table)
         products = Products(np.arange(table.features), scaling.center, scaling.scale)
-        return _decide(examples, _multiplied(examples, products, by), None, products, seed, max_iter, n_jobs, scoring)
+        multiplied = replace(sample, table=products.apply(sample.table))
+        return _decide(examples, multiplied, None, products, seed, max_iter, n_jobs, scoring)
 
     too_many = terms > MOST_TERMS or terms * weight_rows(len(labels.classes)) > MOST_WEIGHTS
     if not products or not examples.folds or too_many:
         return look()
-    multiplied = None
+    sample, multiplied = _sample(examples, terms), None
     if terms * table.count > VALUES_BESIDE and count_threads(n_jobs) > 1:
         plain, multiplied = run_both(look, look_again)
     else:
         plain = look()
-    if scoring is not None:
-        multiplied = multiplied or look_again()
-        return replace(multiplied, without=plain) if multiplied.best.clearly_above(plain.best) else plain
-    right = plain.held_right()[::by]
-    if np.count_nonzero(~right) <= TOO_FEW_WRONG:
+    if scoring is None and np.count_nonzero(~plain.held_right()) <= TOO_FEW_WRONG:
         return plain
     multiplied = multiplied or look_again()
-    better = _clearly_better(multiplied.held_right(), right, multiplied.prepared.held_weights)
-    return replace(multiplied, without=plain) if better else plain
+    same_rows = plain if sample is examples else _learn_sample(plain, sample, seed, max_iter, n_jobs, scoring)
+    if scoring is not None:
+        better = multiplied.best.clearly_above(same_rows.best)
+    else:
+        better = _clearly_better(multiplied.held_right(), same_rows.held_right(), multiplied.prepared.held_weights)
+    paired = same_rows.best.score, multiplied.best.score
+    if better:
+        return replace(multiplied, other_scores=plain.scores, paired=paired)
+    return replace(plain, other_scores=multiplied.scores, paired=paired)
+
+
+def _learn_sample(
+    plain: Decision,
+    sample: Examples,
+    seed: int,
+    max_iter: int,
+    n_jobs: int | None,
+    scoring: tuple[str, Measured] | None,
+) -> Decision:
+    """The best candidate without products, learned from the rows that the products were learned from."""
+    scaled = sample if plain.scaling is None else replace(sample, table=plain.scaling.apply(sample.table))
+    counted = effective_rows(sample.held_weights, len(sample.held))
+    candidate = Candidate(plain.best.recipe, plain.best.parameters, len(sample.held), counted)
+    return _decide(sample, scaled, plain.scaling, None, seed, max_iter, n_jobs, scoring, [candidate])
 
 
 def _clearly_better(later: NDArray[np.bool_], first: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> bool:
@@ -184,12 +210,14 @@ def _decide(
     max_iter: int,
     n_jobs: int | None,
     scoring: tuple[str, Measured] | None,
+    candidates: list[Candidate] | None = None,
 ) -> Decision:
     table = prepared.table
     name, judge = (None, None) if scoring is None else scoring
     sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
     q = typical_squared_norm(table) + 1.0
-    candidates = make_candidates(q, len(prepared.held), sparse=sparse, weights=prepared.held_weights)
+    if candidates is None:
+        candidates = make_candidates(q, len(prepared.held), sparse=sparse, weights=prepared.held_weights)
     if products is not None:  # a second look at the same rows has to be a quick one
         candidates = candidates[:1]
     if not prepared.folds:
@@ -201,16 +229,16 @@ def _decide(
     return Decision(ranked, epochs, scaling, products, examples, prepared, contest, scoring=name)
 
 
-def _multiplied(examples: Examples, products: Products, by: int) -> Examples:
-    """The terms of all rows, or, where these are too many, of every `by`-th held-out one and of as many as fit."""
-    table, terms = examples.table, count_terms(len(products.columns))
-    if terms * table.count <= MOST_VALUES:
-        return replace(examples, table=products.apply(table))
+def _sample(examples: Examples, terms: int) -> Examples:
+    """All rows, or as many training rows and held-out rows as so many terms per row allow to hold at once."""
+    if terms * examples.table.count <= MOST_VALUES:
+        return examples
+    by = max(1, math.ceil(len(examples.held) * terms / (HELD_VALUES * MOST_VALUES)))
     step = math.ceil(len(examples.folds[0][0]) * terms / ((1 - HELD_VALUES) * MOST_VALUES))
     folds = [(training[::step], held[::by]) for training, held in examples.folds]
     rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
     places = [[np.searchsorted(rows, part).astype(np.uint32) for part in fold] for fold in folds]
-    return replace(examples.take(rows, products.apply(table, rows)), folds=[(first, last) for first, last in places])
+    return replace(examples.take(rows), folds=[(first, last) for first, last in places])
 
 
 def out_of_sample_scores(

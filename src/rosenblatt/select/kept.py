@@ -158,6 +158,6 @@ def _scaling_from(kind: Any, tensors: Tensors, features: int) -> Scaling | None:
     check_types([center, scale], ["<f8", "<f8"])
     check_shapes(center.shape == scale.shape == (features,))
     check_finite(center, scale)
-    if kind not in ("standard", "max-abs") or not (scale > 0).all():
+    if kind not in ("standard", "mean-abs") or not (scale > 0).all():
         raise ModelError("its columns cannot be scaled")
     return Scaling(kind, center, scale)

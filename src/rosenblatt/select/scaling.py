@@ -18,6 +18,7 @@ from rosenblatt.models.linear import Linear
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
 FARTHEST = 3.0  # a mean this many deviations from 0 makes the intercept chase the column
 MOST_LOPSIDED = 1e3  # the intercept's 1 beside the square of a row, or that of a value beside it: one would not learn
+SIMILAR = 2.0  # a column this many times larger or smaller than the median one is scaled, if columns are scaled
 ROWS_MEASURED = 1000
 
 
@@ -25,7 +26,7 @@ ROWS_MEASURED = 1000
 class Scaling:
     """``(x - center) / scale``, column by column; sparse rows are never centred."""
 
-    kind: Literal["standard", "max-abs"]
+    kind: Literal["standard", "mean-abs"]
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
 
@@ -51,28 +52,35 @@ class Scaling:
 def find_scaling(table: Table) -> Scaling | None:
     """The scaling that these rows need, or None.
 
-    Dense rows: every column to mean 0 and deviation 1, if one column is more than ten times larger than the median
-    one or far from 0, or if rows are much shorter or values much larger than 1. Sparse rows: every column divided by
-    its largest value, if they are as uneven or lopsided.
+    Dense rows: columns to mean 0 and deviation 1 if one column is more than ten times larger than the median one or
+    far from 0, or if rows are much shorter or values much larger than 1; columns of 0 and 1 stay as they are. Sparse
+    rows: columns divided by their mean absolute value, zeros apart, if one is more than ten times larger than the
+    median column; columns within a factor of two of the median one stay as they are.
     """
     length, values = typical_squared_norm(table), table.stored / table.count
     lopsided = 0 < length < 1 / MOST_LOPSIDED or length > MOST_LOPSIDED * values
     if table.sparse:
-        largest = engine.largest_sizes(table.rows)
-        if not lopsided and not _uneven(largest):
+        if not lopsided and not _uneven(engine.largest_sizes(table.rows)):
             return None
-        return Scaling("max-abs", np.zeros(table.features), np.where(largest > 0, largest, 1.0))
+        sizes = _mean_sizes(table)
+        if not lopsided and not _uneven(sizes):
+            return None
+        middle = 1.0 if lopsided else _median(sizes[sizes > 0])
+        needed = (sizes > 0) & ((sizes > SIMILAR * middle) | (sizes * SIMILAR < middle))
+        return Scaling("mean-abs", np.zeros(table.features), np.where(needed, sizes / middle, 1.0))
     mean, deviation, largest = engine.describe_columns(table.rows)
     varies = _varies(mean, deviation)
     standard = np.all(~varies | ((np.abs(mean) < 0.5) & (deviation > 0.5) & (deviation < 2.0)))
     far = np.any(varies & (np.abs(mean) > FARTHEST * deviation))
     if standard or not (far or lopsided or _uneven(largest)):
         return None
-    return Scaling("standard", mean, np.where(varies, deviation, 1.0))
+    # Values between -1 and 1 whose squares have their own mean are all 0 or 1.
+    flags = (largest == 1.0) & (np.abs(deviation**2 + mean**2 - mean) < 1e-9)
+    return Scaling("standard", np.where(flags, 0.0, mean), np.where(varies & ~flags, deviation, 1.0))
 
 
-def standardise(table: Table) -> Scaling:
-    """Every column to mean 0 and deviation 1; what never varies to 0."""
+def standardize(table: Table) -> Scaling:
+    """Every column to mean 0 and deviation 1; constant columns to 0."""
     mean, deviation, _ = engine.describe_columns(table.rows)
     return Scaling("standard", mean, np.where(_varies(mean, deviation), deviation, 1.0))
 
@@ -90,7 +98,18 @@ def _varies(mean: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArra
     return varies
 
 
-def _uneven(largest: NDArray[np.float64]) -> bool:
-    present = largest[largest > 0]
-    middle = (len(present) - 1) // 2
-    return bool(len(present) and present.max() > MOST_UNEVEN * np.partition(present, middle)[middle])
+def _mean_sizes(table: Table) -> NDArray[np.float64]:
+    """The mean absolute value of each column, zeros apart."""
+    values = table.values
+    sums = np.bincount(values.indices, np.abs(values.data), table.features)
+    return sums / np.maximum(np.bincount(values.indices, values.data != 0, table.features), 1)
+
+
+def _uneven(sizes: NDArray[np.float64]) -> bool:
+    present = sizes[sizes > 0]
+    return bool(len(present) and present.max() > MOST_UNEVEN * _median(present))
+
+
+def _median(sizes: NDArray[np.float64]) -> float:
+    middle = (len(sizes) - 1) // 2
+    return float(np.partition(sizes, middle)[middle])

@@ -41,7 +41,7 @@ def keep_run(
     if scale is not None and products is None:
         divided = np.ones(features)
         divided[: len(scale)] = scale[:features]
-        scaled = "max-abs", np.zeros(features), divided
+        scaled = "mean-abs", np.zeros(features), divided
     tensors: Tensors = {}
     header: dict[str, Any] = {
         "around": "AutoPerceptron",
