@@ -104,13 +104,13 @@ def test_labels_that_the_model_does_not_know_are_shown(noisy: tuple[Any, Any, An
     other = np.where(y == "yes", "ja", "nein")
     found = evaluate_batches(model, [batch_of(X, other)])
     assert found.accuracy == 0
-    assert found.strangers == {"nein": int((y == "no").sum()), "ja": int((y == "yes").sum())}
+    assert found.unknown_labels == {"nein": int((y == "no").sum()), "ja": int((y == "yes").sum())}
     shown = render_text(found)
     assert "900 rows have a label that the model does not know ('nein', 'ja')" in shown
     assert "It knows 'no', 'yes'." in shown
     assert shown.startswith("None of 900 rows has a label that the model knows, so none is right.\n")
     assert len(shown.splitlines()) == 2  # and no table of zeros
-    assert found.to_json()["strangers"]["ja"] == (y == "yes").sum()
+    assert found.to_json()["unknown_labels"]["ja"] == (y == "yes").sum()
 
 
 def test_very_many_classes_take_no_square_of_memory(tmp_path: Path) -> None:

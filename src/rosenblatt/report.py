@@ -6,53 +6,25 @@ Invariant: a report is one file that needs no other, no network and no script.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import ModelError
-from rosenblatt.evaluation import Evaluation
-from rosenblatt.evaluation import evaluate_batches as evaluate_batches
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation
+from rosenblatt.evaluation import evaluate as evaluate
 from rosenblatt.models.model import Model
 
 if TYPE_CHECKING:
     from rosenblatt.select.comparison import Comparison
     from rosenblatt.select.probability import Reliability
 
-_MOST_SHOWN = 30  # classes in a table
-_MOST_LISTED = 100  # classes in a list
+_MAX_SHOWN = 30  # classes in a table
+_MAX_LISTED = 100  # classes in a list
 
 
-def evaluate(classifier: Any, X: Any, y: Any) -> Evaluation:
-    """Predict every row with a fitted classifier, count, and judge its probabilities if it has them.
-
-    >>> from rosenblatt import AveragedPerceptron, Calibrated
-    >>> rows, labels = [[0.0], [1.0], [5.0], [6.0]] * 10, ["low", "low", "high", "high"] * 10
-    >>> found = evaluate(Calibrated(AveragedPerceptron()).fit(rows, labels), rows, labels)
-    >>> found.errors, found.reliability.ece < 0.2
-    (0, True)
-    """
-    classes, K = np.asarray(classifier.classes_), len(classifier.classes_)
-    labels = encode_labels(y)
-    place = {label: code for code, label in enumerate(classes.tolist())}
-    codes = np.array([place.get(label, -1) for label in labels.classes.tolist()], np.int64)[labels.codes]
-    known = codes >= 0
-    answers = np.searchsorted(classes, classifier.predict(X))
-    confusion = np.bincount(codes[known] * K + answers[known], minlength=K * K).reshape(K, K)
-    result = Evaluation(classes, confusion, int((~known).sum()))
-    if not hasattr(classifier, "predict_proba") or not known.any():
-        return result
-    from rosenblatt.select.probability import brier_score, reliability
-
-    P, seen = np.asarray(classifier.predict_proba(X))[known], codes[known].astype(np.int32)
-    return replace(result, reliability=reliability(P, seen), brier=brier_score(P, seen))
-
-
-def render_text(result: Evaluation) -> str:
+def render_text(result: Evaluation | RegressionEvaluation) -> str:
     """For a terminal.
 
     >>> from rosenblatt import Perceptron
@@ -62,27 +34,40 @@ def render_text(result: Evaluation) -> str:
     True
     """
     lines = [result.verdict()]
-    if result.unknown:
-        shown = ", ".join(repr(label) for label in list(result.strangers)[:5])
-        more = ", …" if len(result.strangers) > 5 else ""
-        known = ", ".join(repr(str(label)) for label in result.classes.tolist()[:5])
-        rest = ", …" if len(result.classes) > 5 else ""
-        lines.append(
-            f"{result.unknown:,} rows have a label that the model does not know ({shown}{more}); they count as errors. "
-            f"It knows {known}{rest}."
+    if isinstance(result, RegressionEvaluation):
+        names = {"mean absolute error": "mean_absolute_error", "RMSE": "root_mean_squared_error", "bias": "bias"}
+        figures = {name: getattr(result, key) for name, key in names.items()} | {"R²": result.r2}
+        return "\n".join(
+            [*lines, "", *(f"{name:<24}{value:.6g}" for name, value in figures.items() if value is not None)]
         )
-    if not result.there.any():
+    if result.unknown:
+        unknown, known = (_first_five(labels) for labels in (result.unknown_labels, map(str, result.classes.tolist())))
+        lines.append(
+            f"{result.unknown:,} rows have a label that the model does not know ({unknown}); they count as errors. "
+            f"It knows {known}."
+        )
+    if not result.support.any():
         return "\n".join(lines)
-    figures = {"macro F1": result.macro_f1, "AUC": result.auc, "log loss": result.log_loss, "Brier score": result.brier}
+    figures = {"macro F1": result.macro_f1, "AUC": result.auc, "PR-AUC": result.pr_auc, "log loss": result.log_loss}
+    figures |= {"Brier score": result.brier}
     if result.reliability is not None:
         figures["calibration error"] = result.reliability.ece
     lines.append(", ".join(f"{name} {value:.4f}" for name, value in figures.items() if value is not None))
-    width = max(5, *(len(str(label)) for label in result.classes.tolist()[:_MOST_LISTED]))
+    width = max(5, *(len(str(label)) for label in result.classes.tolist()[:_MAX_LISTED]))
     lines.append(f"\n{'class':<{width}}  {'rows':>9}  precision  recall      F1")
-    for label, rows, precision, recall, f1 in result.by_class()[:_MOST_LISTED]:
+    for label, rows, precision, recall, f1 in result.by_class()[:_MAX_LISTED]:
         lines.append(f"{label!s:<{width}}  {rows:>9,.10g}  {precision:>9.2%}  {recall:>6.2%}  {f1:>6.2%}")
-    if len(result.classes) > _MOST_LISTED:
-        lines.append(f"… {len(result.classes) - _MOST_LISTED:,} more; --json has them all")
+    if len(result.classes) > _MAX_LISTED:
+        lines.append(f"… {len(result.classes) - _MAX_LISTED:,} more; --json has them all")
+    if result.thresholds:
+        measure = "score" if result.reliability is None else "probability"
+        lines.append(
+            f"\n{result.classes[1]} from this {measure} on\n{measure:>11}  {'rows':>9}  precision  recall      F1"
+        )
+        lines += [
+            f"{t.threshold:>11.6g}  {t.rows:>9,.10g}  {t.precision:>9.2%}  {t.recall:>6.2%}  {t.f1:>6.2%}"
+            for t in result.thresholds
+        ]
     if len(result.classes) <= 10 and result.confusion is not None:
         labels = [str(label)[:12] for label in result.classes.tolist()]
         cell = max(7, *(len(label) for label in labels), *(len(f"{n:,.10g}") for n in result.confusion.ravel()))
@@ -92,8 +77,13 @@ def render_text(result: Evaluation) -> str:
     elif result.pairs:
         lines.append("\nmost often confused")
         for i, j, n in result.pairs[:10]:
-            lines.append(f"{result.classes[i]} taken for {result.classes[j]}: {n:,.10g}")
+            lines.append(f"{result.classes[i]} predicted as {result.classes[j]}: {n:,.10g}")
     return "\n".join(lines)
+
+
+def _first_five(labels: Iterable[str]) -> str:
+    first = list(islice(labels, 6))
+    return ", ".join(repr(label) for label in first[:5]) + (", …" if len(first) > 5 else "")
 
 
 def render_html(
@@ -227,7 +217,7 @@ def _reliability_html(found: Reliability, brier: float | None) -> str:
 
 def _confusion_html(result: Evaluation) -> str:
     labels = [escape(str(label)) for label in result.classes.tolist()]
-    if len(labels) > _MOST_SHOWN or result.confusion is None:
+    if len(labels) > _MAX_SHOWN or result.confusion is None:
         return f"<p>{len(labels)} classes are too many to draw; the figures by class are below.</p>"
     head = "".join(f"<th scope=col>{label}</th>" for label in labels)
     rows = []
@@ -281,7 +271,7 @@ def _features_html(model: Model) -> str:
     except ModelError as error:
         return f"<p>{escape(str(error))}.</p>"
     tables = []
-    for label, features in list(tops.items())[:_MOST_SHOWN]:
+    for label, features in list(tops.items())[:_MAX_SHOWN]:
         rows = "".join(f"<tr><td class=name>{escape(name)}</td><td>{weight:.4g}</td></tr>" for name, weight in features)
         tables.append(f"<div><h3>{escape(label)}</h3><table>{rows}</table></div>")
     return f"<div class=columns>{''.join(tables)}</div>"

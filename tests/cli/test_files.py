@@ -28,7 +28,7 @@ REAL = [
 def test_real_data_with_one_command_each(real_data, tmp_path, data, test, options, majority):
     facts = train(real_data / data, "-o", tmp_path / "m", *options)
     result = json.loads(run("evaluate", tmp_path / "m", real_data / test, "--json").stdout)
-    assert result["majority"] == pytest.approx(majority)
+    assert result["baseline"] == pytest.approx(majority)
     assert result["interval"][0] > majority
     labels = run("predict", tmp_path / "m", real_data / test).stdout.split("\n")[:-1]
     assert len(labels) == result["rows"]

@@ -148,7 +148,7 @@ def test_evaluate_says_how_far_off_it_is(csv: Path, tmp_path: Path) -> None:
     assert found["root_mean_squared_error"] == pytest.approx(metrics.mean_squared_error(y, answers) ** 0.5)
     assert found["r2"] == pytest.approx(metrics.r2_score(y, answers))
     assert found["bias"] == pytest.approx(np.mean(answers - y))
-    assert f"over {len(y):,} rows, root mean square" in run("evaluate", tmp_path / "m", csv).stdout
+    assert f"over {len(y):,} rows, RMSE" in run("evaluate", tmp_path / "m", csv).stdout
 
 
 def test_evaluate_of_a_regression_counts_weights(tmp_path: Path) -> None:

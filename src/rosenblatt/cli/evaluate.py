@@ -32,48 +32,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.cli.cluster import evaluate_on_cluster
+    from rosenblatt.cli.page import write_page
     from rosenblatt.cli.predict import encoder_of
     from rosenblatt.cli.reading import open_data, say_bad, say_strange
+    from rosenblatt.errors import ParameterError
+    from rosenblatt.evaluation import evaluate_batches, evaluate_regression
     from rosenblatt.models.file import load
-    from rosenblatt.report import evaluate_batches, render_html, render_text
+    from rosenblatt.report import render_html, render_text
 
     model = load(args.model)
     encoder = encoder_of(model, args, args.label)
-    if model.measures:
-        return _measure(args, model, encoder)
+    result: Any
     if args.cluster:
+        if model.measures:
+            raise ParameterError("--cluster counts classes, and this model predicts numbers: evaluate it without")
         result = evaluate_on_cluster(args, model, encoder)
     else:
         reader = open_data(args, encoder=encoder)
-        result = evaluate_batches(model, reader)
+        result = (evaluate_regression if model.measures else evaluate_batches)(model, reader)
         say_bad(reader)
         say_strange(reader)
     if args.report:
-        from rosenblatt.io.atomic import write_atomic
-
         title = f"{', '.join(args.data)} by {args.model}"
-        write_atomic(args.report, render_html(title, result, model).encode())
+        if model.measures:
+            write_page(args.report, title, render_text(result))
+        else:
+            from rosenblatt.io.atomic import write_atomic
+
+            write_atomic(args.report, render_html(title, result, model).encode())
         print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
     print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else render_text(result))
-    return 0
-
-
-def _measure(args: argparse.Namespace, model: Any, encoder: Any) -> int:
-    """How far a regression is off."""
-    from rosenblatt.cli.reading import open_data, say_bad, say_strange
-    from rosenblatt.errors import ParameterError
-    from rosenblatt.evaluation import measure_batches
-
-    if args.cluster:
-        raise ParameterError("--cluster counts classes, and this model predicts numbers: evaluate it without")
-    reader = open_data(args, encoder=encoder)
-    found = measure_batches(model, reader)
-    say_bad(reader)
-    say_strange(reader)
-    if args.report:
-        from rosenblatt.cli.page import write_page
-
-        write_page(args.report, f"{', '.join(args.data)} by {args.model}", found.render_text())
-        print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
-    print(json.dumps(found.to_json(), ensure_ascii=False) if args.json else found.render_text())
     return 0

@@ -22,9 +22,10 @@ def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], 
         _say(facts, trained)
     if args.report and trained.model.measures:
         from rosenblatt.cli.page import write_page
-        from rosenblatt.evaluation import measure_batches
+        from rosenblatt.evaluation import evaluate_regression
+        from rosenblatt.report import render_text
 
-        found = measure_batches(trained.model, reader).render_text()
+        found = render_text(evaluate_regression(trained.model, reader))
         write_page(args.report, facts["model"], f"{facts['verdict']}\n\nOn the training rows themselves: {found}")
     elif args.report:
         from rosenblatt.io.atomic import write_atomic
@@ -88,11 +89,11 @@ def command_of(args: argparse.Namespace, trained: Trained) -> str | None:
 
 def _page(title: str, model: Any, facts: dict[str, Any], held: Any, reader: Any) -> str:
     """Held-out rows and the first pass come first; the training rows are a footnote."""
-    from rosenblatt.evaluation import interval_of
-    from rosenblatt.report import evaluate_batches, render_html
+    from rosenblatt.evaluation import evaluate_batches, wilson_interval
+    from rosenblatt.report import render_html
 
     right, rows = 1 - facts["progressive_error"], facts["rows"]
-    low, high = interval_of(right, rows)
+    low, high = wilson_interval(right, rows)
     first = (
         f"{right:.2%} of {rows:,} rows right in the first pass, each predicted before it was learned "
         f"(95 % interval {low:.2%} to {high:.2%})."

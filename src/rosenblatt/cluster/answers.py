@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -20,13 +19,11 @@ from rosenblatt.cluster.collections import are_paths, as_columns, computed, is_f
 from rosenblatt.cluster.hands import Hands, Lost, Threads, hands_of
 from rosenblatt.cluster.run import MOST_LOSSES
 from rosenblatt.cluster.sources import begin_files, over
-from rosenblatt.data.batch import Classes, RowBatch
-from rosenblatt.data.labels import Labels, encode_labels, places_in
-from rosenblatt.data.table import as_table
+from rosenblatt.data.batch import RowBatch
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ClusterError, DataError, ParameterError
-from rosenblatt.evaluation.figures import Evaluation
-from rosenblatt.evaluation.sums import MOST_SCORES, MOST_UNKNOWN, Sums
+from rosenblatt.evaluation import Evaluation, Evaluator
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.model import Model, model_of
@@ -86,7 +83,7 @@ def evaluate(
     """
     model = model_of(model)
     told: dict[str, Any] = {"n_jobs": n_jobs, "reading": reading, "patience": patience, "labelled": True}
-    found: Evaluation = reduce(join_sums, iter_parts(client, source, model, _sums_of, **told)).result(model)
+    found: Evaluation = reduce(Evaluator.merge, iter_parts(client, source, model, _sums_of, **told)).result()
     return found
 
 
@@ -181,58 +178,17 @@ def _labels_of(model: Model, reader: Dataset | None, part: Any) -> NDArray[Any]:
     return np.concatenate(found) if found else model.classes[:0]
 
 
-def _sums_of(model: Model, reader: Dataset | None, part: Any) -> Sums:
-    sums, batches = Sums(model), _batches_of(reader, part)
+def _sums_of(model: Model, reader: Dataset | None, part: Any) -> Evaluator:
+    evaluator, batches = Evaluator.of(model), _batches_of(reader, part)
     if batches is None:
-        if part[0].shape[0] == 0:
-            return sums
-        labels = encode_labels(part[1])
-        sums.classes = Made(model.classes, places_in(model.classes, labels.classes))
-        batches = [_batch_of(labels, *part)]
+        X, y, *weights = part
+        labels = encode_labels(y)
+        if X.shape[0] != len(labels.codes):
+            raise DataError(f"a part of X has {X.shape[0]} rows, and that of y has {len(labels.codes)} labels")
+        if len(labels.codes):
+            given = weights[0] if weights else None
+            evaluator.add_rows(model, X, labels, row_weights(given, None, labels, more_to_come=True))
+        return evaluator
     for batch in batches:
-        sums.add(model, batch)
-    return sums
-
-
-@dataclass(frozen=True)
-class Made(Classes):
-    """Classes of labels that were not read from a file, whose places among the model's classes are known."""
-
-    places: NDArray[np.intp]
-
-    def codes(self, batch: RowBatch) -> NDArray[np.int32]:
-        return np.append(self.places, -1).astype(np.int32)[batch.codes]
-
-
-def _batch_of(labels: Labels, X: Any, y: Any, sample_weight: Any = None) -> RowBatch:
-    """Rows that the caller has made, as a reader would give them."""
-    import scipy.sparse as sp
-
-    table = as_table(X)
-    if table.count != len(labels.codes):
-        raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
-    rows = sp.csr_array(table.floats)
-    names = [str(label).encode() for label in labels.classes.tolist()]
-    starts, indices = rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
-    weights = row_weights(sample_weight, None, labels, more_to_come=True)
-    return RowBatch(starts, indices, rows.data.astype(np.float64), labels.codes, names, weights)
-
-
-_ADDED = ["there", "named", "right", "count", "weight", "squares", "unknown", "loss", "brier", "known", "bins"]
-
-
-def join_sums(left: Sums, right: Sums) -> Sums:
-    """The sums over the rows of both."""
-    both = copy(left)
-    for name in _ADDED:
-        setattr(both, name, getattr(left, name) + getattr(right, name))
-    if left.confusion is not None and right.confusion is not None:
-        both.confusion = left.confusion + right.confusion
-    both.pairs, both.strangers = dict(left.pairs), dict(left.strangers)
-    for key, weight in right.pairs.items():
-        both.pairs[key] = both.pairs.get(key, 0.0) + weight
-    for label, count in right.strangers.items():
-        if label in both.strangers or len(both.strangers) < MOST_UNKNOWN:
-            both.strangers[label] = both.strangers.get(label, 0) + count
-    both.scores = left.scores + right.scores if both.count <= MOST_SCORES else []
-    return both
+        evaluator.add_batch(model, batch)
+    return evaluator

@@ -115,6 +115,18 @@ class Predictions:
         return order, np.take_along_axis(measure, order, axis=1)
 
 
+def labels_to_json(classes: NDArray[Any]) -> list[Any]:
+    """The labels as JSON holds them: dates in ISO 8601.
+
+    >>> labels_to_json(np.array(["2024-02-01"], "M8[D]"))
+    ['2024-02-01']
+    """
+    if classes.dtype.kind == "M":
+        dates: list[Any] = np.datetime_as_string(classes).tolist()
+        return dates
+    return [str(span) for span in classes] if classes.dtype.kind == "m" else label_values(classes)
+
+
 def contributions(
     predictors: Iterable[Any], features: Iterable[tuple[int, Any, float]], code: int, *, is_regression: bool = False
 ) -> list[Contribution]:

@@ -17,15 +17,15 @@ from rosenblatt.data.batch import Classes, RowBatch
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Csr, Table, as_table
 from rosenblatt.errors import DataError
-from rosenblatt.evaluation import Evaluation, evaluate_batches, interval_of
+from rosenblatt.evaluation import Evaluation, Evaluator, evaluate_batches, wilson_interval
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.fitting import prepare_recipe
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import KERNEL, seed_of, space_of
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model
-from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.recipe.recipe import Recipe
@@ -53,7 +53,7 @@ class Held:
 
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval."""
-        return interval_of(self.accuracy, self.effective)
+        return wilson_interval(self.accuracy, self.effective)
 
     def sentence(self) -> str:
         low, high = self.interval()
@@ -107,7 +107,9 @@ def judge_by_folds(
     scores = np.empty((len(rows), parts[0].shape[1]))
     for fold, part in enumerate(parts):
         scores[fold_of == fold] = part
-    found = evaluate_batches(_Known(classes.values, scores), [rows])  # type: ignore[arg-type]
+    evaluator = Evaluator(classes.values)
+    evaluator.add(labels.codes, predict_codes(scores), rows.weights, scores, None)
+    found = evaluator.result()
     calibrator = Calibration("auto", Judged(scores, labels.codes, rows.weights), len(classes)).calibrator
     how = f", each judged by what was learned from the other {folds - 1} of {folds} folds"
     return Held.of(found, f"{len(rows):,} rows", how), calibrator
@@ -146,20 +148,3 @@ def _prepared(
     if space_of(recipe) is KERNEL and isinstance(X, Csr):
         X = X.dense() if X.shape[0] * X.shape[1] <= DENSE else X.matrix()
     return X.table() if isinstance(X, Csr) else as_table(X)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """A model whose scores of the rows are known already."""
-
-    classes: NDArray[Any]
-    scores: Floats
-    calibrator: None = None
-    measures: bool = False
-    several: bool = False
-
-    def batch_scores(self, batch: RowBatch) -> Floats:
-        return self.scores
-
-    def predictions(self, scores: Floats) -> Predictions:
-        return Predictions(self.classes, scores)
