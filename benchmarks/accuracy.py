@@ -2,7 +2,7 @@
 
     python benchmarks/accuracy.py [SET ...] [--quick] [--json FILE]
 
-Every classifier gets the same rows, prepared in the same way: dense columns standardised on the training part, text
+Every classifier gets the same rows, prepared in the same way: dense columns standardized on the training part, text
 as tf-idf, sparse counts as they are. Sets with a published split use it; the others hold out a quarter, stratified.
 Nothing is tuned: every classifier is made by its name, without options. The time is the median of three fits.
 """
@@ -100,7 +100,7 @@ def news() -> Split:
 def spambase() -> Split:
     with gzip.open(DATA / "uci_spambase" / "spambase.data.gz") as file:
         table = np.loadtxt(file, delimiter=",")
-    return standardised(table[:, :-1], table[:, -1])
+    return standardized(table[:, :-1], table[:, -1])
 
 
 def banknote() -> Split:
@@ -110,19 +110,19 @@ def banknote() -> Split:
         table = np.array(rows, float)
     except ValueError:
         table = np.array(rows[1:], float)
-    return standardised(table[:, :-1], table[:, -1])
+    return standardized(table[:, :-1], table[:, -1])
 
 
 def sonar() -> Split:
     with gzip.open(DATA / "uci_sonar" / "sonar.csv.gz", "rt") as file:
         rows = [row for row in csv.reader(file) if row]
-    return standardised(np.array([row[:-1] for row in rows], float), np.array([row[-1] for row in rows]))
+    return standardized(np.array([row[:-1] for row in rows], float), np.array([row[-1] for row in rows]))
 
 
 def elec() -> Split:
     with lzma.open(DATA / "stream_elec" / "elec.csv.xz", "rt") as file:
         rows = [row for row in csv.reader(file) if row][1:]
-    return standardised(np.array([row[:-1] for row in rows], float), np.array([row[-1] for row in rows]))
+    return standardized(np.array([row[:-1] for row in rows], float), np.array([row[-1] for row in rows]))
 
 
 def covtype() -> Split:
@@ -130,7 +130,7 @@ def covtype() -> Split:
         first = file.readline()
         has_header = not first.split(",")[0].replace(".", "").replace("-", "").isdigit()
         table = np.loadtxt(file if has_header else io.StringIO(first + file.read()), delimiter=",", dtype=np.float32)
-    return standardised(table[:, :-1], table[:, -1].astype(np.int64))
+    return standardized(table[:, :-1], table[:, -1].astype(np.int64))
 
 
 #: A classifier that has taken so long is not fitted again for a better median.
@@ -156,7 +156,7 @@ def as_tfidf(train: Any, test: Any, y_train: Any, y_test: Any) -> Split:
     return X_train, vectorizer.transform(test), np.asarray(y_train), np.asarray(y_test)
 
 
-def standardised(X: Any, y: Any) -> Split:
+def standardized(X: Any, y: Any) -> Split:
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
     scaler = StandardScaler().fit(X_train)
     return scaler.transform(X_train), scaler.transform(X_test), y_train, y_test

@@ -3,7 +3,7 @@
     python benchmarks/crammer.py
     python benchmarks/crammer.py --quick    the perceptron alone
 
-Columns are centred, then all rows scaled so that the mean of their squared norms is 1; the rows come in the order of
+Columns are centered, then all rows scaled so that the mean of their squared norms is 1; the rows come in the order of
 the file. A wrong class that scores as high as the right one is a mistake; the highest wrong class pays for it.
 """
 

@@ -137,7 +137,7 @@ def run_a9a(epochs: int, repeats: int) -> list[Row]:
 
 
 def run_penalty(rows: int, features: int, epochs: int, repeats: int) -> list[Row]:
-    """Penalised sparse rows beside plain ones: how many times as long they take."""
+    """Penalized sparse rows beside plain ones: how many times as long they take."""
     X, y = make_text(rows, features)
     names = ("none", "l2", "l1", "elasticnet")
 
@@ -306,7 +306,7 @@ def main() -> None:
         fits += run_a9a(epochs, repeats)
     take("Two classes", fits)
     if "penalty" in args.only:
-        take("Penalised sparse rows beside plain ones", run_penalty(100_000, 200_000, epochs, repeats))
+        take("Penalized sparse rows beside plain ones", run_penalty(100_000, 200_000, epochs, repeats))
     if "mnist" in args.only:
         digits = run_mnist(min(epochs, 3), repeats)
         take("Ten classes, seconds an epoch, ours joint and theirs one against the rest", digits)

@@ -72,7 +72,7 @@ struct Work {
     run<Keep>(rows, Joint{{nullptr}, classes.data(), class_count}, pass, rule);
   }
   template <class Rows>
-  void penalised(const Rows& rows, Order pass, const char* keep) {
+  void penalized(const Rows& rows, Order pass, const char* keep) {
     const Shrinking shrinking(1 - 1e-4, 1e-5);
     State<T> learner({arrays, keep, 1, rows.features, true});
     KeepOf<T> shrunk = bind_keep(learner, &shrinking);
@@ -140,10 +140,10 @@ const Loop loops[] = {
      with<double>([](auto& w) { w.template joint<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, ten classes", sparse_values * class_count,
      with<double>([](auto& w) { w.template joint<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
-    {"sparse float64, penalised", sparse_values,
-     with<double>([](auto& w) { w.penalised(w.sparse_rows(), w.shuffled(), "last"); })},
-    {"sparse float64, penalised and averaged", sparse_values,
-     with<double>([](auto& w) { w.penalised(w.sparse_rows(), w.shuffled(), "average"); })},
+    {"sparse float64, penalized", sparse_values,
+     with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), "last"); })},
+    {"sparse float64, penalized and averaged", sparse_values,
+     with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), "average"); })},
     {"separate, dense float64", dense_values, with<double>([](auto& w) { w.separated(w.dense_rows()); })},
     {"shuffle of the rows", row_count,
      with<double>([](auto& w) { rosenblatt::shuffle(w.order.data(), row_count, w.generator); })},

@@ -109,8 +109,8 @@ def draw_growth(found: dict[str, Any]) -> Figure | None:
     for column, (against, exponents) in enumerate(sweeps.items()):
         points = [row for row in found["sizes"] if row["against"] == against]
         above, below = axes[0][column], axes[1][column]
-        for name, title, colour in (("scikit-learn s", "scikit-learn", THEIRS), ("ours s", "ours", OURS)):
-            _line(above, points, name, title, colour, exponents)
+        for name, title, color in (("scikit-learn s", "scikit-learn", THEIRS), ("ours s", "ours", OURS)):
+            _line(above, points, name, title, color, exponents)
         _line(below, points, "our peak MB beyond it", "our memory", OURS, exponents)
         above.set_title(exponents["held"].replace(", ", ",\n"), fontsize=8)
         below.set_xlabel(against)
@@ -130,11 +130,11 @@ def draw_growth(found: dict[str, Any]) -> Figure | None:
     return figure
 
 
-def _line(ax: Any, points: list[dict[str, Any]], name: str, title: str, colour: str, exponents: dict[str, Any]) -> None:
+def _line(ax: Any, points: list[dict[str, Any]], name: str, title: str, color: str, exponents: dict[str, Any]) -> None:
     known = [(row["size"], row[name]) for row in points if row[name]]
     if not known:
         return
-    ax.plot(*zip(*known, strict=True), "o-", color=colour, markersize=3, label=title.replace("ours", "rosenblatt"))
+    ax.plot(*zip(*known, strict=True), "o-", color=color, markersize=3, label=title.replace("ours", "rosenblatt"))
     if exponents[title] is not None:
         ax.annotate(
             f"{exponents[title]:.2f}", known[-1], xytext=(0, 5), textcoords="offset points", ha="right", fontsize=7

@@ -16,7 +16,7 @@ namespace rosenblatt {
 
 // A rule or a keep, bound to the arrays of a state of T.
 template <class T>
-using RuleOf = std::variant<Perceptron, Normalised, PassiveAggressive, Confident<T>>;
+using RuleOf = std::variant<Perceptron, Normalized, PassiveAggressive, Confident<T>>;
 template <class T>
 using KeepOf = std::variant<Last, Average, Tail, Vote, Pocket<T>, Shrunk<T>>;
 

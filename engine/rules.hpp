@@ -36,7 +36,7 @@ struct Perceptron {
 };
 
 // tau = s eta0 / q on a mistake: the step is 1/‖x‖ long, whatever the length of the row.
-struct Normalised {
+struct Normalized {
   static constexpr bool needs_norm = true, second_order = false;
   double eta0;
 
@@ -79,19 +79,19 @@ struct Arow : MarginRule {
   double step(double loss, double v, double weight) const { return loss * confidence(v, weight); }
 };
 
-using AnyRule = std::variant<Perceptron, Normalised, PassiveAggressive, Arow>;
+using AnyRule = std::variant<Perceptron, Normalized, PassiveAggressive, Arow>;
 
 // The one place that knows the names of the rules.
 inline AnyRule make_rule(std::string_view name, const Numbers& numbers) {
   using Variant = PassiveAggressive::Variant;
   if (name == "perceptron") return Perceptron(numbers);
-  if (name == "normalised") return Normalised{numbers.eta0};
+  if (name == "normalized") return Normalized{numbers.eta0};
   if (name == "PA") return PassiveAggressive{{}, Variant::PA, numbers.C};
   if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, numbers.C};
   if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, numbers.C};
   if (name == "AROW") return Arow{{}, numbers.r};
   throw std::invalid_argument("rule='" + std::string(name) +
-                              "': must be perceptron, normalised, PA, PA-I, PA-II or AROW");
+                              "': must be perceptron, normalized, PA, PA-I, PA-II or AROW");
 }
 
 }  // namespace rosenblatt

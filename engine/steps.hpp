@@ -37,8 +37,8 @@ struct Steps {
       judge(*perceptron);
     else if (const auto* passive = std::get_if<PassiveAggressive>(&rule))
       judge(*passive);
-    else if (const auto* normalised = std::get_if<Normalised>(&rule))
-      judge(*normalised);
+    else if (const auto* normalized = std::get_if<Normalized>(&rule))
+      judge(*normalized);
     else
       judge(*(confident = std::get_if<Confident<T>>(&rule)));
     if (tau == 0) return false;

@@ -48,7 +48,7 @@ for x, label in zip(POINTS, XOR, strict=True):
 # ## A circle around a circle
 #
 # The Gaussian kernel `exp(-gamma·‖x - z‖²)` asks how close two rows are. Every mistaken row then pulls its
-# neighbourhood to its own side.
+# neighborhood to its own side.
 
 # %%
 angle, ring = np.linspace(0, 4 * np.pi, 200), np.arange(200) % 2

@@ -133,7 +133,7 @@ NONE = np.empty((0, 2))
 
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     # rules
-    (lambda: engine.Rule("hebb"), ValueError, "rule='hebb': must be perceptron, normalised, PA, PA-I, PA-II or AROW"),
+    (lambda: engine.Rule("hebb"), ValueError, "rule='hebb': must be perceptron, normalized, PA, PA-I, PA-II or AROW"),
     (lambda: engine.Rule("PA", C=float("nan")), ValueError, "rule: a parameter is not a number"),
     (lambda: engine.Rule("PA", shrink=1.5), ValueError, "shrink: must be from 0 to 1"),
     (lambda: engine.Rule("PA", cut=-1.0), ValueError, "cut: must be at least 0"),

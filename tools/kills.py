@@ -192,7 +192,7 @@ class Case:
 
 def kill_runs(kills: int, seed: int = 0, say: Any = lambda line: None) -> tuple[Counts, set[str], set[str]]:
     """Kill runs until so many kills count; the counts, and the learners and formats that were met."""
-    from rosenblatt.recipe.family import FAMILY, make_recipe
+    from rosenblatt.params.family import FAMILY, make_params
 
     random_, counts, cases = random.Random(seed), Counts(), {}
     learners, formats = set(), set()
@@ -208,7 +208,7 @@ def kill_runs(kills: int, seed: int = 0, say: Any = lambda line: None) -> tuple[
         names = {path.name: path for path in data.iterdir()}
         given = {"x.ft": ["--format", "fasttext"], "x.tab": ["--format", "tabbed"]}
         # A learner that needs all rows in memory has no checkpoints.
-        stoppable = ["auto", *(name for name in FAMILY if not make_recipe(name).needs_all_rows)]
+        stoppable = ["auto", *(name for name in FAMILY if not make_params(name).needs_all_rows)]
         numeric = ("x.svm", "x.vw")  # the formats whose labels are numbers here
         pairs = [
             (learner, name) for learner in stoppable for name in (numeric if "regression" in learner else sorted(names))

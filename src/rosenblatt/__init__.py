@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         AveragedPerceptron,
         History,
         KernelPerceptron,
-        NormalisedPerceptron,
+        NormalizedPerceptron,
         PassiveAggressive,
         PassiveAggressiveClassifier,
         PassiveAggressiveRegression,
@@ -45,7 +45,7 @@ _HOMES = {
     "Calibrated": "select",
     "History": "learners",
     "KernelPerceptron": "learners",
-    "NormalisedPerceptron": "learners",
+    "NormalizedPerceptron": "learners",
     "PassiveAggressive": "learners",
     "PassiveAggressiveClassifier": "learners",
     "PassiveAggressiveRegression": "learners",
@@ -63,7 +63,7 @@ _HOMES = {
     "tune": "select",
 }
 _MODULES = (
-    "cluster", "data", "encode", "engine", "errors", "io", "learners", "models", "plot", "recipe", "select",
+    "cluster", "data", "encode", "engine", "errors", "io", "learners", "models", "plot", "params", "select",
     "textbook", "theory", "training",
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ __all__ = [
     "Calibrated",
     "History",
     "KernelPerceptron",
-    "NormalisedPerceptron",
+    "NormalizedPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegression",

@@ -267,7 +267,7 @@ def compare_models(
     The interval is the adjusted Wald interval of a paired difference: A. Agresti and Y. Min (2005), Simple improved
     confidence intervals for comparing matched proportions.
     """
-    if first.measures != second.measures:
+    if first.is_regression != second.is_regression:
         raise ModelError("one model predicts numbers and the other classes: they cannot be compared")
     (one, w), (other, w2) = _row_scores(first, first_batches), _row_scores(second, second_batches)
     if not len(one) or len(one) != len(other) or not np.array_equal(w, w2):
@@ -277,7 +277,7 @@ def compare_models(
     n = weight**2 / math.fsum(w**2)
     gains = other - one
     # Two more rows, half of one for each model.
-    extra = 0.0 if first.measures else 1.0
+    extra = 0.0 if first.is_regression else 1.0
     mean = math.fsum(w * gains) / weight * n / (n + 2 * extra)
     square = (math.fsum(w * gains**2) / weight * n + extra) / (n + 2 * extra)
     half = 1.959963984540054 * math.sqrt(max(square - mean**2, 0.0) / (n + 2 * extra))
@@ -296,8 +296,8 @@ class Evaluator:
     @classmethod
     def of(cls, model: Model) -> Evaluator:
         """For the classes of a model."""
-        if model.measures or model.several:
-            kind = "a regression" if model.measures else "a model of several labels per row"
+        if model.is_regression or model.is_multilabel:
+            kind = "a regression" if model.is_regression else "a model of several labels per row"
             raise ModelError(f"{kind} has no classes to count: predict with it, and compare the answers")
         return cls(model.classes)
 
@@ -496,7 +496,7 @@ def _regression_errors(model: Model, batches: Iterable[RowBatch]) -> Iterator[tu
 def _row_scores(model: Model, batches: Iterable[RowBatch]) -> tuple[Floats, Floats]:
     """1 for each row that is predicted right, else 0; for a regression, less its absolute error. And the weights."""
     found: list[tuple[Floats, Floats]] = []
-    if model.measures:
+    if model.is_regression:
         found = [(-np.abs(errors), w) for errors, _, w in _regression_errors(model, batches)]
     else:
         classes = Classes(model.classes)

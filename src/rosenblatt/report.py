@@ -159,7 +159,7 @@ def _page(title: str, parts: list[str]) -> str:
     )
 
 
-# The colours are those of the pictures and of the playground; none of them means a class.
+# The colors are those of the pictures and of the playground; none of them means a class.
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1c2230; background: #fff; margin: 0 }
 main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
@@ -225,8 +225,8 @@ def _confusion_html(result: Evaluation) -> str:
         total = max(sum(row), 1)
         cells = []
         for j, n in enumerate(row):
-            colour = "26,107,60" if j == k else "166,27,43"
-            cells.append(f"<td style='background:rgba({colour},{0.6 * n / total:.3f})'>{n:,.10g}</td>")
+            color = "26,107,60" if j == k else "166,27,43"
+            cells.append(f"<td style='background:rgba({color},{0.6 * n / total:.3f})'>{n:,.10g}</td>")
         rows.append(f"<tr><th scope=row>{label}</th>{''.join(cells)}</tr>")
     return f"<div class=scroll><table><tr><th>true \\ predicted</th>{head}</tr>{''.join(rows)}</table></div>"
 

@@ -97,7 +97,7 @@ def test_the_demo_tells_its_story_in_one_screen(capsys: pytest.CaptureFixture[st
     assert max(len(line) for line in lines) <= 80
 
 
-def test_the_bars_of_the_demo_show_means_of_neighbouring_epochs() -> None:
+def test_the_bars_of_the_demo_show_means_of_neighboring_epochs() -> None:
     assert demo._bars([4, 2, 0]) == "█▄ "
     assert len(demo._bars(list(range(1000)))) == demo.BARS
     assert demo._bars([100] * demo.BARS + [1] * demo.BARS).endswith("▁")

@@ -63,7 +63,7 @@ def test_the_command_trains_predicts_and_inspects(csv: Path, tmp_path: Path) -> 
     _, y = numbers()
     found = [float(line) for line in run("predict", tmp_path / "m", csv).stdout.split("\n")[:-1]]
     assert np.abs(np.array(found) - y).max() < 0.2
-    assert load(tmp_path / "m").measures
+    assert load(tmp_path / "m").is_regression
     shown = run("inspect", tmp_path / "m").stdout
     assert "PassiveAggressiveRegression" in shown
     assert "height" in shown

@@ -16,7 +16,7 @@ from rosenblatt.learners.files import checkpoint as checkpoints
 from rosenblatt.learners.files.checkpoint import save_checkpoint
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.container import read_container, write_container
-from rosenblatt.recipe import make_recipe
+from rosenblatt.params import make_params
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def test_all_data_is_hashed_only_for_a_cache_or_a_checkpoint(
     monkeypatch.setattr(sources, "digest_of", lambda path: hashed.append(path) or original(path))
 
     def new_run() -> FileRun:
-        return FileRun.begin(open_dataset(data), make_recipe("averaged", max_iter=3))
+        return FileRun.begin(open_dataset(data), make_params("averaged", max_iter=3))
 
     new_run().run()
     assert hashed == []

@@ -38,12 +38,12 @@ def expected(rows):
     return train(None, rows).learner
 
 
-def train(client, source, shards=SHARDS, recipe=None, **how):
+def train(client, source, shards=SHARDS, params=None, **how):
     """Two epochs with three mixes each: every mix is some dozens of tasks."""
-    if isinstance(recipe, str) and recipe != "auto":
+    if isinstance(params, str) and params != "auto":
         how = {"max_iter": 2, **how}
-    recipe = recipe or AveragedPerceptron(max_iter=2)
-    return cluster.train(client, source, recipe, shards=shards, mixes=3, patience=600, **how)
+    params = params or AveragedPerceptron(max_iter=2)
+    return cluster.train(client, source, params, shards=shards, mixes=3, patience=600, **how)
 
 
 def equal(found, expected):
@@ -110,13 +110,13 @@ def test_frames_are_read_as_files_are(client, rows):
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     X, y = rows
     frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(12)])
-    frame["colour"] = np.where(X[:, 0] > 0, "red", "blue")
+    frame["color"] = np.where(X[:, 0] > 0, "red", "blue")
     frame["label"] = [f"class {code}" for code in y]
     parts = dd.from_pandas(frame, npartitions=4)
-    found = train(client, parts, shards=1, recipe="averaged")
+    found = train(client, parts, shards=1, params="averaged")
     plain = rosenblatt.train(frame, "averaged", max_iter=2)
     assert np.array_equal(found.model.linear().weights, plain.linear().weights)
-    several = train(client, parts, shards=4, recipe="averaged").model
+    several = train(client, parts, shards=4, params="averaged").model
     labels = cluster.predict(client, parts, several)
     assert cluster.evaluate(client, parts, several).accuracy == np.mean(labels == frame["label"].to_numpy())
     X_frame = parts[[f"c{j}" for j in range(12)]]
@@ -155,14 +155,14 @@ def files(rows, write_svmlight, tmp_path_factory):
 def test_one_shard_of_files_is_the_command_to_the_byte(client, files, tmp_path, ending):
     data = str(files / f"*.{ending}")
     save(rosenblatt.train(data, "pa1", max_iter=2), tmp_path / "plain")
-    save(train(client, data, shards=1, recipe="pa1").model, tmp_path / "mixed")
+    save(train(client, data, shards=1, params="pa1").model, tmp_path / "mixed")
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
 
 
 @pytest.mark.parametrize("ending", ["svm", "csv"])
 def test_files_give_the_bits_of_threads(client, files, ending):
     data = str(files / f"*.{ending}")
-    found, threads = (train(who, data, shards=7, recipe="pa1") for who in (client, None))
+    found, threads = (train(who, data, shards=7, params="pa1") for who in (client, None))
     assert np.array_equal(found.model.linear().weights, threads.model.linear().weights)
     assert np.array_equal(cluster.predict(client, data, found.model), cluster.predict(None, data, found.model))
     assert cluster.evaluate(client, data, found.model).to_json() == cluster.evaluate(None, data, found.model).to_json()
@@ -171,20 +171,20 @@ def test_files_give_the_bits_of_threads(client, files, ending):
 def test_a_long_file_is_cut_at_lines(monkeypatch, files):
     from rosenblatt.cluster import sources
 
-    whole = train(None, files / "0.svm", shards=3, recipe="averaged")
+    whole = train(None, files / "0.svm", shards=3, params="averaged")
     monkeypatch.setattr(sources, "LEAST_SPAN", 1000)
     opened = sources.begin_files([str(files / "0.svm")], {}, 50)
     assert len(opened.sources) > 10
     read = b"".join(source.open().read() for source in opened.sources)
     assert read == (files / "0.svm").read_bytes()
-    cut = train(None, files / "0.svm", shards=3, recipe="averaged")
+    cut = train(None, files / "0.svm", shards=3, params="averaged")
     assert np.array_equal(cut.model.linear().weights, whole.model.linear().weights)
 
 
 def test_addresses_are_read_by_the_workers(client, files):
     pytest.importorskip("fsspec")
-    found = train(client, f"file://{files}/*.svm", shards=4, recipe="averaged")
-    plain = train(client, str(files / "*.svm"), shards=4, recipe="averaged")
+    found = train(client, f"file://{files}/*.svm", shards=4, params="averaged")
+    plain = train(client, str(files / "*.svm"), shards=4, params="averaged")
     assert np.array_equal(found.model.linear().weights, plain.model.linear().weights)
 
 
@@ -192,8 +192,8 @@ def test_a_bad_line_is_named(client, tmp_path):
     (tmp_path / "good.svm").write_text("1 1:1\n0 1:-1\n" * 50)
     (tmp_path / "bad.svm").write_text("1 1:1\n0 1:nan\n")
     with pytest.raises(DataError, match=r"bad\.svm, line 2: feature 1 is nan"):
-        train(client, str(tmp_path / "*.svm"), shards=2, recipe="averaged")
-    found = train(client, str(tmp_path / "*.svm"), shards=2, recipe="averaged", reading={"skip_bad": True})
+        train(client, str(tmp_path / "*.svm"), shards=2, params="averaged")
+    found = train(client, str(tmp_path / "*.svm"), shards=2, params="averaged", reading={"skip_bad": True})
     assert found.bad_lines == 1
 
 
@@ -219,7 +219,7 @@ def test_partitions_without_rows(client, rows, chunks, expected):
     assert equal(train(client, both), expected)
     frame = pandas.DataFrame(rows[0], columns=[f"c{j}" for j in range(12)]).assign(label=rows[1])
     parts = dd.from_pandas(frame, npartitions=3)
-    found = train(client, dd.concat([parts[parts["c0"] > np.inf], parts]), shards=1, recipe="averaged")
+    found = train(client, dd.concat([parts[parts["c0"] > np.inf], parts]), shards=1, params="averaged")
     plain = rosenblatt.train(frame, "averaged", max_iter=2)
     assert np.array_equal(found.model.linear().weights, plain.linear().weights)
 
@@ -236,7 +236,7 @@ def test_workers_may_come_late(chunks, expected):
         timer.start()
 
         def one_more(run):
-            if len(run.judge.history) == 1:
+            if len(run.stopping.history) == 1:
                 other.scale(2)
                 late.wait_for_workers(2)
 
@@ -262,10 +262,10 @@ def test_an_error_comes_as_it_was_raised(client):
 
 def test_two_fits_at_once(client, chunks, expected):
     other = PassiveAggressive(max_iter=2)
-    alone, found = train(client, chunks, recipe=other), {}
+    alone, found = train(client, chunks, params=other), {}
     jobs = {"first": None, "second": other}
     threads = [
-        threading.Thread(target=lambda n=n, r=r: found.update({n: train(client, chunks, recipe=r)}))
+        threading.Thread(target=lambda n=n, r=r: found.update({n: train(client, chunks, params=r)}))
         for n, r in jobs.items()
     ]
     for thread in threads:
@@ -287,7 +287,7 @@ def test_what_is_not_on_the_cluster_is_refused(client, rows):
 
 
 def test_the_choice_is_that_of_one_machine_to_the_byte(client, files, tmp_path):
-    save(train(client, str(files / "*.svm"), shards=1, recipe="auto", max_iter=3).model, tmp_path / "mixed")
+    save(train(client, str(files / "*.svm"), shards=1, params="auto", max_iter=3).model, tmp_path / "mixed")
     save(rosenblatt.train(str(files / "*.svm"), max_iter=3), tmp_path / "plain")
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
 
@@ -296,7 +296,7 @@ def test_numbers_are_learned_from_every_source(client, rows, tmp_path):
     X, _ = rows
     y = (X @ np.arange(12.0)).round(3)
     chunks = da.from_array(X, chunks=(600, 12)), da.from_array(y, chunks=600)
-    told = {"shards": 5, "recipe": "pa1-regression", "C": 0.01}
+    told = {"shards": 5, "params": "pa1-regression", "C": 0.01}
     found = train(client, chunks, **told)
     assert np.array_equal(found.learner.coef_, train(None, (X, y), **told).learner.coef_)
     assert np.array_equal(cluster.predict(client, chunks[0], found.model), found.model.predict(X))
@@ -308,7 +308,7 @@ def test_numbers_are_learned_from_every_source(client, rows, tmp_path):
         (tmp_path / f"{k}.svm").write_text("\n".join(lines) + "\n")
     data = str(tmp_path / "*.svm")
     save(rosenblatt.train(data, "pa1-regression", max_iter=2), tmp_path / "plain")
-    save(train(client, data, shards=1, recipe="pa1-regression").model, tmp_path / "mixed")
+    save(train(client, data, shards=1, params="pa1-regression").model, tmp_path / "mixed")
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
 
 

@@ -51,9 +51,9 @@ class Killer(threading.Thread):
                 continue
             victim = self.random.choice(busy)
             pid = self.client.run(os.getpid, workers=[victim])[victim]
-            at = len(run.judge.history), run.place
+            at = len(run.stopping.history), run.place
             os.kill(pid, signal.SIGKILL)
-            if run.judge.stop_reason is None:
+            if run.stopping.stop_reason is None:
                 self.killed.append((victim, at))
 
 

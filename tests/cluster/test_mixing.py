@@ -9,7 +9,7 @@ from rosenblatt import (
     AutoPerceptron,
     AveragedPerceptron,
     KernelPerceptron,
-    NormalisedPerceptron,
+    NormalizedPerceptron,
     PassiveAggressive,
     PassiveAggressiveRegression,
     Perceptron,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 LEARNERS = [
     Perceptron(max_iter=3),
     AveragedPerceptron(max_iter=3),
-    NormalisedPerceptron(max_iter=3, keep="average"),
+    NormalizedPerceptron(max_iter=3, keep="average"),
     PassiveAggressive(max_iter=3, variant="PA-II", keep="average"),
     AROW(max_iter=3),
     AROW(max_iter=3, keep="average"),
@@ -283,7 +283,7 @@ def test_shards_are_cut_by_the_rows_alone():
         (Perceptron(n_init=3), "n_init=3"),
         (Perceptron(multiclass="ovr"), "multiclass='ovr'"),
         (Perceptron(eta0=-1), "eta0"),
-        (print, "no recipe"),
+        (print, "no params"),
     ],
     ids=str,
 )
@@ -352,7 +352,7 @@ def test_the_choice_on_a_cluster_has_probabilities_and_weights(rows):
     X, y = rows
     found = cluster.train(None, (X, y % 2), AutoPerceptron(max_iter=2, class_weight={0: 3.0}), shards=3)
     assert found.held is not None
-    assert found.recipe.class_weight == {0: 3.0, 1: 1.0}
+    assert found.params.class_weight == {0: 3.0, 1: 1.0}
     np.testing.assert_allclose(found.model.predict_proba(X[:5]).sum(axis=1), 1.0)
 
 

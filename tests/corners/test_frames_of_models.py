@@ -32,15 +32,15 @@ def days(n: int = 120) -> pd.DataFrame:
 
 
 RAW = ["degrees", "sky", "day"]
-RECIPES = {"classes": ("wet", "averaged"), "chosen": ("wet", "auto"), "numbers": ("rain", "pa-regression")}
+PARAMS = {"classes": ("wet", "averaged"), "chosen": ("wet", "auto"), "numbers": ("rain", "pa-regression")}
 
 
-@pytest.fixture(scope="module", params=RECIPES)
+@pytest.fixture(scope="module", params=PARAMS)
 def trained(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path, str]:
-    label, recipe = RECIPES[request.param]
+    label, params = PARAMS[request.param]
     folder, frame = tmp_path_factory.mktemp("days"), days()
     frame[[*RAW, label]].to_csv(folder / "days.csv", index=False)
-    learner = rosenblatt.PassiveAggressiveRegression(max_iter=20) if label == "rain" else recipe
+    learner = rosenblatt.PassiveAggressiveRegression(max_iter=20) if label == "rain" else params
     model = rosenblatt.train(folder / "days.csv", learner, reading={"label": label})
     rosenblatt.save(model, folder / "m")
     return model, folder, label
@@ -96,7 +96,7 @@ def test_a_model_says_what_it_is_in_one_short_line(trained: tuple[Any, Path, str
         assert len(repr(one)) < 100
 
 
-def test_a_label_beside_a_recipe_is_told_where_it_belongs(tmp_path: Path) -> None:
+def test_a_label_beside_a_params_is_told_where_it_belongs(tmp_path: Path) -> None:
     days().to_csv(tmp_path / "days.csv", index=False)
-    with pytest.raises(ParameterError, match=r"label: a recipe has its parameters already; how to read .* reading="):
+    with pytest.raises(ParameterError, match=r"label: params have its parameters already; how to read .* reading="):
         rosenblatt.train(tmp_path / "days.csv", rosenblatt.Perceptron(), label="wet")

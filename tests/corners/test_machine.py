@@ -45,7 +45,7 @@ BRIEF = settings(
 )
 GROUPS = {
     "perceptrons": ["last", "margin", "average", "tail", "vote", "pocket"],
-    "normalised": ["normalised", "normalised vote"],
+    "normalized": ["normalized", "normalized vote"],
     "one-vs-rest": ["positive tie", "average ovr", "vote ovr", "pocket ovr", "AROW ovr"],
     "penalties": ["l2", "average l1", "PA-I average elasticnet"],
     "margins": ["PA", "PA-I", "PA-I average", "PA-II vote", "PA-II pocket", "PassiveAggressiveClassifier"],

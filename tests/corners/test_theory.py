@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import rosenblatt.theory as theory
 from learners import rows
-from rosenblatt import AROW, NormalisedPerceptron, PassiveAggressive, PassiveAggressiveRegression
+from rosenblatt import AROW, NormalizedPerceptron, PassiveAggressive, PassiveAggressiveRegression
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.theory import certify, ledger, separate, trace
 
@@ -82,7 +82,7 @@ def test_a_ledger_of_arow_says_that_no_theorem_here_is_about_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "learner", [PassiveAggressive(), PassiveAggressive(variant="PA"), NormalisedPerceptron()], ids=str
+    "learner", [PassiveAggressive(), PassiveAggressive(variant="PA"), NormalizedPerceptron()], ids=str
 )
 def test_every_theorem_that_a_message_names_is_there_and_is_that_of_the_rule(learner: Any) -> None:
     with pytest.raises(ParameterError) as found:

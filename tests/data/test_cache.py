@@ -19,7 +19,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.io import open_dataset
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.file import save
-from rosenblatt.recipe import make_recipe
+from rosenblatt.params import make_params
 
 
 def write_rows(path: Path, count: int = 300, seed: int = 0) -> Path:
@@ -30,7 +30,7 @@ def write_rows(path: Path, count: int = 300, seed: int = 0) -> Path:
 
 
 def train(path: Path, cache: Path | None, model: Path) -> bytes:
-    run = FileRun.begin(open_dataset(path, format="svmlight"), make_recipe("averaged", max_iter=3), block=64)
+    run = FileRun.begin(open_dataset(path, format="svmlight"), make_params("averaged", max_iter=3), block=64)
     run.run(cache=None if cache is None else str(cache))
     save(run.model(), model)
     return model.read_bytes()
@@ -89,7 +89,7 @@ from pathlib import Path
 from rosenblatt.io import open_dataset
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.file import save
-from rosenblatt.recipe import make_recipe
+from rosenblatt.params import make_params
 
 {inspect.getsource(train)}
 

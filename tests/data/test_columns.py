@@ -18,7 +18,7 @@ from rosenblatt.io import open_dataset, read
 
 COLUMNS = {
     "size": [1.0, None, 3.0, 5.0],
-    "colour": ["red", "blue", None, "red"],
+    "color": ["red", "blue", None, "red"],
     "when": [datetime.date(2020, 2, 29), datetime.date(2021, 1, 1), None, datetime.date(2020, 2, 29)],
     "note": ["a nice red one", "the other one is nice", "no idea about it", None],
     "label": ["yes", "no", "no", "yes"],
@@ -58,7 +58,7 @@ def test_every_kind_of_column_by_hand():
     note = 1 / math.sqrt(7)
     assert rows[0] == {
         "size": pytest.approx(-2 / scale, rel=1e-8),
-        "colour=red": 1.0,
+        "color=red": 1.0,
         "when.year=2020": 1.0,
         "when.month=2": 1.0,
         "when.day_of_week=5": 1.0,
@@ -69,11 +69,11 @@ def test_every_kind_of_column_by_hand():
     }
     assert "size" not in rows[1]
     assert rows[1]["size is missing"] == 1.0
-    assert rows[2]["colour is missing"] == rows[2]["when is missing"] == 1.0
+    assert rows[2]["color is missing"] == rows[2]["when is missing"] == 1.0
     assert rows[3] == {
         "size": pytest.approx(2 / scale, rel=1e-8),
         "note is missing": 1.0,
-        **{name: v for name, v in rows[0].items() if name.startswith(("colour", "when"))},
+        **{name: v for name, v in rows[0].items() if name.startswith(("color", "when"))},
     }
 
 

@@ -4,7 +4,7 @@ After an entry is added, ``python tests/golden/grid.py --write`` records the new
 """
 
 _ONE_ENTRY = "the examples of a stream are one entry of the history, where a vote or a penalty made one per example"
-_RECIPE = "a checkpoint holds a recipe instead of the options of all learners, and knows data by their content"
+_PARAMS = "a checkpoint holds params instead of the options of all learners, and knows data by their content"
 _AGES = "the pocket of a stream ages: with every 64th mistake its run counts half"
 _CONVERGED = "converged is an epoch without an update, and patience counts rows as well as epochs"
 _WEIGHTS = "sample and class weights count in every choice, one-vs-rest is judged by its answers, and stopping changed"
@@ -20,7 +20,7 @@ _STRIPS = (
 )
 _HASHED = "there is a parameter more, `hash_bits`"
 _WARM = "a budget's warm start is one long fit"
-_HELD = "penalised weights are held as they were when all were settled, and read through factors that all share"
+_HELD = "penalized weights are held as they were when all were settled, and read through factors that all share"
 _NUMBERS = "a model of a file has the weights of its classes as numbers, as a resumed run has them"
 _ROOM = "a shuffled run makes room for all features at once, after it has stored the rows"
 _ABSENT = "rows of weight 0 are as if absent, and are not counted"
@@ -56,7 +56,7 @@ CHANGED: dict[str, str] = {
     "models/l1": _HELD,
     **{f"mixtures/{rule}/vote": _ONE_ENTRY for rule in ("eta0", "PA")},
     "models/stream/vote": _ONE_ENTRY,
-    "checkpoints/": f"{_RECIPE}; {_STRIPS}; {_FACTS}; {_HELD}; {_ROOM}",
+    "checkpoints/": f"{_PARAMS}; {_STRIPS}; {_FACTS}; {_HELD}; {_ROOM}",
     "rules/PA/vote": _CONVERGED,
     "rules/PA-I/average": _CONVERGED,
     "rules/PA-II/last": _CONVERGED,

@@ -1,15 +1,10 @@
 """What was learned, saved and chosen before is still so, to the bit, but for what changed.py names."""
 
-import json
-
 import changed
-import fixtures
 import grid
 import pytest
 
 from length import up_to
-
-INDEX = json.loads(fixtures.INDEX.read_text())
 
 
 @pytest.fixture(scope="module")
@@ -30,27 +25,3 @@ def test_every_intended_change_names_cases_and_says_why(known):
         assert len(why) > 10, f"{prefix!r} has no reason"
     twice = [name for name, lines in known.items() if len(lines) > 1 and grid.reason_of(name) is None]
     assert not twice, f"changed, but without a reason: {twice}"
-
-
-@pytest.mark.parametrize("name", INDEX["models"])
-def test_a_model_of_then_answers_as_then(name):
-    recorded = INDEX["models"][name]
-    assert fixtures.asked(name, recorded["data"]) == recorded["answer"]
-
-
-@pytest.mark.parametrize("name", INDEX["checkpoints"])
-def test_a_checkpoint_of_then_is_resumed_to_the_same_model_or_refused(name, tmp_path):
-    """Rows were shuffled in another way then: what began so cannot go on, but where nothing was shuffled."""
-    recorded = INDEX["checkpoints"][name]
-    if name == "no-shuffle":
-        assert fixtures.resumed(name, tmp_path) == {part: recorded[part] for part in ("header", "tensors")}
-    elif name == "start":  # nothing was learned yet
-        assert fixtures.resumed(name, tmp_path).keys() == {"header", "tensors"}
-    else:
-        with pytest.raises(AssertionError, match="shuffled in another way: begin anew"):
-            fixtures.resumed(name, tmp_path)
-
-
-def test_files_and_index_belong_together():
-    for kind, ending in (("models", "model"), ("checkpoints", "checkpoint")):
-        assert {path.stem for path in fixtures.FOLDER.glob(f"*.{ending}")} == set(INDEX[kind])

@@ -22,7 +22,7 @@ from rosenblatt.data import as_table
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models import predict_codes
-from rosenblatt.recipe.rules import KEEP_NAMES, Penalty, Rule, penalty_of
+from rosenblatt.params.rules import KEEP_NAMES, Penalty, Rule, penalty_of
 
 LAYOUTS = ("dense", "csr32", "csr64", "strided")
 
@@ -175,11 +175,11 @@ def test_perceptron(case: Case, keep: Any, layout: str, dtype: str, data: st.Dat
     np.testing.assert_array_equal(state.weights, last[:, :-1])
     np.testing.assert_array_equal(state.intercept, last[:, -1])
     if keep in ("average", "tail"):
-        mean, answer = kept_by_textbook(case, trace, keep), state.answer()
+        mean, answer = kept_by_textbook(case, trace, keep), state.predictor()
         np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
     if keep == "vote" and trace:
-        votes = state.answer().scores(as_table(lay_out(case.X, layout, dtype)))
+        votes = state.predictor().scores(as_table(lay_out(case.X, layout, dtype)))
         np.testing.assert_array_equal(votes, votes_by_textbook(case, trace))
 
 
@@ -196,7 +196,7 @@ def is_decided(step: textbook.Step, rounding: float) -> bool:
 @examples(250)
 @given(
     cases(),
-    st.sampled_from(["PA", "PA-I", "PA-II", "normalised"]),
+    st.sampled_from(["PA", "PA-I", "PA-II", "normalized"]),
     st.sampled_from([0.25, 1.0, 3.0]),
     st.sampled_from(["last", "average", "tail"]),
     st.sampled_from(LAYOUTS),
@@ -210,7 +210,7 @@ def test_rules_that_divide_by_the_norm(case: Case, name: Any, C: float, keep: An
     by_epoch = [sum(s.mistake for s in trace if s.epoch == e) for e in range(1, len(case.orders) + 1)]
     assert mistakes == by_epoch
     tolerance = {"rtol": 1e-9, "atol": 1e-9} if dtype == "float64" else {"rtol": 1e-3, "atol": 1e-4}
-    expected, answer = kept_by_textbook(case, trace, keep), state.answer()
+    expected, answer = kept_by_textbook(case, trace, keep), state.predictor()
     np.testing.assert_allclose(answer.weights, expected[:, :-1], **tolerance)
     np.testing.assert_allclose(answer.intercept, expected[:, -1], **tolerance)
 
@@ -230,7 +230,7 @@ def test_penalties(case: Case, penalty: Penalty, keep: Any, layout: str) -> None
     np.testing.assert_array_equal(state.settled().weights, last[:, :-1])
     np.testing.assert_array_equal(state.intercept, last[:, -1])
     if keep in ("average", "tail"):
-        mean, answer = kept_by_textbook(case, trace, keep), state.answer()
+        mean, answer = kept_by_textbook(case, trace, keep), state.predictor()
         np.testing.assert_allclose(answer.weights, mean[:, :-1], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(answer.intercept, mean[:, -1], rtol=1e-12, atol=1e-12)
 
@@ -254,7 +254,7 @@ def test_penalties_of_every_rule(
     state, mistakes = run_engine(case, rule, keep, layout, dtype)
     assert mistakes == [sum(s.mistake for s in trace if s.epoch == e) for e in range(1, len(case.orders) + 1)]
     tolerance = {"rtol": 1e-9, "atol": 1e-9} if dtype == "float64" else {"rtol": 1e-3, "atol": 1e-4}
-    expected, answer = kept_by_textbook(case, trace, keep), state.answer()
+    expected, answer = kept_by_textbook(case, trace, keep), state.predictor()
     np.testing.assert_allclose(answer.weights, expected[:, :-1], **tolerance)
     np.testing.assert_allclose(answer.intercept, expected[:, -1], **tolerance)
 
@@ -273,7 +273,7 @@ def test_a_penalty_that_changes_counts_from_then_on() -> None:
         state.learn(table, Targets(y_, 1), rule, order=np.array([0, 1, 0], np.uint32))
     np.testing.assert_array_equal(state.weights, np.array(steps[-1].after)[:, :-1])
     mean = np.mean([s.after for s in steps], axis=0)
-    np.testing.assert_allclose(state.answer().weights, mean[:, :-1], rtol=1e-12)
+    np.testing.assert_allclose(state.predictor().weights, mean[:, :-1], rtol=1e-12)
 
 
 @examples(150)
@@ -328,7 +328,7 @@ def test_scores_and_predictions(case: Case, layout: str, dtype: str) -> None:
     table = as_table(lay_out(case.X, layout, dtype))
     W = np.hstack([state.weights.astype(float), state.intercept[:, None]]).tolist()
     expected = [textbook.scores_of(W, x) for x in case.X]
-    scores = state.answer().scores(table)
+    scores = state.predictor().scores(table)
     np.testing.assert_array_equal(scores, expected)
     codes = [int(s[0] >= 0) if len(s) == 1 else s.index(max(s)) for s in expected]
     np.testing.assert_array_equal(predict_codes(scores), codes)

@@ -16,7 +16,7 @@ from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoin
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.models import save
 from rosenblatt.models.container import read_container
-from rosenblatt.recipe import make_recipe
+from rosenblatt.params import make_params
 
 CLASSES = {
     "perceptron": rosenblatt.Perceptron,
@@ -45,7 +45,7 @@ def write_rows(path, count=300, classes=2, seed=0):
 
 
 def begin(reader, learner="averaged", *, block=BLOCK, max_iter=10, **parameters):
-    return FileRun.begin(reader, make_recipe(learner, max_iter=max_iter, **parameters), block=block)
+    return FileRun.begin(reader, make_params(learner, max_iter=max_iter, **parameters), block=block)
 
 
 def run_of(path, learner="averaged", *, chunk=4 << 20, jobs=2, **options):
@@ -78,9 +78,9 @@ def test_data_of_one_group_gives_the_bits_of_fit(tmp_path, learner, given, class
         warnings.simplefilter("ignore")
         fitted = CLASSES[learner](max_iter=4, **given).fit(rows.X, rows.y)
     model = run.model()
-    assert run.judge.history.mistakes == fitted.history_.mistakes
-    assert run.judge.history.updates == fitted.history_.updates
-    assert run.judge.stop_reason == fitted.stop_reason_
+    assert run.stopping.history.mistakes == fitted.history_.mistakes
+    assert run.stopping.history.updates == fitted.history_.updates
+    assert run.stopping.stop_reason == fitted.stop_reason_
     np.testing.assert_array_equal(model.decision_function(rows.X), fitted.decision_function(rows.X))
 
 
@@ -120,7 +120,7 @@ def test_data_of_many_windows_gives_the_bits_of_fit(tmp_path, monkeypatch, learn
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = CLASSES[learner](**given).fit(rows.X, rows.y)
-    assert run.judge.history.mistakes == fitted.history_.mistakes
+    assert run.stopping.history.mistakes == fitted.history_.mistakes
     few = rows.X[:200]
     np.testing.assert_array_equal(run.model().decision_function(few), fitted.decision_function(few))
 
@@ -289,8 +289,8 @@ def test_weights_of_rows_reach_the_learner(tmp_path):
 def test_convergence_is_verified_for_margin_rules(tmp_path):
     (tmp_path / "x").write_text("1 1:1\n0 1:-1\n" * 50)
     run = run_of(tmp_path / "x", "pa1", max_iter=20, block=30)
-    assert run.judge.stop_reason == "converged"
-    assert run_of(tmp_path / "x", "perceptron", max_iter=1).judge.stop_reason == "max_iter"
+    assert run.stopping.stop_reason == "converged"
+    assert run_of(tmp_path / "x", "perceptron", max_iter=1).stopping.stop_reason == "max_iter"
 
 
 def test_data_that_cannot_be_learned_from(tmp_path):
@@ -307,15 +307,15 @@ def test_data_that_cannot_be_learned_from(tmp_path):
 
 def test_options_that_mean_nothing():
     with pytest.raises(ParameterError, match="learner='svm'"):
-        make_recipe("svm")
+        make_params("svm")
     with pytest.raises(ParameterError, match="max_iter=0"):
-        make_recipe("averaged", max_iter=0)
+        make_params("averaged", max_iter=0)
     with pytest.raises(ParameterError, match="eta0=-1"):
-        make_recipe("averaged", eta0=-1)
+        make_params("averaged", eta0=-1)
     with pytest.raises(ParameterError, match="keep='vote': AROW keeps 'last' or 'average'"):
-        make_recipe("arow", keep="vote")
+        make_params("arow", keep="vote")
     with pytest.raises(ParameterError, match="keep='vote' needs weights that change by updates alone"):
-        make_recipe("voted", penalty="l1")
+        make_params("voted", penalty="l1")
 
 
 def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):

@@ -13,7 +13,7 @@ LEARNERS = {
     "passive-aggressive": PassiveAggressive,
     "arow": AROW,
     "one-vs-rest": lambda: Perceptron(multiclass="ovr"),
-    "penalised": lambda: Perceptron(penalty="l2"),
+    "penalized": lambda: Perceptron(penalty="l2"),
     "voted": VotedPerceptron,
 }
 
@@ -45,7 +45,7 @@ def test_predictions_beside_new_features_do_not_fail(name):
     threads = [threading.Thread(target=predict) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for i in range(60 if name in ("penalised", "voted") else 800):
+    for i in range(60 if name in ("penalized", "voted") else 800):
         learner.learn_one({**examples[i % 50], f"new{i}": 1.0}, i % 4)
     stop.set()
     for thread in threads:

@@ -118,7 +118,7 @@ STREAMS = {
     "ovr": lambda: Perceptron(multiclass="ovr"),
     "voted": VotedPerceptron,
     "voted, ovr": lambda: VotedPerceptron(multiclass="ovr"),
-    "penalised": lambda: AveragedPerceptron(penalty="l2"),
+    "penalized": lambda: AveragedPerceptron(penalty="l2"),
     "hashed": lambda: Perceptron(hash_bits=6),
 }
 EXAMPLES = [({f"w{(3 * i + j) % 9}": float((i * j) % 5 - 2) for j in range(4)}, i % 3) for i in range(30)]
@@ -150,7 +150,7 @@ def test_an_example_is_interrupted_before_or_after_it_is_learned(name: str, what
     expected = [facts_of_stream(before), facts_of_stream(after)]
     for line in count(1, up_to(1, short=3)):
         learner = copy.deepcopy(before)
-        learner.answers()  # which are made again if anything was learned
+        learner.predictors()  # which are made again if anything was learned
         if not interrupted_at(line, partial(call, learner)):
             break
         found = facts_of_stream(learner)

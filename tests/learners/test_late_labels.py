@@ -11,7 +11,7 @@ from rosenblatt.io.limits import Limits
 from rosenblatt.learners.files.checkpoint import load_checkpoint, save_checkpoint
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models import save
-from rosenblatt.recipe import make_recipe
+from rosenblatt.params import make_params
 
 LINES = {
     "svmlight": lambda i, label: f"{label} {1 + i % 7}:{1 + i % 3} {9 + i % 5}:{(-1) ** i}\n",
@@ -37,7 +37,7 @@ def begin(path, form="svmlight", *, known, learner="averaged", **parameters):
     reader.chunk = 512
     if known:
         reader.scan_classes()
-    return FileRun.begin(reader, make_recipe(learner, **{"max_iter": 3, **parameters}), block=64)
+    return FileRun.begin(reader, make_params(learner, **{"max_iter": 3, **parameters}), block=64)
 
 
 def bytes_of(run, path):

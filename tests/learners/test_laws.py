@@ -59,7 +59,7 @@ def test_dense_and_sparse_agree(learner: Any) -> None:
 @every_learner
 @every_multiclass
 def test_dense_and_sparse_agree_with_more_classes(learner: Any, multiclass: str) -> None:
-    if learner.recipe().tie == "positive" and multiclass == "joint":
+    if learner.params().tie == "positive" and multiclass == "joint":
         pytest.skip("tie='positive' has a meaning for two classes only")
     X, y = load_digits(return_X_y=True)
     X, y = X[:200], y[:200]
@@ -83,7 +83,7 @@ def test_every_sparse_format_and_index(form: str, index: Any) -> None:
 def test_float32_and_float64_agree(learner: Any) -> None:
     X, y = two_classes()
     single, double = fitted(learner, X.astype(np.float32), y), fitted(learner, X, y)
-    rule = learner.recipe().used_rule
+    rule = learner.params().update_rule
     if rule.name == "perceptron" and not rule.shrinks:  # whose sums are exact in both
         assert single.history_.mistakes == double.history_.mistakes
         np.testing.assert_allclose(single.decision_function(X), double.decision_function(X), rtol=1e-6, atol=1e-6)
@@ -108,9 +108,9 @@ def test_any_cut_into_batches_gives_the_same_bits(learner: Any, cuts: list[int],
 @every_learner
 @every_multiclass
 def test_one_epoch_of_fit_is_one_partial_fit(learner: Any, multiclass: str) -> None:
-    if learner.recipe().used_keep == "pocket":
+    if learner.params().keep == "pocket":
         pytest.skip("a stream has no 'all rows': its pocket goes by the longest run")
-    if learner.recipe().tie == "positive" and multiclass == "joint":
+    if learner.params().tie == "positive" and multiclass == "joint":
         pytest.skip("tie='positive' has a meaning for two classes only")
     X, y = load_iris(return_X_y=True)
     epoch = fitted(learner, X, y, max_iter=1, shuffle=False, multiclass=multiclass)
@@ -188,7 +188,7 @@ def test_two_classes_jointly_are_the_binary_problem() -> None:
     from rosenblatt.data import as_table, encode_labels
     from rosenblatt.learners.state.state import State
     from rosenblatt.learners.targets import Targets
-    from rosenblatt.recipe.rules import Rule
+    from rosenblatt.params.rules import Rule
 
     X, y = two_classes()
     labels = encode_labels(y)

@@ -20,7 +20,7 @@ from rosenblatt.learners.kept.lazy import catch_up
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
-from rosenblatt.recipe.rules import Penalty, Rule
+from rosenblatt.params.rules import Penalty, Rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -61,7 +61,7 @@ def text_like(rows: int = 400, features: int = 600) -> tuple[Any, Any]:
 def test_l1_makes_weights_truly_zero_and_sparsify_stores_the_others() -> None:
     X, y = text_like(100, 60)
     signs = np.where(y == "up", 1, -1).tolist()
-    expected, _ = textbook.penalised_perceptron(X.toarray().tolist(), signs, T=3, penalty="l1", alpha=2.0**-6)
+    expected, _ = textbook.penalized_perceptron(X.toarray().tolist(), signs, T=3, penalty="l1", alpha=2.0**-6)
     learner = Perceptron(penalty="l1", alpha=2.0**-6, max_iter=3, tol=None, shuffle=False).fit(X, y)
     np.testing.assert_array_equal(learner.coef_, [expected])
     nonzero = np.count_nonzero(expected)
@@ -199,8 +199,8 @@ def test_a_third_class_takes_over_what_was_learned(multiclass: Any) -> None:
     X, y = text_like(60, 30)
     learner = Perceptron(penalty="l1", alpha=0.25, multiclass=multiclass).partial_fit(X, y)
     before = learner.coef_[0]
-    grown = states_over(learner.learned.states, learner.classes_, np.array(["down", "up", "x"]), learner.recipe())
-    rows = np.vstack([state.answer().weights for state in grown])
+    grown = states_over(learner.learned.states, learner.classes_, np.array(["down", "up", "x"]), learner.params())
+    rows = np.vstack([state.predictor().weights for state in grown])
     np.testing.assert_array_equal(rows, [-before, before, 0 * before])
 
 

@@ -15,7 +15,7 @@ LEARNERS: dict[str, Any] = {
     "PA-I": lambda: PassiveAggressive(),
     "AROW": lambda: AROW(),
     "pocket": lambda: PocketPerceptron(),
-    "penalised": lambda: Perceptron(penalty="l2", alpha=1e-3),
+    "penalized": lambda: Perceptron(penalty="l2", alpha=1e-3),
 }
 
 

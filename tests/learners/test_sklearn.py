@@ -18,7 +18,7 @@ from length import LONG
 from rosenblatt import (
     AROW,
     AveragedPerceptron,
-    NormalisedPerceptron,
+    NormalizedPerceptron,
     PassiveAggressive,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegression,
@@ -32,7 +32,7 @@ from rosenblatt import (
 FAMILY = [
     Perceptron(),
     AROW(max_iter=20),
-    NormalisedPerceptron(max_iter=20),
+    NormalizedPerceptron(max_iter=20),
     AveragedPerceptron(max_iter=20),
     VotedPerceptron(max_iter=20),
     PocketPerceptron(max_iter=20),

@@ -97,7 +97,7 @@ def test_a_third_class_comes_later(learner: Any) -> None:
         late.partial_fit(X[mixed], y[mixed])
     assert late.classes_.tolist() == [0, 1, 2]
     assert late.decision_function(X).shape == (150, 3)
-    if not late.recipe().used_rule.shrinks:  # a penalty may leave too little of a class
+    if not late.params().update_rule.shrinks:  # a penalty may leave too little of a class
         assert set(late.predict(X)) == {0, 1, 2}
 
 
@@ -124,9 +124,9 @@ def test_a_fit_and_a_stream_go_on_from_each_other() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"height": [1.0, 2.0, 3.0, 4.0], "width": [1.0, 0.0, 1.0, 0.0]})
     learner = Perceptron(tol=None).fit(frame, ["s", "s", "l", "l"])
-    learner.learn_one({"height": 0.1, "colour": 1.0}, "s")
-    assert learner.feature_names_in_.tolist() == ["height", "width", "colour"]
-    wider = frame.assign(colour=0.0)
+    learner.learn_one({"height": 0.1, "color": 1.0}, "s")
+    assert learner.feature_names_in_.tolist() == ["height", "width", "color"]
+    wider = frame.assign(color=0.0)
     learner.partial_fit(wider, ["s", "s", "l", "l"])
     assert learner.predict(wider).shape == (4,)
     with pytest.raises(ValueError, match="feature names should match"):

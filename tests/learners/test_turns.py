@@ -71,7 +71,7 @@ def test_no_example_is_lost_between_threads_that_learn_and_read(name):
 
     def read() -> None:
         while not stop.is_set():
-            learner.answers()
+            learner.predictors()
             learner.predict_one(EXAMPLES[0][0])
             pickle.loads(pickle.dumps(learner)).learn_one(*EXAMPLES[1])
 
@@ -203,8 +203,8 @@ def test_a_number_that_changes_the_learner_which_reads_it_is_refused(act):
 def test_a_reading_follows_every_example():
     learner = Perceptron().learn_many([{"a": 1.0}, {"a": -1.0}], [1, 0])
     before = learner.coef_.copy()
-    answers = learner.answers()
-    assert learner.answers() is answers
+    answers = learner.predictors()
+    assert learner.predictors() is answers
     learner.learn_one({"a": 3.0}, 0)
     assert learner.coef_[0, 0] == before[0, 0] - 3.0
     assert learner.coef_ is learner.coef_

@@ -16,7 +16,7 @@ from rosenblatt.models.export import to_json, to_onnx
 from rosenblatt.models.export_c import to_c
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Products, Quadratic
-from rosenblatt.recipe import make_recipe
+from rosenblatt.params import make_params
 
 CC = shutil.which("cc") or shutil.which("gcc")
 
@@ -34,7 +34,7 @@ def table(path, classes=3, missing=True):
 
 def trained(path, learner="averaged", **options):
     reader = open_dataset(path)
-    run = FileRun.begin(reader, make_recipe(learner, max_iter=3, **options))
+    run = FileRun.begin(reader, make_params(learner, max_iter=3, **options))
     run.run()
     return run.model(), reader
 
@@ -44,7 +44,7 @@ def trained_on_products(path, learner="pa1", **options):
     reader = open_dataset(path)
     columns = np.array([0, 1, 3, 4])
     products = Products(columns, np.array([0.1, -0.2, 0.0, 0.3]), np.array([1.5, 0.3, 1.0, 0.7]))
-    run = FileRun.begin(reader, make_recipe(learner, max_iter=3, **options), products=products)
+    run = FileRun.begin(reader, make_params(learner, max_iter=3, **options), products=products)
     run.run()
     return run.model(), reader
 
@@ -131,7 +131,7 @@ def test_c_adds_any_number_of_products_in_the_engines_order(tmp_path, columns, k
     terms = products.apply(rosenblatt.data.as_table(X)).values
     learner = rosenblatt.Perceptron(keep=keep, max_iter=2, tol=None)
     learner.partial_fit(terms, rng.integers(2, size=50), classes=[0, 1])
-    model = Model("Perceptron", {}, np.array([0, 1]), (Quadratic(products, learner.answers()[0]),), columns)
+    model = Model("Perceptron", {}, np.array([0, 1]), (Quadratic(products, learner.predictors()[0]),), columns)
     said = said_of(compiled(tmp_path, to_c(model), ROWS_OF_NUMBERS), X)
     assert [score for _, (score,) in said] == model.decision_function(X).tolist()
 
@@ -284,7 +284,7 @@ def test_c_takes_texts(tmp_path, grams, flags):
     lines = [f"{'abc'[k % 3]}\t{text} {k}" for k, text in enumerate(TEXTS * 6)]
     (tmp_path / "texts").write_text("\n".join(lines) + "\n")
     reader = open_dataset(tmp_path / "texts", format="tabbed", bits=12, grams=grams)
-    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     model = run.model()
     program = compiled_as(tmp_path, to_c(model), SAY_TEXTS, flags)
@@ -312,7 +312,7 @@ int main(void) {
 def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
     (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3\n-1 |b r s\n" * 4)
     reader = open_dataset(tmp_path / "x.vw", bits=10)
-    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     model = run.model()
     (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")
@@ -328,7 +328,7 @@ def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
 def test_c_multiplies_namespaces_as_the_reader_does(tmp_path, terms):
     (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3 |b s q\n-1 |b r s | y\n" * 4)
     reader = open_dataset(tmp_path / "x.vw", bits=6, interactions=terms)  # so few columns that products meet
-    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     model = run.model()
     (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")
@@ -349,13 +349,13 @@ def test_c_takes_rows_of_a_table_with_categories_and_texts(tmp_path):
 
     with open(tmp_path / "x.csv", "w", newline="") as file:
         writer = tables.writer(file)
-        writer.writerow(["size", "colour", "note", "share", "kind"])
+        writer.writerow(["size", "color", "note", "share", "kind"])
         for line in lines:
             size, rest = line.split(",", 1)
-            colour, note, share, kind = rest.rsplit(",", 3)
-            writer.writerow([size, colour, note, share, kind])
+            color, note, share, kind = rest.rsplit(",", 3)
+            writer.writerow([size, color, note, share, kind])
     reader = open_dataset(tmp_path / "x.csv", label="kind", bits=10)
-    run = FileRun.begin(reader, make_recipe("averaged", max_iter=2))
+    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     model = run.model()
     body = """
@@ -375,6 +375,6 @@ int main(void) {
         line.split()
         for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
     ]
-    (tmp_path / "new.csv").write_text('size,colour,note,share\n3,"green, light",some WORDS here,\n4,,,1.5\n')
+    (tmp_path / "new.csv").write_text('size,color,note,share\n3,"green, light",some WORDS here,\n4,,,1.5\n')
     rows = read(tmp_path / "new.csv", encoder=reader.encoder, require_label=False)
     assert [float(words[1]) for words in out] == model.batch_scores(rows)[:, 0].tolist()

@@ -256,8 +256,8 @@ def test_a_model_of_products(tmp_path, form):
     [
         (lambda t: t.update({"0.products.center": t["0.products.center"][1:]}), "its tensors have other shapes"),
         (lambda t: t.update({"0.products.scale": t["0.products.scale"].astype("f4")}), "its tensors have other types"),
-        (lambda t: t.update({"0.products.scale": -t["0.products.scale"]}), "its columns cannot be standardised"),
-        (lambda t: t.update({"0.products.center": t["0.products.center"] * np.nan}), "cannot be standardised"),
+        (lambda t: t.update({"0.products.scale": -t["0.products.scale"]}), "its columns cannot be standardized"),
+        (lambda t: t.update({"0.products.center": t["0.products.center"] * np.nan}), "cannot be standardized"),
         (lambda t: t.update({"0.products.columns": t["0.products.columns"] + 1}), "its columns are out of order"),
         (lambda t: t.update({"0.products.columns": t["0.products.columns"] * 0}), "its columns are out of order"),
         (lambda t: t.update({"0.products.columns": np.arange(2000)}), "have other shapes"),
@@ -410,9 +410,9 @@ def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("a\tred\nb\tblue\n" * 5)
     from rosenblatt.io import open_dataset
     from rosenblatt.learners.files.run import FileRun
-    from rosenblatt.recipe import make_recipe
+    from rosenblatt.params import make_params
 
-    run = FileRun.begin(open_dataset(tmp_path / "x", bits=22), make_recipe("perceptron", max_iter=2))
+    run = FileRun.begin(open_dataset(tmp_path / "x", bits=22), make_params("perceptron", max_iter=2))
     run.run()
     model = run.model()
     sorted_sizes = []

@@ -78,8 +78,8 @@ HEADERS = {
         {"Unnamed: 0": "drop", "age": "number"},
     ),
     "only words": (
-        "colour,shape,kind\nred,round,a\nblue,flat,b\nred,flat,a\nblue,round,b\n",
-        {"colour": "category", "shape": "category"},
+        "color,shape,kind\nred,round,a\nblue,flat,b\nred,flat,a\nblue,round,b\n",
+        {"color": "category", "shape": "category"},
     ),
     "years as names": (
         "1990,1991,country\n1.5,2.5,x\n2.5,0.5,y\n1.0,1.5,x\n2.0,0.1,y\n",
@@ -271,7 +271,7 @@ def test_json_in_any_layout(tmp_path: Path, name: str, size: int) -> None:
     assert raw(reader) == [[39, 1.5], [50, 2.5], [None, None]]
 
 
-def test_a_json_line_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
+def test_a_json_line_does_not_depend_on_its_neighbors(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"a": 1, "b": "x", "c": True, "y": 0}, {"a": 2, "b": "z", "c": False, "y": 1}] * 3
     odd: list[dict[str, Any]] = [
         {"y": 1},

@@ -22,14 +22,14 @@ function nameOf(node) {
 const seen = (node) =>
 	node.checkVisibility({ visibilityProperty: true, opacityProperty: false }) && node.getClientRects().length > 0
 
-function parse(colour) {
-	const parts = colour.match(/[\d.]+/g).map(Number)
+function parse(color) {
+	const parts = color.match(/[\d.]+/g).map(Number)
 	return { rgb: parts.slice(0, 3), alpha: parts[3] ?? 1 }
 }
 
 const over = (top, alpha, under) => top.map((v, j) => alpha * v + (1 - alpha) * under[j])
 
-// The colour behind a node: the backgrounds of its ancestors, painted one over another.
+// The color behind a node: the backgrounds of its ancestors, painted one over another.
 function behind(node) {
 	const layers = []
 	for (let at = node; at; at = at.parentElement) {
@@ -104,18 +104,18 @@ export function faults(least = 12) {
 	return wrong
 }
 
-// Marks must stand out from what is behind them: the colours of points and lines against the panel.
+// Marks must stand out from what is behind them: the colors of points and lines against the panel.
 export function marks() {
 	const root = getComputedStyle(document.body)
 	const probe = document.body.appendChild(document.createElement("i"))
-	const colour = (name) => {
+	const color = (name) => {
 		probe.style.color = `var(${name})`
 		return parse(getComputedStyle(probe).color).rgb
 	}
 	const found = Object.fromEntries(
 		["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--ink", "--bad", "--proof", "--focus"].map((name) => [
 			name,
-			contrast(colour(name), colour("--panel")),
+			contrast(color(name), color("--panel")),
 		]),
 	)
 	probe.remove()

@@ -131,10 +131,10 @@ def test_the_story_can_be_presented(screen: Any) -> None:
 
 
 @pytest.mark.slow
-def test_forced_colours_keep_the_moment_in_sight(visit: Any) -> None:
+def test_forced_colors_keep_the_moment_in_sight(visit: Any) -> None:
     page = visit("#data=and&learner=perceptron&step=20", forced_colors="active")
-    colour = "(id) => getComputedStyle(document.getElementById(id)).backgroundColor"
-    assert page.evaluate(colour, "now") != page.evaluate("getComputedStyle(document.body).backgroundColor")
+    color = "(id) => getComputedStyle(document.getElementById(id)).backgroundColor"
+    assert page.evaluate(color, "now") != page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
 @pytest.mark.slow

@@ -115,8 +115,8 @@ def test_what_belongs_together_lights_up(screen: Any) -> None:
     page.locator("#said .word").first.focus()
     assert (lit("#board .point"), lit("#timeline .tick")) == (1, 1)
     assert lit("#ledger tr") > 1
-    colour = page.locator("#board .point.lit").evaluate("(n) => getComputedStyle(n).stroke")
-    assert colour == "rgb(179, 38, 30)", "it can be seen"
+    color = page.locator("#board .point.lit").evaluate("(n) => getComputedStyle(n).stroke")
+    assert color == "rgb(179, 38, 30)", "it can be seen"
     assert lit("#board .shaft.push") == 1
     page.locator("#said .sum .word").first.hover()
     assert lit("#board .shaft.weight") == 1

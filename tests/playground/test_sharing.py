@@ -67,7 +67,7 @@ def test_a_link_holds_everything(node: Any) -> None:
         ("#learner=perceptron,kernel:poly,tie:positive", '"tie" goes with kernel:linear only'),
         ("#points=1e300,2,0", '"x of point 1" must be a number from -1000000000 to 1000000000'),
         ("#nonsense", '"nonsense" is not name=value.'),
-        ("#step=1&colour=red", '"colour" is not known.'),
+        ("#step=1&color=red", '"color" is not known.'),
         ("#learner=PA&learner=PA&learner=PA&learner=PA&learner=PA", "it has 5 learners, and 4 is the most."),
     ],
 )
@@ -116,8 +116,8 @@ def test_pictures_and_traces_are_downloaded(visit: Any, tmp_path: Path) -> None:
     root = ET.fromstring(picture.read_text())
     inner = root.findall("{http://www.w3.org/2000/svg}svg")
     assert len(inner) == 2
-    colours = {node.get("fill") for node in root.iter() if node.get("fill", "none") != "none"}
-    assert {"rgb(181, 77, 10)", "rgb(31, 102, 176)"} <= colours
+    colors = {node.get("fill") for node in root.iter() if node.get("fill", "none") != "none"}
+    assert {"rgb(181, 77, 10)", "rgb(31, 102, 176)"} <= colors
     assert not any(node.get("class") for node in root.iter())
     four = "#data=noise&learner=perceptron,keep:average&learner=perceptron,keep:pocket&learner=PA-II&learner=margin"
     page.evaluate("(link) => (location.hash = link)", four)
@@ -233,16 +233,16 @@ def test_the_film_is_a_gif_with_a_frame_for_every_update(screen: Any, tmp_path: 
         assert film.info["loop"] == 0
         film.seek(19)
         last = film.convert("RGB")
-    colours = {colour for _, colour in last.getcolors(1 << 20)}
+    colors = {color for _, color in last.getcolors(1 << 20)}
     near = [
-        min(sum(abs(a - b) for a, b in zip(c, want, strict=True)) for c in colours)
+        min(sum(abs(a - b) for a, b in zip(c, want, strict=True)) for c in colors)
         for want in ((181, 77, 10), (31, 102, 176))
     ]
     assert max(near) < 30
     assert "step 5 / 36" in page.inner_text("#transport")
 
 
-# The mean colour of a strip in the middle when the film begins, and of three places when it ends.
+# The mean color of a strip in the middle when the film begins, and of three places when it ends.
 SEEN = """async (film) => {
   const video = document.createElement('video');
   video.src = film;
@@ -273,7 +273,7 @@ def test_the_film_is_a_webm_that_plays_as_long_as_the_story(screen: Any, browser
     assert content.startswith(b"\x1a\x45\xdf\xa3")
     assert content.count(b"\xa3") >= 21, "a block for every update, for the start, and two for the end"
     assert "step 5 / 36" in page.inner_text("#transport")
-    # Another page plays it back: first nothing is learned, in the end both sides are coloured.
+    # Another page plays it back: first nothing is learned, in the end both sides are colored.
     player = browser.new_page()
     seen = player.evaluate(SEEN, f"data:video/webm;base64,{base64.b64encode(content).decode()}")
     player.close()

@@ -43,11 +43,11 @@ def test_the_band_is_drawn_only_if_the_weights_separate_and_wrong_rows_are_hollo
     (ax,) = plot.boundary(SQUARE, AND, [1.0, 1.0], 0.0).axes
     rings = [c for c in ax.collections if c.get_label() == "wrong, or on the line"]
     assert sorted(map(tuple, rings[0].get_offsets().tolist())) == [(0, 0), (0, 1), (1, 0)]
-    assert {tuple(colour[:3]) for colour in rings[0].get_facecolors()} == {(1, 1, 1)}
+    assert {tuple(color[:3]) for color in rings[0].get_facecolors()} == {(1, 1, 1)}
     assert not any("margin" in str(patch.get_label()) for patch in ax.patches)
 
 
-def test_classes_have_the_colours_and_shapes_of_the_playground():
+def test_classes_have_the_colors_and_shapes_of_the_playground():
     (ax,) = plot.boundary(SQUARE, AND, [3.0, 2.0], -4.0).axes
     negative, positive = ax.collections[:2]
     css = resources.files("rosenblatt.playground").joinpath("page.css").read_text()
@@ -55,11 +55,11 @@ def test_classes_have_the_colours_and_shapes_of_the_playground():
         assert f"--c{code}: light-dark({to_hex(marks.get_facecolor()[0])}," in css
     # A square has four corners; the circle is the one with curves.
     assert [len(marks.get_paths()[0].vertices) <= 5 for marks in (negative, positive)] == [True, False]
-    for name, colour in (("ink", INK), ("bad", MISTAKE), ("proof", PROOF)):
-        assert f"--{name}: light-dark({colour}," in css
+    for name, color in (("ink", INK), ("bad", MISTAKE), ("proof", PROOF)):
+        assert f"--{name}: light-dark({color}," in css
 
 
-def test_reports_have_the_same_ink_and_the_same_red_for_mistakes_and_no_colour_of_a_class():
+def test_reports_have_the_same_ink_and_the_same_red_for_mistakes_and_no_color_of_a_class():
     source = inspect.getsource(report)
     assert {INK, MISTAKE} <= set(re.findall("#[0-9a-f]{6}", source))
     assert not {NEGATIVE, POSITIVE} & set(re.findall("#[0-9a-f]{6}", source))

@@ -67,7 +67,7 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
     training, held = folds[0]
     chosen = np.isin(np.arange(len(y)), training).astype(float)
     for candidate in candidates:
-        learner = getattr(rosenblatt, candidate.recipe.learner)(**candidate.parameters, tol=None, random_state=3)
+        learner = getattr(rosenblatt, candidate.params.learner)(**candidate.parameters, tol=None, random_state=3)
         alone = [learner.set_params(max_iter=k + 1).fit(table.values, y, sample_weight=chosen) for k in range(3)][-1]
         np.testing.assert_allclose(
             contest.held_scores(candidate)[: len(held)],
@@ -122,7 +122,7 @@ def test_probabilities_come_from_scores_of_rows_that_were_not_learned(classes: i
     found = slice(len(held), len(held) + len(part))
     np.testing.assert_array_equal(rows[found], part)
     best = decision.best
-    kind = getattr(rosenblatt, best.recipe.learner)
+    kind = getattr(rosenblatt, best.params.learner)
     learner = kind(**best.parameters, tol=None, max_iter=len(best.curve()), random_state=3)
     learner.fit(X, y, sample_weight=(fold_of != 0).astype(float))
     alone = learner.decision_function(X[part]).reshape(len(part), -1)

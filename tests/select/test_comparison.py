@@ -90,7 +90,7 @@ def test_compare_and_tune_read_what_train_reads(tmp_path: Path, capsys: pytest.C
     text, rows, table = tmp_path / "text", tmp_path / "rows.svm", tmp_path / "table.csv"
     text.write_text("spam\twin a prize\nham\tlunch at noon\nspam\twin win\nham\tsee you\n" * 10)
     rows.write_text("1 1:1 7:0.5\n-1 3:1\n" * 20)
-    table.write_text("size,colour,kind\n" + "1,red,a\n9,blue,b\n,red,a\n" * 10)
+    table.write_text("size,color,kind\n" + "1,red,a\n9,blue,b\n,red,a\n" * 10)
     for path, features in ((text, 14), (rows, 3), (table, 4)):
         assert main(["compare", str(path), "--folds", "2", "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
@@ -98,8 +98,8 @@ def test_compare_and_tune_read_what_train_reads(tmp_path: Path, capsys: pytest.C
         assert max(each["accuracy"] for each in told["measured"]) == 1.0
         assert main(["tune", str(path), "--folds", "2", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["tried"][0]["accuracy"] == 1.0
-    assert main(["tune", str(table), "--label", "colour", "--drop", "kind", "--folds", "2"]) == 0
-    assert "label: colour; numbers: size" in capsys.readouterr().err
+    assert main(["tune", str(table), "--label", "color", "--drop", "kind", "--folds", "2"]) == 0
+    assert "label: color; numbers: size" in capsys.readouterr().err
     (tmp_path / "x.vw").write_text("1 2.0 |f a\n-1 |f b\n" * 10)
     assert main(["tune", str(tmp_path / "x.vw"), "--folds", "2"]) == 0
     assert "left aside" not in capsys.readouterr().err  # weights count, here too

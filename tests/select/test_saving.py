@@ -46,7 +46,7 @@ def test_a_file_holds_what_was_fitted(name: str, classes: int, tmp_path: Path) -
 
 @pytest.mark.parametrize("learner", MADE.values(), ids=MADE)
 def test_what_has_learned_nothing_says_so(learner: Any) -> None:
-    for method in ("answers", "calibrator"):
+    for method in ("predictors", "calibrator"):
         if hasattr(learner, method):
             with pytest.raises(NotFittedError, match="not fitted"):
                 getattr(clone(learner), method)()

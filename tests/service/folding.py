@@ -36,7 +36,7 @@ def plain_fold(log: Path, learner: Any = None) -> Any:
 
 def same_bits(left: Any, right: Any) -> bool:
     """Are these the same features, classes and weights, to the bit? Either may be a model or a learner."""
-    weights = [each.linear() if hasattr(each, "linear") else each.answers()[0] for each in (left, right)]
+    weights = [each.linear() if hasattr(each, "linear") else each.predictors()[0] for each in (left, right)]
     return (
         left.classes_.tolist() == right.classes_.tolist()
         and left.feature_names_in_.tolist() == right.feature_names_in_.tolist()

@@ -23,7 +23,7 @@ from running import Server, running, wait_for
 
 from missing import missing
 from rosenblatt.errors import DataError
-from rosenblatt.recipe.family import make_recipe
+from rosenblatt.params.family import make_params
 from rosenblatt.service.clock import Clock
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.log import Log
@@ -222,7 +222,7 @@ def test_a_server_starts_on_a_full_disk_and_on_one_that_may_only_be_read(tmp_pat
 
 def test_predictions_are_bounded_on_disk_too(tmp_path: Path) -> None:
     log, now = tmp_path / "log.sqlite", [1e9]
-    learning, _ = open_learning(str(log), Limits(predictions=5, retention=60), Wanted(make_recipe("averaged")))
+    learning, _ = open_learning(str(log), Limits(predictions=5, retention=60), Wanted(make_params("averaged")))
     remembered = learning.remembered
     remembered.clock = Clock(0.0, lambda: 0.0, lambda: now[0])
     remembered.clock._offset = 0.0
@@ -364,8 +364,8 @@ def test_any_cut_of_the_log_by_a_snapshot_gives_the_same_bits(
     tmp_path_factory: pytest.TempPathFactory, requests: list[Any], cut: int
 ) -> None:
     log = tmp_path_factory.mktemp("cut") / "log.sqlite"
-    wanted = Wanted(make_recipe("averaged"))
-    learning, _ = open_learning(str(log), Limits(), wanted, [make_recipe("arow")])
+    wanted = Wanted(make_params("averaged"))
+    learning, _ = open_learning(str(log), Limits(), wanted, [make_params("arow")])
     for at, request in enumerate(requests):
         if at == cut:
             learning.snapshot()
@@ -376,7 +376,7 @@ def test_any_cut_of_the_log_by_a_snapshot_gives_the_same_bits(
     before = {name: each.learner for name, each in learning.fold.followers.items()}
     progress = {name: each.progress.to_json() for name, each in learning.fold.followers.items()}
     learning.log.close()
-    again, _ = open_learning(str(log), Limits(), None, [make_recipe("arow")])
+    again, _ = open_learning(str(log), Limits(), None, [make_params("arow")])
     again.log.close()
     for name, each in again.fold.followers.items():
         assert each.progress.to_json() == progress[name]

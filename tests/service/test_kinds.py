@@ -162,7 +162,7 @@ def test_what_cannot_learn_here_says_why(tmp_path: Path, name: str, why: str) ->
 def test_a_vote_cannot_learn_here(tmp_path: Path) -> None:
     _, _, path = served(VotedPerceptron(), TWO, tmp_path)
     with pytest.raises(ParameterError, match="no bound"):
-        check_bounded(wanted_from(str(path)).recipe)
+        check_bounded(wanted_from(str(path)).params)
 
 
 def test_answers_never_have_more_scores_than_the_limit(tmp_path: Path) -> None:

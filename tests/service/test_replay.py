@@ -16,7 +16,7 @@ from folding import plain_fold, same_bits, stored
 from rosenblatt import AROW, AveragedPerceptron
 from rosenblatt.errors import DataError
 from rosenblatt.models.file import load
-from rosenblatt.recipe.family import make_recipe
+from rosenblatt.params.family import make_params
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.opening import Wanted, open_learning
 from rosenblatt.service.replay import compare, replay
@@ -26,7 +26,7 @@ from rosenblatt.service.upkeep import rotate, shorten
 def learn(log: Path, seed: int, requests: int = 30, begin: str | None = "averaged") -> None:
     """Let a log grow, as a server would do it."""
     dice = random.Random(seed)
-    learning, clock = open_learning(str(log), Limits(), None if begin is None else Wanted(make_recipe(begin)))
+    learning, clock = open_learning(str(log), Limits(), None if begin is None else Wanted(make_params(begin)))
     for _ in range(requests):
         count = dice.choice((1, 2, 5))
         rows = [{f"f{dice.randrange(20)}": dice.gauss(0, 1) for _ in range(4)} for _ in range(count)]
@@ -57,13 +57,13 @@ def test_as_of_any_moment_and_by_another_learner(log: Path) -> None:
         for _, row, label, weight in examples[:until]:
             learner.learn_one(row, label, weight)
         assert same_bits(replay([str(log)], until=until), learner)
-    assert same_bits(replay([str(log)], make_recipe("arow", r=0.1)), plain_fold(log, AROW(r=0.1)))
+    assert same_bits(replay([str(log)], make_params("arow", r=0.1)), plain_fold(log, AROW(r=0.1)))
     with pytest.raises(DataError, match=f"holds the examples from 1 to {len(examples)}"):
         replay([str(log)], until=len(examples) + 1)
 
 
 def test_learners_are_compared_on_every_example_before_it_is_learned(log: Path) -> None:
-    found = {each["learner"]: each for each in compare([str(log)], [make_recipe(n) for n in ("perceptron", "arow")])}
+    found = {each["learner"]: each for each in compare([str(log)], [make_params(n) for n in ("perceptron", "arow")])}
     learner, mistakes = AROW(), 0
     for _, row, label, weight in stored(log):
         mistakes += not learner.has_learned or learner.predict_one(row) != label
@@ -134,7 +134,7 @@ def test_rotated_logs_follow_one_another(log: Path, tmp_path: Path) -> None:
             learner.learn_one(row, label, weight)
     assert same_bits(replay(logs), learner)
     assert same_bits(replay(logs[2:]), learner)
-    assert same_bits(replay(logs, make_recipe("averaged")), learner)
+    assert same_bits(replay(logs, make_params("averaged")), learner)
     with pytest.raises(DataError, match="does not go on where"):
         replay([logs[0], logs[2]])
     with pytest.raises(DataError, match="exists already"):

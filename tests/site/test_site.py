@@ -76,18 +76,18 @@ def browser() -> Iterator[Any]:
 def test_no_page_scrolls_sideways_on_a_telephone(theme: str, site: Path, pages: dict[Path, Page], browser: Any) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=theme)
     tab = context.new_page()
-    wide, colours = [], set()
+    wide, colors = [], set()
     for path in pages:
         if path == site / "index.html" or "play" in path.parts or "_modules" in path.parts:
             continue
         tab.goto(path.as_uri(), wait_until="domcontentloaded")
         if tab.evaluate("document.documentElement.scrollWidth") > 390:
             wide.append(str(path.relative_to(site)))
-        colours.add(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
+        colors.add(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
     context.close()
     assert wide == []
-    assert len(colours) == 1
-    brightness = sum(int(part) for part in colours.pop().strip("rgba()").split(",")[:3])
+    assert len(colors) == 1
+    brightness = sum(int(part) for part in colors.pop().strip("rgba()").split(",")[:3])
     assert (brightness > 600) == (theme == "light")
 
 

@@ -122,7 +122,7 @@ void learn_all(const char* precision) {
   const Data<T> data;
   for (bool is_dense : {true, false})
     for (bool joint : {false, true})
-      for (const char* rule : {"perceptron", "normalised", "PA", "PA-I", "PA-II", "AROW"})
+      for (const char* rule : {"perceptron", "normalized", "PA", "PA-I", "PA-II", "AROW"})
         for (const char* keep : {"last", "average", "tail", "pocket", "vote"}) {
           const std::string named = rule, kept = keep;
           if (named == "AROW" && kept != "last" && kept != "average") continue;

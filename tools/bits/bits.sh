@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p build/bits
-flags="-std=c++20 ${OPTIMISE:--O2} -ffp-contract=off -Wall -Wextra -Wno-psabi -Iengine"
+flags="-std=c++20 ${OPTIMizE:--O2} -ffp-contract=off -Wall -Wextra -Wno-psabi -Iengine"
 sources="tools/bits/bits.cpp $(ls engine/*.cpp engine/loops/*.cpp)"
 
 need() {

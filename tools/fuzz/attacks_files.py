@@ -45,13 +45,13 @@ def changed_bits_of_a_cache(folder: Path) -> Counts:
     from rosenblatt.io import open_dataset
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.file import save
-    from rosenblatt.recipe import make_recipe
+    from rosenblatt.params import make_params
 
     (folder / "x").write_text("".join(f"{i % 2} {1 + i % 5}:{i * 7 % 11} 9:{i % 10}\n" for i in range(300)))
 
     def train() -> bytes:
         one = FileRun.begin(
-            open_dataset(folder / "x", format="svmlight"), make_recipe("averaged", max_iter=2), block=64
+            open_dataset(folder / "x", format="svmlight"), make_params("averaged", max_iter=2), block=64
         )
         one.run(cache=str(folder / "cache"))
         save(one.model(), folder / "m")

@@ -172,7 +172,7 @@ class Chooser:
 
     def plain_rule(self, **more: Any) -> Any:
         """One without a penalty, which not all learners take."""
-        names = ("perceptron", "perceptron", "PA", "PA-I", "PA-II", "AROW", "normalised")
+        names = ("perceptron", "perceptron", "PA", "PA-I", "PA-II", "AROW", "normalized")
         more |= {name: self.number(1.0) for name in ("eta0", "beta", "C", "r", "epsilon") if self.random.random() < 0.3}
         return engine.Rule(self.word(*names), **more)
 

@@ -186,7 +186,7 @@ def resume(path: Path) -> None:
     from rosenblatt.learners.files.checkpoint import load_checkpoint
 
     run, _ = load_checkpoint(path)
-    if run.recipe.max_iter <= 10 and run.features <= 1 << 20:
+    if run.params.max_iter <= 10 and run.features <= 1 << 20:
         run.run()
         run.model()
 
@@ -287,7 +287,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save
-    from rosenblatt.recipe import make_recipe
+    from rosenblatt.params import make_params
 
     frame = pd.DataFrame(ROWS * 4)
     table = pa.Table.from_pandas(frame)
@@ -306,7 +306,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
     models = []
     (folder / "mixed.csv").write_bytes(frame.to_csv(index=False).encode())
-    run = FileRun.begin(open_dataset(folder / "mixed.csv", bits=10), make_recipe("averaged", max_iter=2))
+    run = FileRun.begin(open_dataset(folder / "mixed.csv", bits=10), make_params("averaged", max_iter=2))
     run.run()
     save(run.model(), folder / "m")
     MODELS.append(read_container(folder / "m", "model"))
@@ -390,7 +390,7 @@ def make_checkpoints(folder: Path) -> list[bytes]:
     from rosenblatt.learners.files.checkpoint import save_checkpoint
     from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
-    from rosenblatt.recipe import make_recipe
+    from rosenblatt.params import make_params
 
     found = []
 
@@ -401,7 +401,7 @@ def make_checkpoints(folder: Path) -> list[bytes]:
 
     for name in ("x.svm", "mixed.csv"):
         for learner in ("perceptron", "averaged", "voted", "pocket", "pa1", "arow"):
-            run = FileRun.begin(open_dataset(folder / name, bits=10), make_recipe(learner, max_iter=2), block=4)
+            run = FileRun.begin(open_dataset(folder / name, bits=10), make_params(learner, max_iter=2), block=4)
             keep(run)
             run.run(on_epoch=keep)
     return found

@@ -26,7 +26,7 @@ class FileBar(Bar):
         super().__init__(
             "{task.fields[speed]}", "{task.fields[mistakes]}", "left", visible=visible and sys.stderr.isatty()
         )
-        self._epochs, self._size = run.recipe.max_iter, run.reader.size
+        self._epochs, self._size = run.params.max_iter, run.reader.size
         self._started, self._before = time.perf_counter(), _rows(run)  # a resumed run has learned some already
 
     def __enter__(self) -> Self:
@@ -63,7 +63,7 @@ class ShardBar(Bar):
 
     def on_run(self, run: Any) -> None:
         """When a run begins, and after every epoch."""
-        epochs, passes, history = int(run.recipe.max_iter), run.parts * len(run.sizes), run.judge.history
+        epochs, passes, history = int(run.params.max_iter), run.parts * len(run.sizes), run.stopping.history
         if not self.begun:
             self.begin("epoch 1", epochs * passes, mistakes="")
         mistakes = f"{history.mistakes[-1] / sum(run.sizes):.2%} mistakes" if len(history) else ""
@@ -76,5 +76,5 @@ class ShardBar(Bar):
 
 def _rows(run: Any) -> int:
     """Learned so far, over all epochs."""
-    rows: int = len(run.judge.history) * run.rows + run.progress.rows
+    rows: int = len(run.stopping.history) * run.rows + run.progress.rows
     return rows

@@ -74,7 +74,7 @@ def train_on_cluster(args: argparse.Namespace, conclude: Any) -> int:
 
 
 def _from_arguments(args: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
-    from rosenblatt.cli.parameters import recipe_of
+    from rosenblatt.cli.parameters import params_of
     from rosenblatt.cli.reading import _COLUMNS, data_options
     from rosenblatt.errors import ParameterError
 
@@ -85,9 +85,9 @@ def _from_arguments(args: argparse.Namespace) -> tuple[list[str], dict[str, Any]
     told |= {"mixing": args.mixing or "momentum", "checkpoint": args.checkpoint, "every": args.every}
     if args.learner == "auto":
         auto = {name: getattr(args, name) for name in ("max_iter", "random_state", "class_weight")}
-        told |= {"recipe": "auto", "products": args.products, **auto}
+        told |= {"params": "auto", "products": args.products, **auto}
     else:
-        auto, told["recipe"] = None, recipe_of(args)
+        auto, told["params"] = None, params_of(args)
     told["extra"] = {"auto": auto, "products": args.products, "every": args.every}
     return args.data, told
 
@@ -101,7 +101,7 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
     from rosenblatt.errors import DataError, ModelError, ParameterError
     from rosenblatt.io.atomic import check_outputs
     from rosenblatt.io.source import files_of
-    from rosenblatt.recipe.family import make_recipe, parameters_of
+    from rosenblatt.params.family import make_params, parameters_of
 
     known = [word for name, (word, *_) in given_options(args).items() if name not in (*MORE, "resume", "cluster")]
     if known:
@@ -117,11 +117,11 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
         told |= {"checkpoint": args.checkpoint or args.resume, "resume": True, "every": extra["every"], "extra": extra}
         more = {} if args.max_iter is None else {"max_iter": args.max_iter}
         if extra["auto"] is not None:
-            told |= {"recipe": "auto", "products": extra["products"], **extra["auto"], **more}
+            told |= {"params": "auto", "products": extra["products"], **extra["auto"], **more}
         else:
             name = about["told"]["learner"]
-            mine = {key: value for key, value in about["recipe"].items() if key in parameters_of(name)}
-            told["recipe"] = make_recipe(name, **{**mine, **more})
+            mine = {key: value for key, value in about["params"].items() if key in parameters_of(name)}
+            told["params"] = make_params(name, **{**mine, **more})
         data = list(about["source"]["data"])
         outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
         check_outputs(outputs, files_of(data))

@@ -44,17 +44,17 @@ def run(args: argparse.Namespace) -> int:
     encoder = encoder_of(model, args, args.label)
     result: Any
     if args.cluster:
-        if model.measures:
+        if model.is_regression:
             raise ParameterError("--cluster counts classes, and this model predicts numbers: evaluate it without")
         result = evaluate_on_cluster(args, model, encoder)
     else:
         reader = open_data(args, encoder=encoder)
-        result = (evaluate_regression if model.measures else evaluate_batches)(model, reader)
+        result = (evaluate_regression if model.is_regression else evaluate_batches)(model, reader)
         say_bad(reader)
         say_strange(reader)
     if args.report:
         title = f"{', '.join(args.data)} by {args.model}"
-        if model.measures:
+        if model.is_regression:
             write_page(args.report, title, render_text(result))
         else:
             from rosenblatt.io.atomic import write_atomic

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from rosenblatt.training import Trained
 
 
-def check_judges(args: argparse.Namespace, measures: bool) -> None:
+def check_judges(args: argparse.Namespace, is_regression: bool) -> None:
     """Raise, before the data is read, unless there is something to judge by, and something to be judged."""
     from rosenblatt.errors import ParameterError
     from rosenblatt.io.source import expand_sources, files_of
 
     for name, word in (("valid", "--valid"), ("folds", "--folds")):
-        if measures and getattr(args, name):
+        if is_regression and getattr(args, name):
             raise ParameterError(
                 f"{word} judges classes, and this learner predicts numbers: judge it by rosenblatt evaluate"
             )

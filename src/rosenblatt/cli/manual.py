@@ -37,7 +37,7 @@ def render_manual() -> str:
         ".SH EXIT STATUS",
         "0 done, 1 could not be done, 2 wrong use, 130 interrupted.",
         ".SH SEE ALSO",
-        "The quickstart, recipes and reference are in the documentation of the package.",
+        "The quickstart, params and reference are in the documentation of the package.",
     ]
     return "\n".join(lines) + "\n"
 

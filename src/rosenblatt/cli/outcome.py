@@ -20,7 +20,7 @@ def conclude(args: argparse.Namespace, trained: Trained, facts: dict[str, Any], 
     if not args.quiet:
         say_bad(reader)
         _say(facts, trained)
-    if args.report and trained.model.measures:
+    if args.report and trained.model.is_regression:
         from rosenblatt.cli.page import write_page
         from rosenblatt.evaluation import evaluate_regression
         from rosenblatt.report import render_text
@@ -48,13 +48,13 @@ def verdict_of(facts: dict[str, Any], meaning: str) -> str:
 
 def _meaning(trained: Trained) -> str:
     """What an epoch without a mistake shows."""
-    recipe: Any = trained.recipe
-    if recipe.measures:
-        return f"every training row is predicted within epsilon ({recipe.epsilon:g}) of its target"
+    params: Any = trained.params
+    if params.is_regression:
+        return f"every training row is predicted within epsilon ({params.epsilon:g}) of its target"
     separator = "a hyperplane over products of columns" if trained.products else "a hyperplane"
-    if hasattr(recipe, "kernel") and recipe.kernel != "linear":
+    if hasattr(params, "kernel") and params.kernel != "linear":
         support = trained.model.support_rows
-        separator = f"a curve of the {recipe.kernel} kernel over {support:,} support rows (not a hyperplane)"
+        separator = f"a curve of the {params.kernel} kernel over {support:,} support rows (not a hyperplane)"
     return f"{separator} separates the training rows"
 
 
@@ -76,7 +76,7 @@ def _say(facts: dict[str, Any], trained: Trained | None = None) -> None:
 
 def command_of(args: argparse.Namespace, trained: Trained) -> str | None:
     """The command that learns the same without looking for it; None if nothing was looked for."""
-    from rosenblatt.cli.pasted import command_to_paste, recipe_words
+    from rosenblatt.cli.pasted import command_to_paste, params_words
 
     searched = trained.choice is not None and args.start is None
     if args.resume or not (searched or args.folds or args.valid):
@@ -84,7 +84,7 @@ def command_of(args: argparse.Namespace, trained: Trained) -> str | None:
     aside = ("quiet", "json", "report", "checkpoint", "every")
     if not searched or trained.products or trained.scaled:  # no option says how columns were scaled or multiplied
         return command_to_paste(args, [], without=(*aside, *(["learner"] if searched else [])))
-    return command_to_paste(args, recipe_words(trained.recipe), without=(*aside, "learner", "max_iter", "products"))
+    return command_to_paste(args, params_words(trained.params), without=(*aside, "learner", "max_iter", "products"))
 
 
 def _page(title: str, model: Any, facts: dict[str, Any], held: Any, reader: Any) -> str:

@@ -1,4 +1,4 @@
-"""The parameters of recipes as options of the command.
+"""Parameters as options of the command.
 
 Invariant: no parameter is named here that is made from its field; only the few whose values need a parser of their own.
 """
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.recipe.family import FAMILY, make_recipe, parameters_of
-from rosenblatt.recipe.parameters import About
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import FAMILY, make_params, parameters_of
+from rosenblatt.params.parameters import About
 
 # The command has words of its own for these, or no use for them.
 _ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size", "hash_bits")
@@ -33,7 +33,7 @@ class _None:
 NONE = _None()
 
 
-def add_recipe_arguments(group: Any) -> None:
+def add_params_arguments(group: Any) -> None:
     """An option for each parameter of the family."""
     for name, known in _parameters().items():
         text = f"{known.sentence}{_default(name, known)}"
@@ -55,8 +55,8 @@ def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
     return {name: None if value is NONE else value for name, value in given.items()}
 
 
-def recipe_of(args: argparse.Namespace) -> Recipe:
-    """The recipe that the arguments describe."""
+def params_of(args: argparse.Namespace) -> Params:
+    """The params that the arguments describe."""
     given = given_parameters(args)
     learner = "perceptron" if args.learner in _KEPT and "keep" in given else args.learner
     known = parameters_of(learner)
@@ -66,7 +66,7 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
             raise ParameterError(
                 f"{option(name)} is not an option of --learner {args.learner}, but of {', '.join(others)}"
             )
-    return make_recipe(learner, max_iter=args.max_iter, random_state=args.random_state, **given)
+    return make_params(learner, max_iter=args.max_iter, random_state=args.random_state, **given)
 
 
 def option(name: str) -> str:

@@ -36,22 +36,22 @@ def command_to_paste(args: argparse.Namespace, changed: Sequence[str], *, withou
     return shlex.join([*words, *changed])
 
 
-def recipe_words(recipe: Any) -> list[str]:
-    """The options that give this recipe."""
+def params_words(params: Any) -> list[str]:
+    """The options that give these params."""
     from dataclasses import fields
 
-    from rosenblatt.recipe.family import FAMILY, make_recipe, name_of
+    from rosenblatt.params.family import FAMILY, make_params, name_of
 
-    name = name_of(recipe)
-    words, usual = ["--learner", name], make_recipe(name)
+    name = name_of(params)
+    words, usual = ["--learner", name], make_params(name)
     assert name in FAMILY
-    for each in fields(recipe):
-        value = getattr(recipe, each.name)
+    for each in fields(params):
+        value = getattr(params, each.name)
         if each.name not in ("max_iter", "random_state", "variant", "class_weight") and value != getattr(
             usual, each.name
         ):
             words += _option(each.name, value)
-    return [*words, "--max-iter", str(recipe.max_iter)]
+    return [*words, "--max-iter", str(params.max_iter)]
 
 
 def _option(name: str, value: Any) -> list[str]:

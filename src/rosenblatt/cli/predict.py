@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     model = load(args.model)
     for name in ("top", "probabilities", "threshold"):
         given = getattr(args, name)
-        if model.measures and given is not None and given is not False:
+        if model.is_regression and given is not None and given is not False:
             raise ParameterError(f"--{name} is for classes, and {args.model} predicts numbers")
     if args.threshold is not None and args.threshold != args.threshold:
         raise ParameterError("--threshold nan: must be a number")
@@ -133,7 +133,7 @@ def _answers(model: Any, batch: Any, args: argparse.Namespace, kind: str) -> Col
     import numpy as np
 
     found = model.predictions(model.batch_scores(batch))
-    if model.measures:
+    if model.is_regression:
         return {**({} if not len(batch) else batch.passed or {}), "prediction": found.values()}
     classes = model.classes.tolist()
     columns: Columns = dict(batch.passed or {})

@@ -19,8 +19,8 @@ HELP = "rebuild, compare or keep up the log of a server"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.parameters import add_recipe_arguments
-    from rosenblatt.recipe.family import FAMILY
+    from rosenblatt.cli.parameters import add_params_arguments
+    from rosenblatt.params.family import FAMILY
 
     parser.usage = "rosenblatt replay LOG [LOG ...] -o MODEL [options]"
     parser.add_argument("data", nargs="+", metavar="LOG", help="a log, or several that follow one another")
@@ -37,13 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--learner", choices=names, help="learn by another learner (default: that of the log)")
     group = parser.add_argument_group("of another learner")
     group.add_argument("--random-state", type=int, default=0, metavar="N", help="a seed (0)")
-    add_recipe_arguments(group)
+    add_params_arguments(group)
     parser.set_defaults(max_iter=1000)
 
 
 def run(args: argparse.Namespace) -> int:
     """0: done."""
-    from rosenblatt.cli.parameters import given_parameters, recipe_of
+    from rosenblatt.cli.parameters import given_parameters, params_of
     from rosenblatt.cli.serve import check_extra
     from rosenblatt.errors import ParameterError
 
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     from rosenblatt.models.file import save
     from rosenblatt.service.replay import replay
 
-    recipe = None if args.learner is None else recipe_of(args)
-    model = replay(args.data, recipe, args.until)
+    params = None if args.learner is None else params_of(args)
+    model = replay(args.data, params, args.until)
     save(model, args.output)
     print(f"Wrote {args.output}: {model.learner}, {len(model.classes)} classes, {model.features:,} features")
     return 0
@@ -86,11 +86,11 @@ def _keep_up(args: argparse.Namespace) -> int:
 def _compare(args: argparse.Namespace) -> int:
     import json
 
-    from rosenblatt.recipe.family import make_recipe
+    from rosenblatt.params.family import make_params
     from rosenblatt.service.replay import compare
 
     names = [name.strip() for name in args.compare.split(",") if name.strip()]
-    found = compare(args.data, [make_recipe(name) for name in names], args.until)
+    found = compare(args.data, [make_params(name) for name in names], args.until)
     if args.json:
         print(json.dumps(found))
         return 0

@@ -72,7 +72,7 @@ def resume(args: argparse.Namespace) -> tuple[Trained, Any]:
     if not isinstance(every, float | int) or not every >= 0:
         raise ModelError(f"{args.resume} is not a sound checkpoint: it does not say how often it is written")
     _take_judges(args, extra)
-    check_judges(args, run.recipe.measures)
+    check_judges(args, run.params.is_regression)
     check_valid(args, run.reader.encoder)
     if args.max_iter is not None:
         run.set_epochs(args.max_iter)

@@ -17,8 +17,8 @@ HELP = "serve a model that predicts and learns"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.parameters import add_recipe_arguments
-    from rosenblatt.recipe.family import FAMILY
+    from rosenblatt.cli.parameters import add_params_arguments
+    from rosenblatt.params.family import FAMILY
 
     parser.usage = "rosenblatt serve [MODEL] [--learn LOG] [options]"
     parser.add_argument("model", nargs="?", metavar="MODEL", help="a model to answer by, and to begin a new log with")
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("of a learner that begins a log")
     group.add_argument("--random-state", type=int, default=0, metavar="N", help="a seed (0)")
-    add_recipe_arguments(group)
+    add_params_arguments(group)
     parser.set_defaults(max_iter=1000)
 
 
@@ -105,7 +105,7 @@ def check_extra() -> None:
 
 def _wanted(args: argparse.Namespace) -> Any:
     """What a new log begins with, or an old one must have begun with."""
-    from rosenblatt.cli.parameters import given_parameters, recipe_of
+    from rosenblatt.cli.parameters import given_parameters, params_of
     from rosenblatt.errors import ParameterError
     from rosenblatt.service.opening import Wanted, wanted_from
 
@@ -120,7 +120,7 @@ def _wanted(args: argparse.Namespace) -> Any:
         if args.classes or given_parameters(args):
             raise ParameterError("--classes and the options of a learner need --learner")
         return None
-    return Wanted(recipe_of(args), classes=_classes(args.classes))
+    return Wanted(params_of(args), classes=_classes(args.classes))
 
 
 def _classes(text: str | None) -> tuple[Any, ...]:
@@ -133,9 +133,9 @@ def _classes(text: str | None) -> tuple[Any, ...]:
 
 
 def _shadows(args: argparse.Namespace) -> list[Any]:
-    from rosenblatt.recipe.family import make_recipe
+    from rosenblatt.params.family import make_params
 
-    return [make_recipe(name.strip()) for name in (args.shadow or "").split(",") if name.strip()]
+    return [make_params(name.strip()) for name in (args.shadow or "").split(",") if name.strip()]
 
 
 def _count(text: str) -> int:

@@ -48,36 +48,36 @@ def run(args: argparse.Namespace) -> int:
     """0, whether the run converged or not."""
     from rosenblatt.cli.picture import check_picture
     from rosenblatt.cli.table import read_table
-    from rosenblatt.recipe.family import PerceptronRecipe
+    from rosenblatt.params.family import PerceptronParams
 
     check_picture(args.plot, also=() if args.ledger else ("gif",))
     X, y, _ = read_table(args)
-    recipe = PerceptronRecipe(
+    params = PerceptronParams(
         fit_intercept=not args.no_intercept,
         shuffle=args.shuffle,
         random_state=args.seed,
         max_iter=args.max_iter,
         tol=None,
     )
-    recipe.check()
+    params.check()
     if args.ledger:
-        _keep_ledger(args, X, y, recipe)
+        _keep_ledger(args, X, y, params)
     elif (args.json or args.csv) and not (args.html or args.plot):
         from rosenblatt.theory.trace import begin_trace
 
-        found, steps = begin_trace(X, y, recipe)
+        found, steps = begin_trace(X, y, params)
         _print_records(args, found.iter_records(steps))
     else:
-        _show_steps(args, X, y, recipe)
+        _show_steps(args, X, y, params)
     return 0
 
 
-def _keep_ledger(args: argparse.Namespace, X: Any, y: Any, recipe: Any) -> None:
+def _keep_ledger(args: argparse.Namespace, X: Any, y: Any, params: Any) -> None:
     from rosenblatt.cli.bar import waiting
     from rosenblatt.theory import ledger
 
     with waiting("keeping the ledger", visible=True):
-        book = ledger(X, y, recipe)
+        book = ledger(X, y, params)
     if args.plot:
         from rosenblatt.cli.picture import save_picture
         from rosenblatt.plot import ledger as draw_ledger
@@ -99,7 +99,7 @@ def _print_records(args: argparse.Namespace, records: Iterable[dict[str, Any]]) 
         print(line, end="")
 
 
-def _show_steps(args: argparse.Namespace, X: Any, y: Any, recipe: Any) -> None:
+def _show_steps(args: argparse.Namespace, X: Any, y: Any, params: Any) -> None:
     from dataclasses import replace
     from itertools import islice
 
@@ -107,7 +107,7 @@ def _show_steps(args: argparse.Namespace, X: Any, y: Any, recipe: Any) -> None:
     from rosenblatt.errors import DataError
     from rosenblatt.theory.trace import begin_trace
 
-    empty, coming = begin_trace(X, y, recipe)
+    empty, coming = begin_trace(X, y, params)
     with waiting("following the steps", visible=True):
         steps = replace(empty, steps=list(islice(coming, MOST_HELD + 1)))
     whole = len(steps) <= MOST_HELD
@@ -116,7 +116,7 @@ def _show_steps(args: argparse.Namespace, X: Any, y: Any, recipe: Any) -> None:
             f"the run has more than {MOST_HELD:,} steps, too many for a page or a picture: give it fewer rows, or "
             "fewer epochs with --max-iter"
         )
-    counts, last = (steps.mistakes, len(steps)) if whole else _count_mistakes(X, y, recipe)
+    counts, last = (steps.mistakes, len(steps)) if whole else _count_mistakes(X, y, params)
     end = "the last without a mistake" if counts[-1] == 0 else "the last one still with mistakes"
     table = replace(steps, steps=steps.steps[: args.most]).render_table()
     more = f"\n… {last - args.most:,} more steps" if last > args.most else ""
@@ -131,17 +131,17 @@ def _show_steps(args: argparse.Namespace, X: Any, y: Any, recipe: Any) -> None:
         print(text)
 
 
-def _count_mistakes(X: Any, y: Any, recipe: Any) -> tuple[list[int], int]:
+def _count_mistakes(X: Any, y: Any, params: Any) -> tuple[list[int], int]:
     """The mistakes of each epoch and the number of steps, by the engine: the textbook would take too long."""
     from rosenblatt.cli.bar import waiting
     from rosenblatt.data.labels import encode_labels
     from rosenblatt.data.table import as_table
-    from rosenblatt.learners.fitting import ending_of, prepare_recipe
+    from rosenblatt.learners.fitting import ending_of, prepare_params
     from rosenblatt.learners.spaces import LINEAR
 
     table = as_table(X)
     with waiting("counting the mistakes of all epochs", visible=True):
-        history, _ = ending_of(prepare_recipe(recipe, LINEAR, table, encode_labels(y)).run())
+        history, _ = ending_of(prepare_params(params, LINEAR, table, encode_labels(y)).run())
     return history.mistakes, len(history) * table.count
 
 

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.counts import seed, whole_number
 from rosenblatt.cli.judging import check_judges, check_valid, judge_by_valid
-from rosenblatt.cli.parameters import add_recipe_arguments, given_parameters, option, recipe_of
+from rosenblatt.cli.parameters import add_params_arguments, given_parameters, option, params_of
 from rosenblatt.cli.pasted import given_options
 from rosenblatt.cli.resume import MORE, resume, runner
-from rosenblatt.recipe.family import FAMILY, parameters_of
+from rosenblatt.params.family import FAMILY, parameters_of
 
 if TYPE_CHECKING:
     from rosenblatt.training import Trained
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--resume", metavar="FILE", help="go on from a checkpoint, with -o; it knows the data")
     add_cluster_arguments(parser, training=True)
     group = parser.add_argument_group("the learner's own options, by their Python names")
-    add_recipe_arguments(group)
+    add_params_arguments(group)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
             trained, reader = _go_on(args)
         else:
             _settle_learner(args)
-            check_judges(args, args.learner != "auto" and recipe_of(args).measures)
+            check_judges(args, args.learner != "auto" and params_of(args).is_regression)
             reader = open_labelled(args, quiet=args.quiet)
             check_valid(args, reader.encoder)
             trained = _train(args, reader)
@@ -176,10 +176,10 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
     from rosenblatt.training import train_reader
     from rosenblatt.training.trained import learns_as_read
 
-    measures = args.learner != "auto" and recipe_of(args).measures
+    is_regression = args.learner != "auto" and params_of(args).is_regression
     with waiting("reading the labels", visible=not args.quiet):
-        classes = check_classes(reader.likely_classes(measures=measures))
-    warn_of_classes(args, 1 if measures else len(classes), reader.encoder.features or 0)
+        classes = check_classes(reader.likely_classes(is_regression=is_regression))
+    warn_of_classes(args, 1 if is_regression else len(classes), reader.encoder.features or 0)
     told = {"block": BLOCK if args.block is None else args.block, "folds": args.folds}
     on_run = runner(args, args.checkpoint, args.every)
     if args.learner == "auto":
@@ -187,14 +187,14 @@ def _train(args: argparse.Namespace, reader: Any) -> Trained:
         told |= {"class_weight": args.class_weight}
         with waiting("choosing a learner", visible=not args.quiet) as choosing:
             return train_reader(reader, on_choice=_sayer(args, choosing), on_run=on_run, **told)
-    recipe = recipe_of(args)
-    if learns_as_read(recipe):
-        return train_reader(reader, recipe, on_run=on_run, **told)
+    params = params_of(args)
+    if learns_as_read(params):
+        return train_reader(reader, params, on_run=on_run, **told)
     if args.checkpoint or args.cache:
         raise ParameterError("--checkpoint and --cache have no meaning for options that need all rows in memory")
     warn_of_kernel(args, reader)
     with waiting("learning", visible=not args.quiet):
-        return train_reader(reader, recipe, **told)
+        return train_reader(reader, params, **told)
 
 
 def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
@@ -211,7 +211,7 @@ def _go_on(args: argparse.Namespace) -> tuple[Trained, Any]:
     known = [word for name, (word, *_) in given_options(args).items() if name not in MORE]
     if known:
         raise ParameterError(f"{known[0]}: --from goes on as {args.start} was learned; that option has no meaning")
-    check_judges(args, model.measures)
+    check_judges(args, model.is_regression)
     reader = open_data(args, encoder=model.encoder)
     check_valid(args, model.encoder)
     if not args.quiet:

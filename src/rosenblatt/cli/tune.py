@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from rosenblatt.cli.bar import waiting
-    from rosenblatt.cli.pasted import command_to_paste, recipe_words
+    from rosenblatt.cli.pasted import command_to_paste, params_words
     from rosenblatt.cli.reading import open_labelled, say_bad
     from rosenblatt.io.dataset import check_classes
     from rosenblatt.training.tuned import tune_reader
@@ -45,26 +45,26 @@ def run(args: argparse.Namespace) -> int:
     with waiting("trying rules and their parameters", visible=True):
         found = tune_reader(reader, folds=args.folds, random_state=args.seed)
     say_bad(reader)
-    words = recipe_words(found[0].recipe) + ([] if args.seed == 0 else ["--seed", str(args.seed)])
+    words = params_words(found[0].params) + ([] if args.seed == 0 else ["--seed", str(args.seed)])
     output = args.output or "MODEL"
     if not args.output:
         words = ["-o", output, *words]
     command = command_to_paste(args, words, without=("json", "folds", "seed"))
     if args.output:
-        _learn(reader, found[0].recipe, args.output)
+        _learn(reader, found[0].params, args.output)
     if args.json:
         table = [tried.facts() for tried in found]
         print(json.dumps({"tried": table, "command": command}, ensure_ascii=False))
         return 0
-    width = max(len(tried.recipe.written()) for tried in found)
-    print("\n".join(f"{tried.recipe.written():<{width}}  {tried}" for tried in found))
+    width = max(len(tried.params.written()) for tried in found)
+    print("\n".join(f"{tried.params.written():<{width}}  {tried}" for tried in found))
     print(f"\n{command}")
     return 0
 
 
-def _learn(reader: Any, recipe: Any, path: str) -> None:
+def _learn(reader: Any, params: Any, path: str) -> None:
     from rosenblatt.models.file import save
     from rosenblatt.training import train_reader
 
-    save(train_reader(reader, recipe).model, path)
+    save(train_reader(reader, params).model, path)
     print(f"rosenblatt: wrote {path}", file=sys.stderr)

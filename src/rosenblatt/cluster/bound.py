@@ -23,7 +23,7 @@ from rosenblatt.cluster import shard
 from rosenblatt.cluster.change import Front
 from rosenblatt.cluster.hands import Hands
 from rosenblatt.cluster.run import ClusterRun, tree
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 
 ROUNDING = 1 + 1e-6  # of sums of many floats
 
@@ -62,12 +62,12 @@ class Bound:
         }
 
 
-def is_bounded(recipe: Recipe, mixing: str) -> bool:
+def is_bounded(params: Params, mixing: str) -> bool:
     """Does the theorem speak of such a run? It does of the perceptron from zero weights, by mean or mistakes."""
-    rule = recipe.used_rule
+    rule = params.update_rule
     plain = rule.name == "perceptron" and rule.beta == 0 and not rule.shrinks
-    zeros = isinstance(getattr(recipe, "init", None), str) and getattr(recipe, "init", None) == "zeros"
-    unweighted = recipe.class_weight is None and recipe.tie == "mistake"
+    zeros = isinstance(getattr(params, "init", None), str) and getattr(params, "init", None) == "zeros"
+    unweighted = params.class_weight is None and params.tie == "mistake"
     return plain and zeros and unweighted and mixing != "momentum"
 
 
@@ -75,15 +75,15 @@ def find_bound(run: ClusterRun, hands: Hands, rows: Sequence[Any]) -> Bound:
     """By a look at all rows."""
     state = run.mixed.state
     front = hands.hold(Front.of(state, alone=False))
-    told = [shard.Pass(run.recipe, run.mixer, generator) for generator in run.generators]
-    converged = run.judge.stop_reason == "converged"  # else the weights separate nothing
+    told = [shard.Pass(run.params, run.mixer, generator) for generator in run.generators]
+    converged = run.stopping.stop_reason == "converged"  # else the weights separate nothing
     looks = [hands.submit(shard.look_at, each, front, one, converged) for each, one in zip(rows, told, strict=True)]
     reach: shard.Reach = hands.results([tree(hands, shard.add_reach, looks)])[0]
-    eta0 = run.recipe.used_rule.eta0
-    intercept = float(np.square(state.intercept).sum()) if run.recipe.fit_intercept else 0.0
+    eta0 = run.params.update_rule.eta0
+    intercept = float(np.square(state.intercept).sum()) if run.params.fit_intercept else 0.0
     norm = math.sqrt(float(np.square(state.weights.astype(np.float64)).sum()) + intercept)
-    extended = 1.0 if run.recipe.fit_intercept else 0.0
+    extended = 1.0 if run.params.fit_intercept else 0.0
     margin = reach.margin / norm if norm and reach.margin > 0 and converged else None
     factor = 1 if len(state.intercept) == 1 else 2
-    mistakes = sum(run.judge.history.mistakes)
+    mistakes = sum(run.stopping.history.mistakes)
     return Bound(run.mixed_mistakes, mistakes, math.sqrt(reach.radius + extended), norm / eta0, margin, factor)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.learners.state.state import State
-from rosenblatt.recipe.rules import NO_PENALTY
+from rosenblatt.params.rules import NO_PENALTY
 
 Values = dict[str, NDArray[Any]]
 INDEX = np.dtype(np.int32)
@@ -200,7 +200,7 @@ def _touched(before: Values, after: State) -> NDArray[np.int32] | None:
 
 
 def total_of(changes: Sequence[Change]) -> Change:
-    """All of them, neighbours first: in the same order whether they are added here, or in groups of 2, 4 or 8."""
+    """All of them, neighbors first: in the same order whether they are added here, or in groups of 2, 4 or 8."""
     level = list(changes)
     while len(level) > 1:
         pairs = [left.plus(right) for left, right in zip(level[::2], level[1::2], strict=False)]

@@ -18,9 +18,9 @@ from rosenblatt.cluster.change import Packed, Tally
 from rosenblatt.cluster.mixing import Mixed
 from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.errors import DataError, ModelError, ParameterError
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.models.container import Tensors, read_container, write_container
-from rosenblatt.recipe.family import name_of
+from rosenblatt.params.family import name_of
 
 KIND = "cluster checkpoint"
 
@@ -55,10 +55,10 @@ def _save(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]) 
     tensors["generators"] = np.stack(run.generators)
     header = {
         "told": _told(run),
-        "recipe": run.recipe.plain(),
+        "params": run.params.plain(),
         "about": about,
-        "history": asdict(run.judge.history),
-        "judge": run.judge.to_json(),
+        "history": asdict(run.stopping.history),
+        "judge": run.stopping.to_json(),
         "place": run.place,
         "tallies": [asdict(tally) for tally in run.tallies],
         "seconds": run.seconds,
@@ -70,10 +70,10 @@ def _save(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]) 
 
 
 def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What the caller had put beside a run, the recipe and the mixing: enough to open the data again."""
+    """What the caller had put beside a run, the params and the mixing: enough to open the data again."""
     header, _ = read_container(path, KIND)
     try:
-        return {**header["about"], "told": header["told"], "recipe": header["recipe"]}
+        return {**header["about"], "told": header["told"], "params": header["params"]}
     except (KeyError, TypeError) as error:
         raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
 
@@ -99,9 +99,9 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
             step = Packed(state.features, tensors.get("step.columns"), {"weights": tensors["step.weights"]})
         run.mixed = Mixed(state, step, tensors.get("step.intercept"))
         run.generators = [np.array(each) for each in tensors["generators"]]
-        run.judge.restore(header["judge"], History(**header["history"]))
+        run.stopping.restore(header["judge"], History(**header["history"]))
         run.place, run.seconds = int(header["place"]), float(header["seconds"])
-        run.judge.set_epochs(run.judge.max_iter, within=run.place > 0)  # there may be more of them now
+        run.stopping.set_epochs(run.stopping.max_iter, within=run.place > 0)  # there may be more of them now
         run.tallies = [Tally(**each) for each in header["tallies"]]
         run.mixed_mistakes, run.losses = float(header["mixed_mistakes"]), int(header["losses"])
         run.traffic = Traffic(**header["traffic"])
@@ -114,9 +114,9 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
 def _told(run: ClusterRun) -> dict[str, Any]:
     """What must be the same for a run to go on; more epochs, or another patience, are welcome."""
     stopping = ("max_iter", "tol", "n_iter_no_change")
-    parameters = {name: value for name, value in run.recipe.plain().items() if name not in stopping}
+    parameters = {name: value for name, value in run.params.plain().items() if name not in stopping}
     return {
-        "learner": name_of(run.recipe),
+        "learner": name_of(run.params),
         "parameters": parameters,
         "shards": len(run.sizes),
         "mixing": run.mixer.mixing,

@@ -59,7 +59,7 @@ def choose_on(
         told["class_weight"] = dict(zip(label_values(classes.values), weights.tolist(), strict=True))
     chosen = choose_by(rows, step, classes, opened.features, Limits(SAMPLE_BYTES, MOST_WEIGHTS), **told)
     if weights is not None:
-        chosen.recipe.class_weight = dict(zip(label_values(opened.values), weights.tolist(), strict=True))
+        chosen.params.class_weight = dict(zip(label_values(opened.values), weights.tolist(), strict=True))
     return chosen
 
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of, total_of
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.state.state import State
-from rosenblatt.recipe.recipe import LinearRecipe, Recipe
-from rosenblatt.recipe.rules import NO_PENALTY
+from rosenblatt.params.base import LinearParams, Params
+from rosenblatt.params.rules import NO_PENALTY
 
 Mixing = Literal["momentum", "mean", "mistakes"]
 MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
@@ -152,40 +152,40 @@ def tally_of(mixed: Mixed, front: Front) -> tuple[Tally, int]:
     return mixed.tally, front.nbytes
 
 
-def check_recipe(recipe: Any, shards: int) -> LinearRecipe:
+def check_params(params: Any, shards: int) -> LinearParams:
     """Raise, with the reason, for what cannot be mixed."""
-    if not isinstance(recipe, Recipe):
-        raise ParameterError(f"{recipe!r} is no recipe and no learner of rosenblatt")
-    recipe.check()
-    if not isinstance(recipe, LinearRecipe):
+    if not isinstance(params, Params):
+        raise ParameterError(f"{params!r} is no params and no learner of rosenblatt")
+    params.check()
+    if not isinstance(params, LinearParams):
         raise ParameterError(
-            f"{recipe.learner} cannot learn on a cluster: shards have different support rows, and their mean is none"
+            f"{params.learner} cannot learn on a cluster: shards have different support rows, and their mean is none"
         )
     reasons = {
         "vote": "the answer is a sequence of weight vectors, and shards have no common sequence",
         "pocket": "a challenger is checked on all rows at once, and no shard has them all",
         "tail": "it counts back along one sequence of examples, and shards have no common sequence",
     }
-    keep = recipe.used_keep
+    keep = params.keep
     if keep in reasons and (shards > 1 or keep != "tail"):
         other = "or shards=1" if keep == "tail" else "or `fit` on one machine"
         raise ParameterError(
             f"keep={keep!r} cannot be mixed: {reasons[keep]}; use keep='last' or keep='average', {other}"
         )
     told = {
-        "early_stopping": (bool(recipe.early_stopping), "there are no held-out rows on a cluster"),
-        "warm_start": (bool(recipe.warm_start), "write init=(weights, intercept) instead"),
-        "n_init": (int(recipe.n_init) > 1, "restarts are separate runs"),
+        "early_stopping": (bool(params.early_stopping), "there are no held-out rows on a cluster"),
+        "warm_start": (bool(params.warm_start), "write init=(weights, intercept) instead"),
+        "n_init": (int(params.n_init) > 1, "restarts are separate runs"),
     }
     for name, (given, why) in told.items():
         if given:
-            raise ParameterError(f"{name}={getattr(recipe, name)!r} has no meaning on a cluster: {why}")
-    return recipe
+            raise ParameterError(f"{name}={getattr(params, name)!r} has no meaning on a cluster: {why}")
+    return params
 
 
 def check_mixing(mixing: Any, mixes: Any) -> tuple[Mixing, int]:
     """How to mix, and how often per epoch."""
-    from rosenblatt.recipe.parameters import check_count
+    from rosenblatt.params.parameters import check_count
 
     if mixing not in MIXINGS:
         raise ParameterError(f"mixing={mixing!r}: must be {', '.join(map(repr, MIXINGS[:-1]))} or {MIXINGS[-1]!r}")

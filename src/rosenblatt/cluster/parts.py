@@ -49,23 +49,23 @@ class Part:
     numbers: NDArray[np.float64] | None = None  # of each row, where they are learned; there are no labels then
 
     @classmethod
-    def of_batches(cls, batches: Sequence[RowBatch], *, measures: bool = False) -> Part:
+    def of_batches(cls, batches: Sequence[RowBatch], *, is_regression: bool = False) -> Part:
         """What a reader gives."""
         if not batches:
-            return cls(_no_rows(), np.empty(0, np.int32), [], numbers=np.empty(0) if measures else None)
+            return cls(_no_rows(), np.empty(0, np.int32), [], numbers=np.empty(0) if is_regression else None)
         batch = join_batches(batches)
         part = cls(batch.matrix(batch.features), batch.codes, list(batch.labels), batch.weights)
-        if measures:
+        if is_regression:
             part = replace(part, codes=np.zeros_like(batch.codes), labels=[], numbers=_numbers_in(batch))
         return part._kept()
 
     @classmethod
-    def of_arrays(cls, X: Any, y: Any, sample_weight: Any = None, *, measures: bool = False) -> Part:
+    def of_arrays(cls, X: Any, y: Any, sample_weight: Any = None, *, is_regression: bool = False) -> Part:
         """Rows that the caller has made: checked as `fit` checks them."""
         if X.shape[0] == 0:
             empty: Any = np.empty(0)
-            return cls(_no_rows(), np.empty(0, np.int32), empty, numbers=empty if measures else None)
-        table, labels = as_table(X), Numbers.of(y, 0.0) if measures else encode_labels(y)
+            return cls(_no_rows(), np.empty(0, np.int32), empty, numbers=empty if is_regression else None)
+        table, labels = as_table(X), Numbers.of(y, 0.0) if is_regression else encode_labels(y)
         if table.count != len(labels.codes):
             raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
         weights = row_weights(sample_weight, None, labels, more_to_come=True)

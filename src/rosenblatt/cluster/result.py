@@ -19,8 +19,8 @@ from rosenblatt.cluster.sources import Opened
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.epochs.judge import History
 from rosenblatt.learners.epochs.run import Outcome
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.files.model import MOST_NAMES
 from rosenblatt.learners.fitting import take_over
 from rosenblatt.learners.kept.run import keep_run
@@ -28,7 +28,7 @@ from rosenblatt.learners.state.state import State
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Quadratic
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 from rosenblatt.training.choice import Choice
 from rosenblatt.training.trained import Trained
 
@@ -78,11 +78,11 @@ class ClusterTrained(Trained):
     def learner(self) -> Any:
         """What was learned, as a fitted learner of the library, which can go on learning."""
         state = self.states[0].copy()
-        return learner_of(self.recipe, self.model.classes, state, self.history, self.stop_reason, self.names)
+        return learner_of(self.params, self.model.classes, state, self.history, self.stop_reason, self.names)
 
 
 def learner_of(
-    recipe: Recipe,
+    params: Params,
     classes: NDArray[Any],
     state: State,
     history: History,
@@ -92,8 +92,8 @@ def learner_of(
     """A fitted learner, which can go on learning."""
     from rosenblatt import learners
 
-    kind = getattr(learners, recipe.learner)
-    learner = kind(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
+    kind = getattr(learners, params.learner)
+    learner = kind(**{each.name: getattr(params, each.name) for each in fields(params)})
     if names is not None:
         learner.feature_names_in_ = np.array(names, dtype=object)
     learner.n_features_in_ = state.features
@@ -106,21 +106,21 @@ def model_of_run(
 ) -> Model:
     """The model of a run that has ended."""
     why, scale, curves = (None, None, None) if chosen is None else (chosen.why, chosen.scale, chosen.calibrator)
-    state, judge = run.mixed.state, run.judge
-    reason = judge.stop_reason or "unfinished"
+    state, stopping = run.mixed.state, run.stopping
+    reason = stopping.stop_reason or "unfinished"
     mixed = {} if run.alone else {"shards": len(run.sizes), "mixing": run.mixer.mixing, "mixes": run.parts}
     if opened.reader is None and run.products is None and scale is None:
-        learner = learner_of(run.recipe, opened.values, state, judge.history, reason, names)
+        learner = learner_of(run.params, opened.values, state, stopping.history, reason, names)
         model = model_of(learner, state=True)
         return replace(model, history=model.history | mixed, calibrator=curves)
-    answer: Any = state.answer()
+    answer: Any = state.predictor()
     if run.products is not None:
         answer = Quadratic(run.products, answer)
     elif scale is not None:
         answer = Linear(answer.weights / scale, answer.intercept)
     history: dict[str, Any] = {
-        "mistakes": judge.history.mistakes,
-        "updates": judge.history.updates,
+        "mistakes": stopping.history.mistakes,
+        "updates": stopping.history.updates,
         "stop_reason": reason,
         "rows": sum(run.sizes),
     }
@@ -129,12 +129,12 @@ def model_of_run(
     encoder = None
     if opened.reader is not None:
         encoder, known = opened.reader.encoder, _find_names(hands, opened.reader, answer)
-    told, features = run.recipe.of_files(), opened.features
-    if run.recipe.class_weight is not None:
-        told = told | {"class_weight": run.recipe.class_weight}
-    values = np.empty(0) if run.recipe.measures else opened.values
-    kept = partial(keep_run, run.recipe, state, judge.history, reason, features, scale, run.products, why)
-    return Model(run.recipe.learner, told, values, (answer,), features, encoder, known, history, curves, kept)
+    told, features = run.params.of_files(), opened.features
+    if run.params.class_weight is not None:
+        told = told | {"class_weight": run.params.class_weight}
+    values = np.empty(0) if run.params.is_regression else opened.values
+    kept = partial(keep_run, run.params, state, stopping.history, reason, features, scale, run.products, why)
+    return Model(run.params.learner, told, values, (answer,), features, encoder, known, history, curves, kept)
 
 
 def _find_names(hands: Hands, reader: Dataset, answer: Any) -> dict[int, str]:
@@ -178,15 +178,15 @@ def conclude(
     hands: Hands, run: ClusterRun, opened: Opened, chosen: Choice | None, bound: Bound | None, mixing: str
 ) -> ClusterTrained:
     """What a run that has ended has to show."""
-    if run.judge.stop_reason == "converged":
+    if run.stopping.stop_reason == "converged":
         run.mixed.state.converged()
     names = next((facts.names for facts in opened.facts if facts.names is not None), None)
     return ClusterTrained(
         model_of_run(hands, run, opened, chosen, names),
-        run.recipe,
+        run.params,
         sum(run.sizes),
-        run.judge.history,
-        run.judge.stop_reason or "unfinished",
+        run.stopping.history,
+        run.stopping.stop_reason or "unfinished",
         None if chosen is None else chosen.why,
         {} if chosen is None else chosen.scores,
         run.products is not None,

@@ -1,6 +1,6 @@
 """Epochs over shards: learn everywhere, mix up a tree, and let the judge decide.
 
-Invariant: the state after every mix depends on the shards, the recipe and the mixing alone: not on who did the work,
+Invariant: the state after every mix depends on the shards, the params and the mixing alone: not on who did the work,
 how many there were, who died meanwhile, or whether the run was stopped and resumed. The client holds a copy of the
 state from time to time; what is lost with workers is made again from there.
 """
@@ -20,9 +20,9 @@ from rosenblatt.cluster.change import Tally, add, size_of
 from rosenblatt.cluster.hands import Hands, Lost
 from rosenblatt.cluster.mixing import Mixed, Mixer, front_of, mix, tally_of
 from rosenblatt.errors import ClusterError, DataError
-from rosenblatt.learners.epochs.judge import Epoch, Judge
+from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
 from rosenblatt.models.quadratic import Products
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
 
 SAFE_SECONDS = 20.0  # of work that may have to be done again
 SAFE_EPOCHS = 16  # after which the scheduler may forget how a state was made
@@ -46,11 +46,11 @@ class Traffic:
 class ClusterRun:
     """A run over shards, from the first pass to the stop; all of it but the rows can be saved and taken up again."""
 
-    recipe: LinearRecipe
+    params: LinearParams
     mixer: Mixer
     parts: int  # mixes per epoch
     mixed: Mixed
-    judge: Judge
+    stopping: StoppingCriterion
     generators: list[NDArray[np.uint64]]  # of each shard, at the beginning of this epoch
     sizes: list[int]  # rows of each shard
     weight: float  # of all rows
@@ -83,7 +83,7 @@ class ClusterRun:
         sent, failures, moved = hands.traffic(), 0, time.monotonic()
         handles: tuple[Any, Any] | None = None
         age, held = 0, time.monotonic()  # mixes since the client's copy went out to the workers, and when it did
-        while self.judge.stop_reason is None:
+        while self.stopping.stop_reason is None:
             known = self._snapshot()
             try:
                 if handles is None or age >= SAFE_EPOCHS * self.parts or time.monotonic() - held > SAFE_SECONDS:
@@ -131,7 +131,7 @@ class ClusterRun:
             if epoch:
                 on_epoch(self)
             handles = self._run_part(hands, rows, handles, self.parts, on_shard)
-            if self.judge.stop_reason is not None or time.monotonic() - started > SAFE_SECONDS:
+            if self.stopping.stop_reason is not None or time.monotonic() - started > SAFE_SECONDS:
                 break
         return handles
 
@@ -176,7 +176,7 @@ class ClusterRun:
         return mixed, hands.submit(front_of, mixed, self.alone)
 
     def _told(self, k: int, part: int) -> shard.Pass:
-        return shard.Pass(self.recipe, self.mixer, self.generators[k], part, self.parts, self.products)
+        return shard.Pass(self.params, self.mixer, self.generators[k], part, self.parts, self.products)
 
     def _hear(self, tally: Tally, down: int) -> None:
         self.tallies.append(tally)
@@ -202,7 +202,7 @@ class ClusterRun:
             finite=total.finite,
             seconds=self.seconds,
         )
-        self.judge.hear(epoch, lambda: self._separates(hands, rows, front))
+        self.stopping.update(epoch, lambda: self._separates(hands, rows, front))
         self.place, self.tallies, self.seconds = 0, [], 0.0
 
     def _separates(self, hands: Hands, rows: Sequence[Any], front: Any) -> bool:
@@ -211,12 +211,12 @@ class ClusterRun:
         return not any(hands.results(found))
 
     def _snapshot(self) -> dict[str, Any]:
-        judge = replace(self.judge, history=replace(self.judge.history))
+        stopping = replace(self.stopping, history=replace(self.stopping.history))
         for name in ("mistakes", "updates", "seconds", "validation_score"):
-            setattr(judge.history, name, list(getattr(self.judge.history, name)))
+            setattr(stopping.history, name, list(getattr(self.stopping.history, name)))
         kept = {name: getattr(self, name) for name in ("mixed", "place", "mixed_mistakes", "seconds")}
         return kept | {
-            "judge": judge,
+            "stopping": stopping,
             "generators": list(self.generators),
             "tallies": list(self.tallies),
             "traffic": replace(self.traffic),
@@ -238,7 +238,7 @@ def _climb(hands: Hands, changes: Sequence[Any], width: int) -> list[Any]:
 
 
 def tree(hands: Hands, join: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:
-    """All of them joined, neighbours first: the order depends on how many there are, and on nothing else."""
+    """All of them joined, neighbors first: the order depends on how many there are, and on nothing else."""
     level = list(handles)
     while len(level) > 1:
         pairs = [hands.submit(join, *level[at : at + 2]) for at in range(0, len(level) - 1, 2)]

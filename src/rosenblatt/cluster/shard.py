@@ -22,7 +22,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.run import Orders, Shuffle
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.quadratic import Products
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
 
 MOST_ORDERS = 8  # that a process remembers
 
@@ -31,7 +31,7 @@ MOST_ORDERS = 8  # that a process remembers
 class Pass:
     """How to learn from a shard once: which part of an epoch, and from which generator its order is drawn."""
 
-    recipe: LinearRecipe
+    params: LinearParams
     mixer: Mixer
     generator: NDArray[np.uint64]  # at the beginning of the epoch
     part: int = 0
@@ -69,7 +69,7 @@ _memory = _Memory()
 
 def learn(rows: Rows, front: Front, told: Pass) -> Change:
     """What a pass over a part of the rows changes."""
-    recipe, alone = told.recipe, front.whole is not None
+    params, alone = told.params, front.whole is not None
     order, moved = _order(len(rows), told)
     state = _state(rows, front, told, moved)
     before = None if alone else front.start(state)
@@ -86,14 +86,14 @@ def learn(rows: Rows, front: Front, told: Pass) -> Change:
     if alone or before is None:
         state.arrays["generator"] = moved.copy()
         return Change(1.0, Packed(state.features, None, {}), {}, replace(tally, mixed_mistakes=float(mistakes)), state)
-    share = told.mixer.share(learned, tally, by_updates=recipe.used_rule.moves_without_mistake)
+    share = told.mixer.share(learned, tally, by_updates=params.update_rule.moves_without_mistake)
     tally = replace(tally, mixed_mistakes=share * mistakes)
     return Change.of(before, state, share, tally, front.packed.features, rows.columns)
 
 
 def _state(rows: Rows, front: Front, told: Pass, generator: NDArray[np.uint64]) -> State:
-    order, recipe = "C" if isinstance(rows.X, np.ndarray) else "F", told.recipe
-    return front.state(recipe.used_keep, bool(recipe.fit_intercept), generator, order, rows.columns)
+    order, params = "C" if isinstance(rows.X, np.ndarray) else "F", told.params
+    return front.state(params.keep, bool(params.fit_intercept), generator, order, rows.columns)
 
 
 def moved_generator(rows: Rows, told: Pass) -> NDArray[np.uint64]:
@@ -104,16 +104,16 @@ def moved_generator(rows: Rows, told: Pass) -> NDArray[np.uint64]:
 def _order(count: int, told: Pass) -> tuple[NDArray[np.uint32] | None, NDArray[np.uint64]]:
     """The rows of this part of the epoch, in order (None: all as they lie), and the generator after the epoch."""
     begin, end = told.part * count // told.parts, (told.part + 1) * count // told.parts
-    if not told.recipe.shuffle:
+    if not told.params.shuffle:
         order = None if told.parts == 1 else np.arange(begin, end, dtype=np.uint32)
         return order, told.generator
-    order, moved = _memory.draw(count, told.generator, told.recipe.shuffle)
+    order, moved = _memory.draw(count, told.generator, told.params.shuffle)
     return order[begin:end], moved
 
 
 def _learn_order(state: Any, rows: Rows, told: Pass, order: NDArray[np.uint32] | None) -> None:
-    rule, table = told.recipe.used_rule, rows.table()
-    targets = rows.targets(told.recipe.tie_positive)
+    rule, table = told.params.update_rule, rows.table()
+    targets = rows.targets(told.params.tie_positive)
     if told.products is None:
         state.learn(table, targets, rule, order=order)
         return
@@ -129,8 +129,8 @@ def _weight_of(rows: Rows, order: NDArray[np.uint32] | None) -> float:
 
 def count_mistakes(rows: Rows, front: Front, told: Pass) -> float:
     """The weight of the rows that the raw weights get wrong."""
-    recipe, table, state = told.recipe, rows.table(), _state(rows, front, told, told.generator)
-    targets = rows.targets(recipe.tie_positive)
+    params, table, state = told.params, rows.table(), _state(rows, front, told, told.generator)
+    targets = rows.targets(params.tie_positive)
     if told.products is None:
         return state.count_mistakes(table, targets)
     parts = told.products.iter_terms(table)
@@ -160,9 +160,9 @@ def look_at(rows: Rows, front: Front, told: Pass, with_margin: bool) -> Reach:
 def _least_margin(rows: Rows, table: Table, front: Front, told: Pass) -> float:
     from rosenblatt.models.linear import Linear
 
-    recipe, state = told.recipe, _state(rows, front, told, told.generator)
+    params, state = told.params, _state(rows, front, told, told.generator)
     scores = Linear(state.settled().weights, state.intercept).scores(table)
-    targets = rows.targets(recipe.tie_positive)
+    targets = rows.targets(params.tie_positive)
     if targets.weight_rows == 1:
         margins = targets.y * scores[:, 0]
     else:

@@ -96,14 +96,14 @@ class Address(Source):
 
 
 def open_source(
-    hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, *, measures: bool = False
+    hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, *, is_regression: bool = False
 ) -> Opened:
     """The parts of a source, looked through; `measures`: are its labels numbers to come close to?"""
-    opened = _opened(hands, source, reading, shards, measures)
+    opened = _opened(hands, source, reading, shards, is_regression)
     opened.facts = hands.results([hands.submit(facts_of, part) for part in opened.parts])
     if not opened.rows:
         raise DataError("the data has no rows")
-    opened.classes = PAIR if measures else _classes_of(opened)
+    opened.classes = PAIR if is_regression else _classes_of(opened)
     if len({facts.sparse for facts in opened.facts if facts.rows}) > 1:
         raise DataError("some parts of X are sparse and others are not: make them all alike")
     if opened.reader is None and len({facts.features for facts in opened.facts if facts.rows}) > 1:
@@ -112,18 +112,18 @@ def open_source(
     return opened
 
 
-def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, measures: bool) -> Opened:
+def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | None, is_regression: bool) -> Opened:
     if are_paths(source):
-        return _open_files(hands, source, reading, shards, measures)
+        return _open_files(hands, source, reading, shards, is_regression)
     source = as_columns(source)
     if isinstance(source, tuple) and len(source) in (2, 3):
-        return _open_arrays(hands, source, measures)
+        return _open_arrays(hands, source, is_regression)
     if is_frame(source):
-        return _open_frames(hands, source.to_delayed(), reading, measures)
+        return _open_frames(hands, source.to_delayed(), reading, is_regression)
     if isinstance(source, (list, tuple)) and len(source) and all(is_lazy(each) for each in source):
-        return _open_batches(hands, source, reading, measures)
+        return _open_batches(hands, source, reading, is_regression)
     if hasattr(source, "__arrow_c_stream__") and isinstance(hands, Threads):
-        return _open_frames(hands, [source], reading, measures)
+        return _open_frames(hands, [source], reading, is_regression)
     raise ParameterError(
         f"a source of type {type(source).__name__}: must be paths, a Dask DataFrame, a tuple (X, y) or (X, y, weights) "
         "of Dask arrays, or a list of delayed batches"
@@ -133,7 +133,7 @@ def _opened(hands: Hands, source: Any, reading: dict[str, Any], shards: int | No
 # -- files
 
 
-def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | None, measures: bool) -> Opened:
+def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | None, is_regression: bool) -> Opened:
     told = dict(reading)
     number = told.get("number", ())
     named = [os.fspath(each) for each in ([data] if isinstance(data, (str, os.PathLike)) else data)]
@@ -141,7 +141,9 @@ def _open_files(hands: Hands, data: Any, reading: dict[str, Any], shards: int | 
     if reader.format not in LINE_FORMATS:
         reader = _looked(hands, reader, number, [(look_source, source) for source in reader.sources])
     plain = replace(reader, sources=[])
-    parts = [hands.submit(partial(load_source, measures=measures), plain, source) for source in reader.sources]
+    parts = [
+        hands.submit(partial(load_source, is_regression=is_regression), plain, source) for source in reader.sources
+    ]
     return Opened(parts, [], None, reader, {"data": [os.path.abspath(n) if "://" not in n else n for n in named]})
 
 
@@ -189,10 +191,10 @@ def join_looks(first: Look, later: Look) -> Look:
     return first.joined(later)
 
 
-def load_source(reader: Dataset, source: Any, *, measures: bool = False) -> Part:
+def load_source(reader: Dataset, source: Any, *, is_regression: bool = False) -> Part:
     """The rows of a part."""
     one = over(reader, source)
-    part = Part.of_batches(list(one), measures=measures)
+    part = Part.of_batches(list(one), is_regression=is_regression)
     return replace(part, bad=one.tally.bad, first_bad=tuple(one.tally.first_bad))
 
 
@@ -206,7 +208,7 @@ def _looked(hands: Hands, reader: Dataset, number: Sequence[str], pieces: Sequen
 # -- frames, arrays and batches
 
 
-def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any], measures: bool) -> Opened:
+def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any], is_regression: bool) -> Opened:
     handles = computed(hands, frames)
     found = (hands.results([hands.submit(begin_frame, handle, dict(reading))])[0] for handle in handles)
     reader = next((reader for reader in found if reader is not None), None)
@@ -214,7 +216,7 @@ def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any], m
         raise DataError("the data has no rows")
     number = reading.get("number", ())
     reader = _looked(hands, reader, number, [(look_source, handle) for handle in handles])
-    load = partial(load_source, measures=measures)
+    load = partial(load_source, is_regression=is_regression)
     return Opened([hands.submit(load, reader, handle) for handle in handles], [], None, reader)
 
 
@@ -223,22 +225,24 @@ def begin_frame(frame: Any, reading: dict[str, Any]) -> Dataset | None:
     return replace(open_dataset(frame, look=False, **reading), data=None, tally=Tally()) if len(frame) else None
 
 
-def _open_arrays(hands: Hands, arrays: Sequence[Any], measures: bool) -> Opened:
+def _open_arrays(hands: Hands, arrays: Sequence[Any], is_regression: bool) -> Opened:
     """X, y and perhaps weights."""
     given = [*arrays[:2], *(each for each in arrays[2:] if each is not None)]
-    make = partial(Part.of_arrays, measures=measures)
+    make = partial(Part.of_arrays, is_regression=is_regression)
     if isinstance(hands, Threads) and not is_collection(given[0]):
         return Opened([hands.hold(make(*given))], [], None)
     return Opened([hands.submit(make, *each) for each in zip(*row_blocks(hands, given), strict=True)], [], None)
 
 
-def _open_batches(hands: Hands, batches: Sequence[Any], reading: dict[str, Any], measures: bool) -> Opened:
+def _open_batches(hands: Hands, batches: Sequence[Any], reading: dict[str, Any], is_regression: bool) -> Opened:
     """Each gives (X, y), (X, y, weights), a `RowBatch`, or a frame, and all of them the same."""
     handles = computed(hands, batches)
     kind = hands.results([hands.submit(kind_of, handles[0])])[0]
     if kind == "frame":
-        return _open_frames(hands, handles, reading, measures)
-    return Opened([hands.submit(partial(load_batch, measures=measures), handle) for handle in handles], [], None)
+        return _open_frames(hands, handles, reading, is_regression)
+    return Opened(
+        [hands.submit(partial(load_batch, is_regression=is_regression), handle) for handle in handles], [], None
+    )
 
 
 def kind_of(batch: Any) -> str:
@@ -246,12 +250,12 @@ def kind_of(batch: Any) -> str:
     return "frame" if hasattr(batch, "__arrow_c_stream__") else "rows"
 
 
-def load_batch(batch: Any, *, measures: bool = False) -> Part:
+def load_batch(batch: Any, *, is_regression: bool = False) -> Part:
     """The rows of a delayed batch."""
     if isinstance(batch, RowBatch):
-        return Part.of_batches([batch], measures=measures)
+        return Part.of_batches([batch], is_regression=is_regression)
     if isinstance(batch, (tuple, list)) and len(batch) in (2, 3):
-        return Part.of_arrays(*batch, measures=measures)
+        return Part.of_arrays(*batch, is_regression=is_regression)
     raise DataError(f"a delayed batch gave {type(batch).__name__}: it must give (X, y), (X, y, weights) or a frame")
 
 

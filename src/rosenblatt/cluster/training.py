@@ -1,4 +1,4 @@
-"""`train`: a source and a recipe in, a model out, learned in shards."""
+"""`train`: a source and params in, a model out, learned in shards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rosenblatt.cluster.bound import find_bound, is_bounded
 from rosenblatt.cluster.checkpoint import restore, save_run
 from rosenblatt.cluster.choice import choose_on, parameters_of
 from rosenblatt.cluster.hands import Hands, Lost, hands_of
-from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_recipe
+from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_params
 from rosenblatt.cluster.parts import both_columns, used_columns
 from rosenblatt.cluster.result import ClusterTrained, conclude
 from rosenblatt.cluster.rows import Shape, assemble, cut_shards
@@ -23,14 +23,14 @@ from rosenblatt.cluster.run import ClusterRun, tree
 from rosenblatt.cluster.shard import rows_and_weight
 from rosenblatt.cluster.sources import Opened, open_source
 from rosenblatt.errors import ClusterError, ParameterError
-from rosenblatt.learners.epochs.judge import Judge
+from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.recipe.family import make_recipe
-from rosenblatt.recipe.parameters import check_count
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
+from rosenblatt.params.family import make_params
+from rosenblatt.params.parameters import check_count
 from rosenblatt.training.trained import EPOCHS
 
 MOST_SHARDS = 64  # where their number is left open
@@ -42,7 +42,7 @@ SHARD_SEED = 1 << 62  # generators of shards are those of restarts that nobody a
 def train(
     client: Any,
     source: Any,
-    recipe: Any = "auto",
+    params: Any = "auto",
     *,
     shards: int | None = None,
     mixing: Mixing = "momentum",
@@ -72,7 +72,7 @@ def train(
     source : paths, Dask DataFrame, (X, y), (X, y, weights), or list of delayed batches
         Paths, globs and addresses are read by the workers. Dask arrays may have dense or sparse chunks. A delayed
         batch gives ``(X, y)``, ``(X, y, weights)`` or a frame. In threads, X and y may be plain arrays.
-    recipe : Recipe, estimator or str, default="auto"
+    params : Params, estimator or str, default="auto"
         As for `rosenblatt.train`; "auto" chooses on a sample of the rows.
     shards : int, optional
         By default as many as the source has parts, at most 64, with 10,000 rows each or more.
@@ -108,21 +108,23 @@ def train(
     mixing, mixes = check_mixing(mixing, mixes)
     if shards is not None:
         shards = check_count("shards", shards)
-    if type(recipe).__name__ == "AutoPerceptron":
-        recipe, products, parameters = "auto", recipe.products, parameters_of(recipe)
+    if type(params).__name__ == "AutoPerceptron":
+        params, products, parameters = "auto", params.products, parameters_of(params)
     told = None  # what is refused is refused before anything is read
-    if recipe != "auto" or not isinstance(recipe, str):
-        told = check_recipe(_recipe_of(recipe, parameters), shards or 1)
+    if params != "auto" or not isinstance(params, str):
+        told = check_params(_params_of(params, parameters), shards or 1)
     hands = hands_of(client, n_jobs, patience)
     try:
-        opened = open_source(hands, source, reading or {}, shards, measures=told is not None and told.measures)
+        opened = open_source(
+            hands, source, reading or {}, shards, is_regression=told is not None and told.is_regression
+        )
         shards = shards or max(1, min(len(opened.parts), MOST_SHARDS, opened.rows // LEAST_ROWS))
         shards = min(shards, opened.rows)
         chosen = None
         if told is None:
             chosen = choose_on(hands, opened, products=products, **parameters)
             on_choice(chosen.why)
-        told = check_recipe(told if chosen is None else chosen.recipe, shards)
+        told = check_params(told if chosen is None else chosen.params, shards)
         told.check_classes(len(opened.values))
         if told.is_ovr(len(opened.values)):
             raise ParameterError(
@@ -163,12 +165,12 @@ def train(
         hands.close()
 
 
-def _recipe_of(recipe: Any, parameters: dict[str, Any]) -> Any:
-    if isinstance(recipe, str):
-        return make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
+def _params_of(params: Any, parameters: dict[str, Any]) -> Any:
+    if isinstance(params, str):
+        return make_params(params, **{"max_iter": EPOCHS, **parameters})
     if parameters:
-        raise ParameterError(f"{next(iter(parameters))}: a recipe has its parameters already")
-    return recipe.recipe() if hasattr(recipe, "recipe") else recipe
+        raise ParameterError(f"{next(iter(parameters))}: params have its parameters already")
+    return params.params() if hasattr(params, "params") else params
 
 
 def _plain(reading: dict[str, Any]) -> dict[str, Any]:
@@ -177,18 +179,18 @@ def _plain(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shape(
-    hands: Hands, opened: Opened, recipe: LinearRecipe, scale: NDArray[np.float64] | None, *, compact: bool
+    hands: Hands, opened: Opened, params: LinearParams, scale: NDArray[np.float64] | None, *, compact: bool
 ) -> Shape:
     columns = None
-    by_class = None if recipe.class_weight is None else opened.class_weights(recipe.class_weight)
-    zeros = isinstance(recipe.init, str) and recipe.init == "zeros"
+    by_class = None if params.class_weight is None else opened.class_weights(params.class_weight)
+    zeros = isinstance(params.init, str) and params.init == "zeros"
     if compact and zeros and opened.features >= WIDE and opened.facts[0].sparse:
         # Hashed features leave most columns empty: those that no row has a value in need not be mixed.
         found = tree(hands, both_columns, [hands.submit(used_columns, part) for part in opened.parts])
         columns = hands.results([found])[0]
         columns = columns if len(columns) < opened.features else None
-    apart = compact and not recipe.used_rule.shrinks  # a penalty shrinks the weights of all columns
-    epsilon = float(getattr(recipe, "epsilon", 0.0))
+    apart = compact and not params.update_rule.shrinks  # a penalty shrinks the weights of all columns
+    epsilon = float(getattr(params, "epsilon", 0.0))
     return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart, epsilon)
 
 
@@ -205,17 +207,17 @@ def _widened(state: State, shape: Shape) -> State:
 
 
 def _begin(
-    recipe: LinearRecipe, shape: Shape, mixing: Mixing, mixes: int, counted: list[Any], terms: Products | None
+    params: LinearParams, shape: Shape, mixing: Mixing, mixes: int, counted: list[Any], terms: Products | None
 ) -> ClusterRun:
-    seed, K, shards = seed_of(recipe.random_state), weight_rows(len(shape.values)), len(counted)
+    seed, K, shards = seed_of(params.random_state), weight_rows(len(shape.values)), len(counted)
     generator = engine.seed_generator(seed, 0)
     size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
     dtype = shape.dtype if terms is None else np.dtype(np.float32)
-    weights, intercept = starting_weights(recipe.init, size, dtype, generator, bool(recipe.fit_intercept))
-    state = State.of(recipe, np.asfortranarray(weights), intercept, generator)
-    state.take_penalty(recipe.used_rule.penalty)
+    weights, intercept = starting_weights(params.init, size, dtype, generator, bool(params.fit_intercept))
+    state = State.of(params, np.asfortranarray(weights), intercept, generator)
+    state.take_penalty(params.update_rule.penalty)
     generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
     sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))
-    mixer = Mixer(mixing, shards, recipe.used_rule.traits.second_order)
-    judge = Judge.of(recipe)
-    return ClusterRun(recipe, mixer, mixes, Mixed(state), judge, generators, sizes, weight, products=terms)
+    mixer = Mixer(mixing, shards, params.update_rule.traits.second_order)
+    stopping = StoppingCriterion.of(params)
+    return ClusterRun(params, mixer, mixes, Mixed(state), stopping, generators, sizes, weight, products=terms)

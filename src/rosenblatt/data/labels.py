@@ -22,7 +22,7 @@ class Labels:
     codes: NDArray[np.int32]
 
     @property
-    def several(self) -> bool:
+    def is_multilabel(self) -> bool:
         """May a row have several labels, each a problem of its own?"""
         return False
 
@@ -55,7 +55,7 @@ class Labels:
 
         Weights that mean nothing are refused elsewhere.
         """
-        if weights is None or self.several or type(self) is not Labels:
+        if weights is None or self.is_multilabel or type(self) is not Labels:
             return self
         given = np.asarray(weights)
         if given.shape != self.codes.shape or given.dtype.kind not in "iubf" or not given.any() or given.all():
@@ -89,7 +89,7 @@ class Indicators(Labels):
         return cls(np.arange(given.shape[1]), np.zeros(len(given), np.int32), given.astype(bool))
 
     @property
-    def several(self) -> bool:
+    def is_multilabel(self) -> bool:
         return True
 
     def signs(self, positive: int = 1) -> NDArray[np.int8]:
@@ -174,7 +174,7 @@ def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
 def one_label_of(y: Any, who: str) -> Labels:
     """The same, where a row can have one label only."""
     labels = labels_of(y, stacklevel=4)
-    if labels.several:
+    if labels.is_multilabel:
         raise LabelError(
             f"y has {len(labels.classes)} columns of labels, and {who} takes one label per row: "
             "fit a learner on all columns, or this one on each column"

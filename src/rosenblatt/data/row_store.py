@@ -116,7 +116,7 @@ class Places:
 
 
 def cut(sizes: Sequence[int] | NDArray[np.int64], most: int, first: int = 0) -> list[range]:
-    """Numbers of neighbours, from `first` on: so many that their sizes add up to about `most`.
+    """Numbers of neighbors, from `first` on: so many that their sizes add up to about `most`.
 
     >>> cut([3, 3, 3, 3, 9], 6)
     [range(0, 1), range(1, 3), range(3, 4), range(4, 5)]
@@ -299,7 +299,7 @@ class BlockFile:
         ends = np.cumsum(engine.packed_bytes(rows, values, weighted)).tolist()
         data = room.take("data", ends[-1], np.uint8)
         first = 0
-        while first < len(numbers):  # neighbours by one reading
+        while first < len(numbers):  # neighbors by one reading
             last = first
             while last + 1 < len(numbers) and numbers[last + 1] == numbers[last] + 1:
                 last += 1

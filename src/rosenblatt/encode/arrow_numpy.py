@@ -83,7 +83,7 @@ def as_strings(array: Any) -> Any:
 
 
 def text_of_number(array: Any) -> Any:
-    """Numbers as a cell would have them: 1.0 is 1, however the file or its neighbours wrote it."""
+    """Numbers as a cell would have them: 1.0 is 1, however the file or its neighbors wrote it."""
     if pa.types.is_boolean(array.type) or pa.types.is_integer(array.type):
         return pc.cast(array, pa.string())
     encoded = pc.cast(array, pa.float64()).dictionary_encode()

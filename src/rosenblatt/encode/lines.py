@@ -111,7 +111,7 @@ class LineEncoder:
     bits : int, default=20
         Names are hashed to ``2**bits`` columns.
     grams : {"words", "pairs", "characters"}, default="pairs"
-        What a text is made of: words; words and pairs of neighbours; or runs of 3 to 5 characters within words.
+        What a text is made of: words; words and pairs of neighbors; or runs of 3 to 5 characters within words.
     interactions : sequence of str, default=()
         vw: products of the features of namespaces, each named by its first letter, as VW's ``-q ab`` makes them.
     """

@@ -140,12 +140,12 @@ class Dataset:
             return None
         return [path for source in self.sources if isinstance(source, Documents) for _, path in source.files]
 
-    def likely_classes(self, *, measures: bool = False) -> Classes:
+    def likely_classes(self, *, is_regression: bool = False) -> Classes:
         """The classes, or those of the first lines, which may be all: then the data need not be read for them alone.
 
         Who asks must be ready for a label that is not among them. Of measurements all are given.
         """
-        known = measures or self.classes is not None or self.labels is not None
+        known = is_regression or self.classes is not None or self.labels is not None
         if not known and isinstance(self.encoder, LineEncoder) and not self.skip_bad:
             labels: dict[bytes, None] = {}
             for _, _, chunk in islice(self._pieces(), 1):
@@ -153,16 +153,16 @@ class Dataset:
             with suppress(MeasurementError):  # which texts that come later may make names of
                 if len(found := Classes.of(list(labels))) > 1:
                     return found
-        return self.scan_classes(measures=measures)
+        return self.scan_classes(is_regression=is_regression)
 
-    def scan_classes(self, *, measures: bool = False) -> Classes:
+    def scan_classes(self, *, is_regression: bool = False) -> Classes:
         """The classes of the labels, or their numbers if they are measurements.
 
         A look at the labels is taken only, where that is enough.
         """
-        if self.classes is not None and isinstance(self.classes, Measures) == measures:
+        if self.classes is not None and isinstance(self.classes, Measures) == is_regression:
             return self.classes
-        most = None if measures else self.limits.classes
+        most = None if is_regression else self.limits.classes
         labels: dict[bytes, None] = {}
         if self.labels is not None:
             self.add_labels(labels, list(self.labels), most)
@@ -182,7 +182,7 @@ class Dataset:
             for batch in self:
                 self.add_labels(labels, batch.labels, most)
             self.total = self.tally.bytes
-        self.classes = self._classes_of(labels, Measures if measures else Classes)
+        self.classes = self._classes_of(labels, Measures if is_regression else Classes)
         return self.classes
 
     def _classes_of(self, labels: dict[bytes, None], kind: type[Classes]) -> Classes:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.learners.arow import AROW
-    from rosenblatt.learners.epochs.judge import History
+    from rosenblatt.learners.epochs.stopping import History
     from rosenblatt.learners.kernel_perceptron import KernelPerceptron
     from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
     from rosenblatt.learners.perceptron import (
         AveragedPerceptron,
-        NormalisedPerceptron,
+        NormalizedPerceptron,
         Perceptron,
         PocketPerceptron,
         VotedPerceptron,
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "AROW": "arow",
     "AveragedPerceptron": "perceptron",
-    "History": "epochs.judge",
+    "History": "epochs.stopping",
     "KernelPerceptron": "kernel_perceptron",
-    "NormalisedPerceptron": "perceptron",
+    "NormalizedPerceptron": "perceptron",
     "PassiveAggressive": "passive_aggressive",
     "PassiveAggressiveClassifier": "passive_aggressive",
     "PassiveAggressiveRegression": "regression",
@@ -39,7 +39,7 @@ __all__ = [
     "AveragedPerceptron",
     "History",
     "KernelPerceptron",
-    "NormalisedPerceptron",
+    "NormalizedPerceptron",
     "PassiveAggressive",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegression",

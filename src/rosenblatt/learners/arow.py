@@ -1,15 +1,15 @@
-"""AROW: adaptive regularisation of weights, the second-order learner of the family.
+"""AROW: adaptive regularization of weights, the second-order learner of the family.
 
-Invariant: this file holds no learning. The class joins a recipe to the linear learner, and says what it is for.
+Invariant: this file holds no learning. The class joins params to the linear learner, and says what it is for.
 """
 
 from __future__ import annotations
 
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.recipe.family import AROWRecipe
+from rosenblatt.params.family import AROWParams
 
 
-class AROW(AROWRecipe, LinearLearner):
+class AROW(AROWParams, LinearLearner):
     """Weights that know how sure they are: every feature has a variance, and rare features move further.
 
     Frequent features settle while rare ones still learn, so one pass over text or counts often does what first-order

@@ -17,7 +17,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.fitting import (
     check_lengths,
     check_several,
@@ -32,13 +32,13 @@ from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.learning import Flag
 from rosenblatt.learners.targets import check_online, row_weights, targets_of
-from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.models.predictor import Predictor
+from rosenblatt.params.base import Params
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
-    """A recipe and a space, as a scikit-learn estimator."""
+    """Params and a space, as a scikit-learn estimator."""
 
     space: ClassVar[Space]
 
@@ -49,7 +49,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     stop_reason_: str
     _learned: Learned | None = None
 
-    def recipe(self) -> Recipe:
+    def params(self) -> Params:
         """Everything that this learner is told, as plain values; a learner that is one answers with itself."""
         raise NotImplementedError
 
@@ -79,41 +79,41 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             return self._go_on_now(X, y, classes, sample_weight, named)
 
     def _go_on_now(self, X: Any, y: Any, classes: Any, sample_weight: Any, named: bool) -> Self:
-        recipe = self.recipe()
-        recipe.check()
-        check_online(recipe)
+        params = self.params()
+        params.check()
+        check_online(params)
         table, labels = as_table(X), self.labels_of(y).weighed(sample_weight)
         check_lengths(table, labels)
         known = labels.classes if not self.has_learned else merge_classes(self.learned.classes, labels.classes)
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))
-        if labels.several:
-            check_several(recipe)
+        if labels.is_multilabel:
+            check_several(params)
         else:
-            recipe.check_classes(len(known))
-        if self.has_learned and self.learned.several != labels.several:
+            params.check_classes(len(known))
+        if self.has_learned and self.learned.is_multilabel != labels.is_multilabel:
             raise LabelError("y: rows with one label and rows with several cannot be learned by turns; call fit")
         labels = labels.over(known)
-        weights = row_weights(sample_weight, recipe.class_weight, labels, more_to_come=True)
+        weights = row_weights(sample_weight, params.class_weight, labels, more_to_come=True)
         if weights is not None and not weights.any():
             return self  # rows of weight 0 are as if absent
         if self.has_learned:
             if named:
                 check_columns(self, X)
-            self.learned.check_told(recipe.shape())
+            self.learned.check_told(params.shape())
             self.close_stream()
-            self._learn_or_leave(recipe, table, labels, weights)
+            self._learn_or_leave(params, table, labels, weights)
             return self
         before = dict(vars(self))
         try:
-            generator = engine.seed_generator(seed_of(recipe.random_state))
-            states = self.space.new_states(recipe, table, known, generator, apart=labels.several)
+            generator = engine.seed_generator(seed_of(params.random_state))
+            states = self.space.new_states(params, table, known, generator, apart=labels.is_multilabel)
             if named:
                 remember_columns(self, X)
             self.history_ = History()
             self.install(known, states)
-            self.learned.several = labels.several
-            self._learn_or_leave(recipe, table, labels, weights)
+            self.learned.is_multilabel = labels.is_multilabel
+            self._learn_or_leave(params, table, labels, weights)
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt) or not len(self.history_):
                 self.__dict__.clear()
@@ -137,7 +137,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """From now on the learner knows these sorted classes, among which are all that it knew."""
         learned = self.learned
         with learned.lock:
-            states = states_over(learned.trimmed(), learned.classes, classes, self.recipe())
+            states = states_over(learned.trimmed(), learned.classes, classes, self.params())
             self.close_stream()
             learned.states[:] = states
             learned.set_classes(classes)
@@ -148,9 +148,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Scores of shape (n_rows, K): one column with two classes, else one per class."""
         return self.learned.reading().scores(self._table(X))
 
-    def answers(self) -> tuple[Answer, ...]:
+    def predictors(self) -> tuple[Predictor, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
-        return self.learned.reading().answers
+        return self.learned.reading().predictors
 
     def kept(self) -> Kept | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
@@ -210,10 +210,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     def install(self, classes: NDArray[Any], states: list[Any]) -> None:
         """From now on these states are what was learned."""
-        self.learned = Learned(classes, states, self.space.make_answers, self.recipe().shape())
+        self.learned = Learned(classes, states, self.space.make_predictors, self.params().shape())
 
     def _learn_or_leave(
-        self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None
+        self, params: Params, table: Table, labels: Labels, weights: NDArray[np.float64] | None
     ) -> None:
         """One pass over the rows, counted as an epoch; if it fails, everything is as it was.
 
@@ -222,7 +222,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """
         learned = self.learned
         classes, states = learned.classes, list(learned.states)
-        copied = self.space.may_fail(recipe, table, weights)
+        copied = self.space.may_fail(params, table, weights)
         begun = done = False
         before = (0, 0)
         try:
@@ -233,7 +233,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             self.space.look_at(table, learned.states)
             with Hearing() as hearing:
                 begun = True
-                self._learn(recipe, table, labels, weights, hearing.cancel)
+                self._learn(params, table, labels, weights, hearing.cancel)
                 begun = not hearing.cancel[0] or learned.counted("seen") > seen
                 if not begun:
                     raise KeyboardInterrupt  # before the first row
@@ -256,7 +256,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             learned.changed()
 
     def _learn(
-        self, recipe: Recipe, table: Table, labels: Labels, weights: NDArray[np.float64] | None, cancel: Flag
+        self, params: Params, table: Table, labels: Labels, weights: NDArray[np.float64] | None, cancel: Flag
     ) -> None:
         learned = self.learned
         order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
@@ -264,9 +264,9 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             for state in learned.states:
                 state.count_as_right(table.count if order is None else len(order))
             return
-        ovr = recipe.is_ovr(len(labels.classes))
-        asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=recipe.tie_positive)
-        self.space.learn(list(zip(learned.states, asked, strict=True)), table, recipe.used_rule, order, cancel)
+        ovr = params.is_ovr(len(labels.classes))
+        asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=params.tie_positive)
+        self.space.learn(list(zip(learned.states, asked, strict=True)), table, params.update_rule, order, cancel)
 
     def _record(self, before: tuple[int, int]) -> None:
         """What was learned since these counts is one more entry of the history."""

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import label_values, merge_classes, places_in, sorted_classes
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.named import NamedLearner
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 
 _BEGINNING = engine.Lock()  # for the first example of a learner, which has no lock yet
 
@@ -29,7 +29,7 @@ _BEGINNING = engine.Lock()  # for the first example of a learner, which has no l
 class DictLearner(NamedLearner):
     """A learner whose features may come by name, and new ones at any time."""
 
-    class_weight: Any = None  # unless the recipe has it
+    class_weight: Any = None  # unless the params have it
 
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
         """Learn from one example.
@@ -122,11 +122,11 @@ class DictLearner(NamedLearner):
     def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""
         engine.Stream.check(features)
-        recipe: Recipe = self.recipe()
-        check_online(recipe)
-        weight = check_weight(weight) * weight_of_class(recipe.class_weight, label)
+        params: Params = self.params()
+        check_online(params)
+        weight = check_weight(weight) * weight_of_class(params.class_weight, label)
         largest = max((abs(float(number)) for number in features.values()), default=0.0)
-        if weight * largest * max(recipe.used_rule.eta0, recipe.used_rule.C) > SAFE[8]:
+        if weight * largest * max(params.update_rule.eta0, params.update_rule.C) > SAFE[8]:
             raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
         return weight
 
@@ -141,38 +141,38 @@ class DictLearner(NamedLearner):
     def _begin_stream(self, features: dict[Any, float], label: Any, weight: float) -> None:
         """Learn an example, and go on as a stream from what was learned, with its label among the classes."""
         engine.Stream.check(features)
-        recipe: Recipe = self.recipe()
-        recipe.check()
-        check_online(recipe)
+        params: Params = self.params()
+        params.check()
+        check_online(params)
         learned = self._learned
         with _BEGINNING if learned is None else learned.lock, Hearing():
             was_first = self._learned is learned
             if was_first and (learned is None or not learned.learn_one(features, label, weight)):
-                self._begin_now(recipe, features, label, weight)
+                self._begin_now(params, features, label, weight)
         if not was_first:  # another thread has begun one
             self.learn_one(features, label, weight)
 
-    def _begin_now(self, recipe: Recipe, features: dict[Any, float], label: Any, weight: float) -> None:
+    def _begin_now(self, params: Params, features: dict[Any, float], label: Any, weight: float) -> None:
         """On copies, so that a reader beside it sees what was learned before or after it."""
         classes, names, history = self._classes_of(label), {}, History()
         if self.has_learned:
             learned = self.learned
-            if learned.several:
+            if learned.is_multilabel:
                 raise LabelError("learn_one has one label, and the rows before had several: use partial_fit")
-            learned.check_told(recipe.shape())
+            learned.check_told(params.shape())
             classes = merge_classes(learned.classes, classes)
-            recipe.check_classes(len(classes))
-            self._check_hashed(recipe)
+            params.check_classes(len(classes))
+            self._check_hashed(params)
             if self._learn_new(learned, features, label, classes, weight):
                 return
             names = dict(self.columns_by_name())
             self.close_stream()
             history = self.history_
-            states = [s.copy() for s in states_over(learned.states, learned.classes, classes, recipe)]
+            states = [s.copy() for s in states_over(learned.states, learned.classes, classes, params)]
         else:
-            states = LINEAR.new_states(recipe, None, classes, engine.seed_generator(seed_of(recipe.random_state)))  # type: ignore[arg-type]
-        begun = Learned(classes, states, LINEAR.make_answers, recipe.shape())
-        stream = begun.begin_stream(names, recipe)
+            states = LINEAR.new_states(params, None, classes, engine.seed_generator(seed_of(params.random_state)))  # type: ignore[arg-type]
+        begun = Learned(classes, states, LINEAR.make_predictors, params.shape())
+        stream = begun.begin_stream(names, params)
         stream.learn(features, stream.known(label), weight)
         self.history_ = history
         self.learned = begun
@@ -195,9 +195,9 @@ class DictLearner(NamedLearner):
                 if any(counts):
                     self.history_.append(*counts)
 
-    def _check_hashed(self, recipe: Recipe) -> None:
+    def _check_hashed(self, params: Params) -> None:
         """Raise if hashed features cannot go on from the columns that were learned."""
-        bits = getattr(recipe, "hash_bits", None)
+        bits = getattr(params, "hash_bits", None)
         if bits and self.n_features_in_ != 1 << bits:
             raise DataError(
                 f"hash_bits={bits} makes {1 << bits:,} columns of an example, but {self.n_features_in_} were learned: "
@@ -210,18 +210,18 @@ class DictLearner(NamedLearner):
 
     def _check_many(self, examples: list[Any], labels: list[Any], weights: list[Any] | None) -> None:
         """Raise if one of the examples could not be learned, before any is."""
-        recipe: Recipe = self.recipe()
-        recipe.check()
-        check_online(recipe)
+        params: Params = self.params()
+        params.check()
+        check_online(params)
         if len(examples) != len(labels) or (weights is not None and len(weights) != len(examples)):
             raise DataError(
                 f"there are {len(examples)} examples, but {len(labels)} labels or another number of weights"
             )
         engine.Stream.check_many(examples)
-        if recipe.measures and labels:
+        if params.is_regression and labels:
             self.labels_of(labels)
         elif labels:
-            recipe.check_classes(len(self._classes_with(labels)))
+            params.check_classes(len(self._classes_with(labels)))
 
     def _classes_with(self, labels: list[Any]) -> NDArray[Any]:
         """The classes once these labels have come, one after another, each of which must be one."""

@@ -19,13 +19,13 @@ from rosenblatt.data.labels import Labels, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.epochs.bar import EpochBar
-from rosenblatt.learners.epochs.judge import History, Judge
 from rosenblatt.learners.epochs.run import Outcome, Problem, best_restart, run_epochs, validation_score
+from rosenblatt.learners.epochs.stopping import History, StoppingCriterion
 from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.targets import hold_out, row_weights, targets_of
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 
 if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 class Fitting:
     """What a fit is about to learn: its problems, and the states of every restart."""
 
-    recipe: Recipe
+    params: Params
     space: Space
     classes: NDArray[Any]
     problems: list[Problem]
     restarts: list[list[Any]]
     going_on: bool
-    several: bool = False  # may a row have several labels?
+    is_multilabel: bool = False  # may a row have several labels?
 
-    def tasks(self) -> list[tuple[Any, Problem, Judge]]:
-        """Everything that is independent: a state, its problem and a judge, problem after problem of each restart."""
+    def tasks(self) -> list[tuple[Any, Problem, StoppingCriterion]]:
+        """Independent tasks: a state, its problem and a stopping criterion, problem after problem of each restart."""
         return [
-            (state, problem, Judge.of(self.recipe))
+            (state, problem, StoppingCriterion.of(self.params))
             for states in self.restarts
             for state, problem in zip(states, self.problems, strict=True)
         ]
@@ -54,9 +54,9 @@ class Fitting:
     def run(self) -> list[Outcome]:
         """Learn, in threads, and keep the best restart: the first of equals."""
         tasks = self.tasks()
-        epochs = len(tasks) * int(self.recipe.max_iter)
-        with EpochBar(self.recipe.learner, epochs, visible=bool(self.recipe.verbose)) as bar:
-            outcomes = run_threads([partial(_run_task, *task, bar) for task in tasks], self.recipe.n_jobs)
+        epochs = len(tasks) * int(self.params.max_iter)
+        with EpochBar(self.params.learner, epochs, visible=bool(self.params.verbose)) as bar:
+            outcomes = run_threads([partial(_run_task, *task, bar) for task in tasks], self.params.n_jobs)
         best = best_restart(outcomes, self.problems)
         self.space.leave([outcome.state for outcome in best])
         return best
@@ -73,16 +73,16 @@ def prepare(
     y_val: Any = None,
 ) -> Fitting:
     """Everything that a fit of this learner needs, checked; nothing is learned yet."""
-    recipe = learner.recipe()
-    going_on = bool(recipe.warm_start) and learner.has_learned
+    params = learner.params()
+    going_on = bool(params.warm_start) and learner.has_learned
     states = partial(_continued, learner, table, labels) if going_on else None
-    return prepare_recipe(
-        recipe, learner.space, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val, states=states
+    return prepare_params(
+        params, learner.space, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val, states=states
     )
 
 
-def prepare_recipe(
-    recipe: Recipe,
+def prepare_params(
+    params: Params,
     space: Space,
     table: Table,
     labels: Labels,
@@ -93,39 +93,39 @@ def prepare_recipe(
     y_val: Any = None,
     states: Callable[[], list[Any]] | None = None,
 ) -> Fitting:
-    """The same by a recipe alone, without scikit-learn; `states` gives those to go on from."""
-    recipe.check()
-    space.check(recipe, table)
+    """The same by params alone, without scikit-learn; `states` gives those to go on from."""
+    params.check()
+    space.check(params, table)
     check_lengths(table, labels)
     if len(labels.classes) < 2:
         raise LabelError(
             f"y has one class only, {label_values(labels.classes)[0]!r}: a classifier needs at least 2 classes"
         )
-    if labels.several:
-        check_several(recipe)
+    if labels.is_multilabel:
+        check_several(params)
     else:
-        recipe.check_classes(len(labels.classes))
-    weights = row_weights(sample_weight, recipe.class_weight, labels)
+        params.check_classes(len(labels.classes))
+    weights = row_weights(sample_weight, params.class_weight, labels)
     rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
-    seed = seed_of(recipe.random_state)
-    problems = _problems(recipe, table, labels, weights, rows, seed, X_val, y_val)
+    seed = seed_of(params.random_state)
+    problems = _problems(params, table, labels, weights, rows, seed, X_val, y_val)
     if states is not None:
         restarts = [states()]
     else:
         restarts = [
             space.new_states(
-                recipe, table, labels.classes, engine.seed_generator(seed, restart), init, apart=labels.several
+                params, table, labels.classes, engine.seed_generator(seed, restart), init, apart=labels.is_multilabel
             )
-            for restart in range(recipe.restarts)
+            for restart in range(params.restarts)
         ]
     going_on = states is not None
-    return Fitting(recipe, space, labels.classes, problems, restarts, going_on, labels.several)
+    return Fitting(params, space, labels.classes, problems, restarts, going_on, labels.is_multilabel)
 
 
-def check_several(recipe: Recipe) -> None:
+def check_several(params: Params) -> None:
     """Raise for what has no meaning where a row has several labels."""
-    if recipe.class_weight is not None:
-        raise ParameterError(f"class_weight={recipe.class_weight!r}: rows of several labels have no class that weighs")
+    if params.class_weight is not None:
+        raise ParameterError(f"class_weight={params.class_weight!r}: rows of several labels have no class that weighs")
 
 
 def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
@@ -136,16 +136,16 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
             "features as input: a warm start goes on with the same ones"
         )
     known = learner.learned.classes
-    if not np.array_equal(labels.classes, known) or labels.several != learner.learned.several:
+    if not np.array_equal(labels.classes, known) or labels.is_multilabel != learner.learned.is_multilabel:
         raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {known.tolist()}")
-    learner.learned.check_told(learner.recipe().shape())
+    learner.learned.check_told(learner.params().shape())
     states = [state.copy() for state in learner.learned.trimmed()]
-    learner.space.recognise(table, states)
+    learner.space.recognize(table, states)
     return states
 
 
 def _problems(
-    recipe: Recipe,
+    params: Params,
     table: Table,
     labels: Labels,
     weights: NDArray[np.float64] | None,
@@ -155,22 +155,22 @@ def _problems(
     y_val: Any,
 ) -> list[Problem]:
     """The problem, or one per class for one-vs-rest."""
-    ovr, tie_positive = recipe.is_ovr(len(labels.classes)), recipe.tie_positive
+    ovr, tie_positive = params.is_ovr(len(labels.classes)), params.tie_positive
     held: tuple[Table, Labels, NDArray[np.uint32] | None] | None = None
     if X_val is not None or y_val is not None:
         held = (*_validation_rows(table, labels, X_val, y_val), None)
-    elif recipe.early_stopping:
+    elif params.early_stopping:
         generator = engine.seed_generator(seed, 2**63)
-        rows, held_rows = hold_out(labels, rows, recipe.validation_fraction, generator)
+        rows, held_rows = hold_out(labels, rows, params.validation_fraction, generator)
         held = table, labels, held_rows
     problems = [
-        Problem(table, targets, recipe.used_rule, rows, recipe.shuffle)
+        Problem(table, targets, params.update_rule, rows, params.shuffle)
         for targets in targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=tie_positive)
     ]
     if held is None:
         return problems
     held_table, held_labels, judged_by = held
-    held_weights = weights if held_table is table else row_weights(None, recipe.class_weight, held_labels)
+    held_weights = weights if held_table is table else row_weights(None, params.class_weight, held_labels)
     return [
         replace(problem, validation=partial(validation_score, table=held_table, targets=targets, rows=judged_by))
         for problem, targets in zip(problems, targets_of(held_labels, ovr=ovr, sample_weight=held_weights), strict=True)
@@ -195,7 +195,7 @@ def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]
             learner.__dict__.pop("_stream_names", None)  # `fit` forgets a stream
         remember_columns(learner, X)
         take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
-        learner.learned.several = fitting.several
+        learner.learned.is_multilabel = fitting.is_multilabel
 
 
 def take_over(learner: Learner, classes: NDArray[Any], outcomes: list[Outcome], *, going_on: bool = False) -> None:
@@ -227,8 +227,10 @@ def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> N
         )
 
 
-def _run_task(state: Any, problem: Problem, judge: Judge, bar: EpochBar, cancel: NDArray[np.uint8]) -> Outcome:
-    return run_epochs(state, problem, judge, cancel=cancel, on_epoch=bar.advance)
+def _run_task(
+    state: Any, problem: Problem, stopping: StoppingCriterion, bar: EpochBar, cancel: NDArray[np.uint8]
+) -> Outcome:
+    return run_epochs(state, problem, stopping, cancel=cancel, on_epoch=bar.advance)
 
 
 def remember_columns(estimator: Any, X: Any) -> None:

@@ -12,10 +12,10 @@ from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.one import OneByOne
 from rosenblatt.learners.spaces import KERNEL, Space
 from rosenblatt.models.kernel import Dual
-from rosenblatt.recipe.family import KernelPerceptronRecipe
+from rosenblatt.params.family import KernelPerceptronParams
 
 
-class KernelPerceptron(KernelPerceptronRecipe, Classifying, OneByOne):
+class KernelPerceptron(KernelPerceptronParams, Classifying, OneByOne):
     """The perceptron with a kernel: a weight a mistaken row instead of a weight a feature.
 
     It separates what no hyperplane can, at the price of keeping the rows it was ever mistaken on. On some ten thousand
@@ -78,7 +78,7 @@ n_iter_no_change, warm_start, n_jobs, verbose
     Cost: the scores of all rows are kept, so every kernel value of a row with a mistaken row is computed once an epoch,
     for 32 rows at a time. Kernel values are sums over the features from left to right in float64, the same bits for
     dense and sparse rows.
-    docs/kernels.md has the budgets' bounds and a recipe for large data.
+    docs/kernels.md has the budgets' bounds and params for large data.
 
     References
     ----------
@@ -193,7 +193,7 @@ n_iter_no_change, warm_start, n_jobs, verbose
     def _answer(self) -> Any:
         if not self.has_learned:
             raise AttributeError(f"{type(self).__name__} has no support rows yet: call fit first")
-        return self.answers()[0]
+        return self.predictors()[0]
 
     def _support(self) -> Any:
         answer = self._answer()

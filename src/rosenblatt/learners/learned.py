@@ -19,12 +19,12 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
-from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.predictions import Predictions
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.models.predictor import Predictor
+from rosenblatt.params.base import Params
 
-MakeAnswers = Callable[[list[Any]], tuple[Answer, ...]]
+MakePredictors = Callable[[list[Any]], tuple[Predictor, ...]]
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Reading:
     """An answer and the classes that it tells apart."""
 
     classes: NDArray[Any]
-    answers: tuple[Answer, ...]  # their scores stand side by side
-    several: bool = False  # may a row have several labels?
+    predictors: tuple[Predictor, ...]  # their scores stand side by side
+    is_multilabel: bool = False  # may a row have several labels?
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: found for name, found in vars(self).items() if name != "_one"}  # which is made when it is asked
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
-        return np.hstack([answer.scores(table, index) for answer in self.answers])
+        return np.hstack([answer.scores(table, index) for answer in self.predictors])
 
     def predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """The label of each row; where a row may have several, a column of 0 and 1 for each."""
@@ -48,7 +48,7 @@ class Reading:
 
     def predictions(self, scores: NDArray[np.float64]) -> Predictions:
         """What scores of shape (rows, K) mean."""
-        return Predictions(self.classes, scores, self.several)
+        return Predictions(self.classes, scores, self.is_multilabel)
 
     def score_one(self, features: dict[Any, float], names: Callable[[], Columns]) -> NDArray[np.float64]:
         """The scores of one example as a dict; `names` gives the column of each feature, and is asked once."""
@@ -61,15 +61,15 @@ class Reading:
         return of_all
 
     def stream_of(self, names: Callable[[], Columns]) -> engine.Stream | None:
-        """What answers examples as dicts, for weights that tell classes apart."""
+        """What predictors examples as dicts, for weights that tell classes apart."""
         return self._for_dicts(names)[1]
 
     def _for_dicts(self, names: Callable[[], Columns]) -> tuple[Columns, engine.Stream | None]:
         one: tuple[Columns, engine.Stream | None] | None = vars(self).get("_one")
         if one is None:
-            linear = len(self.answers) == 1 and isinstance(self.answers[0], Linear) and len(self.classes) > 1
+            linear = len(self.predictors) == 1 and isinstance(self.predictors[0], Linear) and len(self.classes) > 1
             known = names()
-            one = known, reading_stream(self.answers[0], self.classes, known) if linear else None  # type: ignore[arg-type]
+            one = known, reading_stream(self.predictors[0], self.classes, known) if linear else None  # type: ignore[arg-type]
             vars(self)["_one"] = one
         return one
 
@@ -81,14 +81,14 @@ class Learned:
     """
 
     def __init__(
-        self, classes: NDArray[Any], states: list[Any], make_answers: MakeAnswers, told: dict[str, Any]
+        self, classes: NDArray[Any], states: list[Any], make_predictors: MakePredictors, told: dict[str, Any]
     ) -> None:
         self.set_classes(classes)
         self.told = told
-        self.several = False  # may a row have several labels, a state for each?
+        self.is_multilabel = False  # may a row have several labels, a state for each?
         self.states = states
         self.stream: Stream | None = None
-        self._make_answers = make_answers
+        self._make_predictors = make_predictors
         self._reading: tuple[int, Reading] | None = None  # with how much the stream had learned
         self.lock = engine.Lock()
 
@@ -102,8 +102,8 @@ class Learned:
             with self.lock:
                 learned, found = self._learned_by_stream(), self._reading
                 if found is None or found[0] != learned:
-                    answers = self._make_answers(self.trimmed())
-                    found = self._reading = learned, Reading(self.classes, answers, self.several)
+                    predictors = self._make_predictors(self.trimmed())
+                    found = self._reading = learned, Reading(self.classes, predictors, self.is_multilabel)
         return found[1]
 
     def _learned_by_stream(self) -> int:
@@ -121,9 +121,9 @@ class Learned:
                     f"{name}={value!r}: what was learned with {name}={self.told[name]!r} cannot go on so; call fit"
                 )
 
-    def begin_stream(self, names: dict[Any, int], recipe: Recipe) -> Stream:
+    def begin_stream(self, names: dict[Any, int], params: Params) -> Stream:
         """From now on examples may come as dicts; `names` holds the columns, and new ones are added."""
-        self.stream = Stream(self.states, self.classes, names, recipe, self.lock)
+        self.stream = Stream(self.states, self.classes, names, params, self.lock)
         self._reading = None
         return self.stream
 
@@ -171,8 +171,8 @@ class Learned:
 
     def copy(self) -> Learned:
         """What goes its own way; to be called while nobody learns."""
-        made = Learned(self.classes, [state.copy() for state in self.states], self._make_answers, self.told)
-        made.several = self.several
+        made = Learned(self.classes, [state.copy() for state in self.states], self._make_predictors, self.told)
+        made.is_multilabel = self.is_multilabel
         if self.stream is not None:
             made.stream = self.stream.over(made.states, made.lock)
         return made

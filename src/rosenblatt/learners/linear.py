@@ -16,12 +16,12 @@ from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.dicts import DictLearner
 from rosenblatt.learners.spaces import LINEAR, Space
 from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.recipe.rules import KEEPS
+from rosenblatt.params.rules import KEEPS
 
 
 def _has_weights(learner: Any) -> bool:
     """A vote has no single weight vector."""
-    keep = learner.recipe().used_keep
+    keep = learner.params().keep
     return not (keep in KEEPS and KEEPS[keep].votes)
 
 
@@ -96,7 +96,7 @@ class WeightLearner(DictLearner):
     def _linear(self) -> Linear:
         if not self.has_learned:
             raise AttributeError(f"{type(self).__name__} has no weights yet: call fit first")
-        answer = self.answers()[0]
+        answer = self.predictors()[0]
         if not isinstance(answer, Linear):
             raise AttributeError("a vote has no single weight vector: use keep='average', whose weights come closest")
         return answer

@@ -67,7 +67,7 @@ class NamedLearner(Learner):
         stream = self._stream()
         if stream is not None:
             return stream.names
-        bits = getattr(self.recipe(), "hash_bits", None)
+        bits = getattr(self.params(), "hash_bits", None)
         if bits and self.n_features_in_ == 1 << bits:
             return {}
         return columns_of(self)

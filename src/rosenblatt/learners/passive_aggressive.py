@@ -1,6 +1,6 @@
 """The passive-aggressive algorithms: the step that the loss asks for, and no longer.
 
-Invariant: this file holds no learning. A class joins a recipe to the linear learner, and says what it is for.
+Invariant: this file holds no learning. A class joins params to the linear learner, and says what it is for.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.recipe.family import LimitedRecipe, PassiveAggressiveRecipe
+from rosenblatt.params.family import LimitedParams, PassiveAggressiveParams
 
-AnyRecipe = TypeVar("AnyRecipe", bound=LimitedRecipe)
+AnyParams = TypeVar("AnyParams", bound=LimitedParams)
 Variant = Literal["PA-I", "PA-II"]
 
 
-class PassiveAggressive(PassiveAggressiveRecipe, LinearLearner):
+class PassiveAggressive(PassiveAggressiveParams, LinearLearner):
     """The smallest change of the weights that gives each row a margin of 1; with more classes, MIRA's update.
 
     Steps also on correct answers within the margin, and as far as needed, so one epoch often does what the perceptron
@@ -130,13 +130,13 @@ n_iter_no_change, warm_start, n_jobs, verbose
     class_weight: Any = None
     multiclass: Literal["joint", "ovr"] = "ovr"
 
-    def recipe(self) -> PassiveAggressiveRecipe:
+    def params(self) -> PassiveAggressiveParams:
         """The same by the family's own names."""
-        return recipe_by_loss(self, PassiveAggressiveRecipe, {"hinge": "PA-I", "squared_hinge": "PA-II"})
+        return params_by_loss(self, PassiveAggressiveParams, {"hinge": "PA-I", "squared_hinge": "PA-II"})
 
 
-def recipe_by_loss(named: Any, kind: type[AnyRecipe], variants: dict[str, Variant]) -> AnyRecipe:
-    """A recipe by scikit-learn's names: `loss` is a variant, `average` a keep, and what has the same name stays."""
+def params_by_loss(named: Any, kind: type[AnyParams], variants: dict[str, Variant]) -> AnyParams:
+    """Params by scikit-learn's names: `loss` is a variant, `average` a keep, and what has the same name stays."""
     if named.loss not in variants:
         words = " or ".join(f"{loss!r} ({variant})" for loss, variant in variants.items())
         raise ParameterError(f"loss={named.loss!r}: must be {words}")

@@ -1,21 +1,21 @@
 """The perceptron by its four keeps: last, average, vote, pocket.
 
-Invariant: this file holds no learning. A class joins a recipe to the linear learner, and says what it is for.
+Invariant: this file holds no learning. A class joins params to the linear learner, and says what it is for.
 """
 
 from __future__ import annotations
 
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.recipe.family import (
-    AveragedPerceptronRecipe,
-    NormalisedPerceptronRecipe,
-    PerceptronRecipe,
-    PocketPerceptronRecipe,
-    VotedPerceptronRecipe,
+from rosenblatt.params.family import (
+    AveragedPerceptronParams,
+    NormalizedPerceptronParams,
+    PerceptronParams,
+    PocketPerceptronParams,
+    VotedPerceptronParams,
 )
 
 
-class Perceptron(PerceptronRecipe, LinearLearner):
+class Perceptron(PerceptronParams, LinearLearner):
     """Rosenblatt's perceptron: correct the weights on every mistake.
 
     The first thing to try on data that a hyperplane may separate: it finds one if there is one, after at most
@@ -123,7 +123,7 @@ class Perceptron(PerceptronRecipe, LinearLearner):
     """
 
 
-class AveragedPerceptron(AveragedPerceptronRecipe, LinearLearner):
+class AveragedPerceptron(AveragedPerceptronParams, LinearLearner):
     """The mean of all weight vectors: the perceptron to use when data overlap.
 
     It learns exactly as `Perceptron` does and answers with the mean of the weights after each example, which
@@ -153,7 +153,7 @@ class AveragedPerceptron(AveragedPerceptronRecipe, LinearLearner):
     """
 
 
-class VotedPerceptron(VotedPerceptronRecipe, LinearLearner):
+class VotedPerceptron(VotedPerceptronParams, LinearLearner):
     """Every weight vector that lived votes, with as many votes as it survived examples.
 
     Choose it over `AveragedPerceptron` for its guarantee; in practice the two agree closely, and a vote costs a dot
@@ -182,7 +182,7 @@ class VotedPerceptron(VotedPerceptronRecipe, LinearLearner):
     """
 
 
-class PocketPerceptron(PocketPerceptronRecipe, LinearLearner):
+class PocketPerceptron(PocketPerceptronParams, LinearLearner):
     """The weights with the fewest training mistakes seen so far, kept in the pocket.
 
     For data that no hyperplane separates, when training mistakes are what counts. The parameters are those of
@@ -213,7 +213,7 @@ class PocketPerceptron(PocketPerceptronRecipe, LinearLearner):
     """
 
 
-class NormalisedPerceptron(NormalisedPerceptronRecipe, LinearLearner):
+class NormalizedPerceptron(NormalizedPerceptronParams, LinearLearner):
     """The perceptron with steps of ``1/‖x‖²``: long rows count no more than short ones.
 
     Choose it where rows differ much in length, such as documents of some words and of thousands, and cannot be scaled
@@ -246,8 +246,8 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
 
     Examples
     --------
-    >>> from rosenblatt import NormalisedPerceptron
-    >>> learner = NormalisedPerceptron(fit_intercept=False).partial_fit([[2.0, 0.0]], ["yes"], classes=["no", "yes"])
+    >>> from rosenblatt import NormalizedPerceptron
+    >>> learner = NormalizedPerceptron(fit_intercept=False).partial_fit([[2.0, 0.0]], ["yes"], classes=["no", "yes"])
     >>> learner.coef_
     array([[0.5, 0. ]])
     """

@@ -14,14 +14,14 @@ from sklearn.base import RegressorMixin
 
 from rosenblatt.data.labels import PAIR, Labels, Numbers
 from rosenblatt.learners.linear import WeightLearner
-from rosenblatt.learners.passive_aggressive import NamedByLoss, Variant, recipe_by_loss
-from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
+from rosenblatt.learners.passive_aggressive import NamedByLoss, Variant, params_by_loss
+from rosenblatt.params.family import PassiveAggressiveRegressionParams
 
 
 class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
     """A rule, a keep and the linear space, as a scikit-learn regressor."""
 
-    def recipe(self) -> PassiveAggressiveRegressionRecipe:
+    def params(self) -> PassiveAggressiveRegressionParams:
         """Everything that this learner is told, as plain values."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
 
     def labels_of(self, y: Any) -> Labels:
         """The numbers of `y`, checked."""
-        return Numbers.of(y, self.recipe().epsilon)
+        return Numbers.of(y, self.params().epsilon)
 
     def install(self, classes: NDArray[Any], states: list[Any]) -> None:
         """From now on these states are what was learned."""
@@ -82,7 +82,7 @@ class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
         return PAIR
 
 
-class PassiveAggressiveRegression(PassiveAggressiveRegressionRecipe, Measuring):
+class PassiveAggressiveRegression(PassiveAggressiveRegressionParams, Measuring):
     """The smallest change of the weights that brings each prediction within epsilon of its target.
 
     A regression that reads each row once, needs no learning rate and follows streams. "PA" trusts every target; "PA-I"
@@ -168,7 +168,7 @@ warm_start, verbose
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
     epsilon: float = 0.1
 
-    def recipe(self) -> PassiveAggressiveRegressionRecipe:
+    def params(self) -> PassiveAggressiveRegressionParams:
         """The same by the family's own names."""
         losses: dict[str, Variant] = {"epsilon_insensitive": "PA-I", "squared_epsilon_insensitive": "PA-II"}
-        return recipe_by_loss(self, PassiveAggressiveRegressionRecipe, losses)
+        return params_by_loss(self, PassiveAggressiveRegressionParams, losses)

@@ -19,11 +19,11 @@ from rosenblatt.learners.kernel.kernels import check_square, make_kernel
 from rosenblatt.learners.state.learning import Flag, Order, PassOptions
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, weight_rows
-from rosenblatt.models.answer import Answer
 from rosenblatt.models.linear import Linear
-from rosenblatt.recipe.family import KernelPerceptronRecipe
-from rosenblatt.recipe.recipe import LinearRecipe, Recipe
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.models.predictor import Predictor
+from rosenblatt.params.base import LinearParams, Params
+from rosenblatt.params.family import KernelPerceptronParams
+from rosenblatt.params.rules import Rule
 
 LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
 SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them
@@ -33,14 +33,14 @@ Tasks = list[tuple[Any, Targets]]  # states, and what the rows ask of each
 
 
 class Space(Protocol):
-    """Makes states and answers."""
+    """Makes states and predictors."""
 
-    def check(self, recipe: Any, table: Table) -> None:
+    def check(self, params: Any, table: Table) -> None:
         """Raise if a fit cannot begin on this table."""
 
     def new_states(
         self,
-        recipe: Any,
+        params: Any,
         table: Table,
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
@@ -50,10 +50,10 @@ class Space(Protocol):
     ) -> list[Any]:
         """States that have seen nothing yet: one, or one per class for one-vs-rest and for labels that stand apart."""
 
-    def may_fail(self, recipe: Any, table: Table, weights: NDArray[np.float64] | None) -> bool:
+    def may_fail(self, params: Any, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """May a pass over these rows fail half way? Then it is made on copies."""
 
-    def recognise(self, table: Table, states: list[Any]) -> None:
+    def recognize(self, table: Table, states: list[Any]) -> None:
         """Before epochs over rows that may have been learned before."""
 
     def look_at(self, table: Table, states: list[Any]) -> None:
@@ -65,19 +65,19 @@ class Space(Protocol):
     def leave(self, states: list[Any]) -> None:
         """After learning from a table."""
 
-    def make_answers(self, states: list[Any]) -> tuple[Answer, ...]:
+    def make_predictors(self, states: list[Any]) -> tuple[Predictor, ...]:
         """What the states have learned, whose scores stand side by side."""
 
 
 class LinearSpace:
     """The features as they are: a weight each."""
 
-    def check(self, recipe: LinearRecipe, table: Table) -> None:
+    def check(self, params: LinearParams, table: Table) -> None:
         """Any table will do."""
 
     def new_states(
         self,
-        recipe: LinearRecipe,
+        params: LinearParams,
         table: Table | None,
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
@@ -85,27 +85,27 @@ class LinearSpace:
         *,
         apart: bool = False,
     ) -> list[State]:
-        """From the recipe's start, or from `init`; without a table, over no features yet."""
-        ovr = apart or recipe.is_ovr(len(classes))
+        """From the params' start, or from `init`; without a table, over no features yet."""
+        ovr = apart or params.is_ovr(len(classes))
         features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
         shape = (len(classes) if ovr else weight_rows(len(classes)), features)
-        start = recipe.init if init is None else init
-        weights, intercept = starting_weights(start, shape, dtype, generator, recipe.fit_intercept)
+        start = params.init if init is None else init
+        weights, intercept = starting_weights(start, shape, dtype, generator, params.fit_intercept)
         if not ovr:
-            return [State.of(recipe, weights, intercept, generator)]
+            return [State.of(params, weights, intercept, generator)]
         rows = [slice(k, k + 1) for k in range(len(classes))]
-        return [State.of(recipe, weights[k].copy(), intercept[k].copy(), generator.copy()) for k in rows]
+        return [State.of(params, weights[k].copy(), intercept[k].copy(), generator.copy()) for k in rows]
 
-    def may_fail(self, recipe: LinearRecipe, table: Table, weights: NDArray[np.float64] | None) -> bool:
+    def may_fail(self, params: LinearParams, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """Only weights that overflow, which takes steps far from what is usual."""
-        rule = recipe.used_rule
+        rule = params.update_rule
         largest = LARGEST[table.dtype.itemsize] * (1.0 if weights is None else float(weights.max()))
         return largest * max(rule.eta0, rule.C) > SAFE[table.dtype.itemsize]
 
     def look_at(self, table: Table, states: list[State]) -> None:
         """Weights are all that is needed."""
 
-    def recognise(self, table: Table, states: list[State]) -> None:
+    def recognize(self, table: Table, states: list[State]) -> None:
         """Weights know no rows."""
 
     def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
@@ -121,27 +121,27 @@ class LinearSpace:
     def leave(self, states: list[State]) -> None:
         """Weights are all that is left."""
 
-    def make_answers(self, states: list[State]) -> tuple[Answer, ...]:
+    def make_predictors(self, states: list[State]) -> tuple[Predictor, ...]:
         """One answer; or, for a one-vs-rest vote, one per class."""
-        answers = [state.answer() for state in states]
-        linear = [answer for answer in answers if isinstance(answer, Linear)]
-        if len(linear) == len(answers) > 1:
+        predictors = [state.predictor() for state in states]
+        linear = [answer for answer in predictors if isinstance(answer, Linear)]
+        if len(linear) == len(predictors) > 1:
             stacked = np.vstack([answer.weights for answer in linear])
             return (Linear(stacked, np.concatenate([answer.intercept for answer in linear])),)
-        return tuple(answers)
+        return tuple(predictors)
 
 
 class KernelSpace:
     """The space of a kernel: a coefficient per row that a step was ever taken along."""
 
-    def check(self, recipe: KernelPerceptronRecipe, table: Table) -> None:
+    def check(self, params: KernelPerceptronParams, table: Table) -> None:
         """A precomputed kernel is a square matrix."""
-        if recipe.precomputed:
+        if params.precomputed:
             check_square(table)
 
     def new_states(
         self,
-        recipe: KernelPerceptronRecipe,
+        params: KernelPerceptronParams,
         table: Table,
         classes: NDArray[Any],
         generator: NDArray[np.uint64],
@@ -150,19 +150,19 @@ class KernelSpace:
         apart: bool = False,
     ) -> list[DualState] | list[BudgetState]:
         """All of them share their support rows, unless there is a budget."""
-        kernel = make_kernel(recipe.kernel, recipe.gamma, recipe.degree, recipe.coef0, table)
-        ovr = apart or recipe.is_ovr(len(classes))
+        kernel = make_kernel(params.kernel, params.gamma, params.degree, params.coef0, table)
+        ovr = apart or params.is_ovr(len(classes))
         problems, K = (len(classes), 1) if ovr else (1, weight_rows(len(classes)))
-        common: dict[str, Any] = {"kernel": kernel, "fit_intercept": bool(recipe.fit_intercept)}
-        if recipe.budget is not None:
-            common |= {"budget": int(recipe.budget), "policy": recipe.policy}
+        common: dict[str, Any] = {"kernel": kernel, "fit_intercept": bool(params.fit_intercept)}
+        if params.budget is not None:
+            common |= {"budget": int(params.budget), "policy": params.policy}
             return [BudgetState.begin(K, generator=generator.copy(), **common) for _ in range(problems)]
         support = Support(precomputed=kernel.name == "precomputed")
-        cache_bytes = int(float(recipe.cache_size) * 2**20 / problems)
-        common |= {"keep": recipe.used_keep, "support": support, "cache_bytes": cache_bytes}
+        cache_bytes = int(float(params.cache_size) * 2**20 / problems)
+        common |= {"keep": params.keep, "support": support, "cache_bytes": cache_bytes}
         return [DualState.begin(K, generator=generator.copy(), **common) for _ in range(problems)]
 
-    def may_fail(self, recipe: KernelPerceptronRecipe, table: Table, weights: NDArray[np.float64] | None) -> bool:
+    def may_fail(self, params: KernelPerceptronParams, table: Table, weights: NDArray[np.float64] | None) -> bool:
         """A kernel may be a function of the user, and kernel values grow quickly."""
         return True
 
@@ -170,9 +170,9 @@ class KernelSpace:
         """The scores of the rows by what each state has learned."""
         type(states[0]).look_at(table, states)
 
-    def recognise(self, table: Table, states: list[Any]) -> None:
+    def recognize(self, table: Table, states: list[Any]) -> None:
         """The same, where these are the rows that were learned before: a support row among them is known again."""
-        type(states[0]).recognise(table, states)
+        type(states[0]).recognize(table, states)
 
     def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
         """One after another, since they share their rows; interrupted if not all of them could."""
@@ -185,7 +185,7 @@ class KernelSpace:
         """From now on only support rows are held."""
         type(states[0]).leave(states)
 
-    def make_answers(self, states: list[Any]) -> tuple[Answer, ...]:
+    def make_predictors(self, states: list[Any]) -> tuple[Predictor, ...]:
         """One answer of all problems."""
         return (type(states[0]).answer_of(states),)
 
@@ -193,9 +193,9 @@ class KernelSpace:
 LINEAR, KERNEL = LinearSpace(), KernelSpace()
 
 
-def space_of(recipe: Recipe) -> Space:
-    """Where a recipe's learner learns."""
-    return KERNEL if isinstance(recipe, KernelPerceptronRecipe) else LINEAR
+def space_of(params: Params) -> Space:
+    """Where the params' learner learns."""
+    return KERNEL if isinstance(params, KernelPerceptronParams) else LINEAR
 
 
 def seed_of(random_state: Any) -> int:

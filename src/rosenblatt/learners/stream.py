@@ -20,9 +20,9 @@ from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.linear import Linear
-from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
-from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import PassiveAggressiveRegressionParams
+from rosenblatt.params.rules import Rule
 
 FIRST_CAPACITY = 64
 Columns = dict[Any, int] | int  # the column of each name, or the bits of its hash
@@ -39,23 +39,23 @@ class Stream:
         The labels that are known.
     names : dict
         The column of each feature; new ones are added.
-    recipe : Recipe
+    params : Params
         How to learn.
     lock : engine.Lock
         Taken by the engine for every example that it learns.
     """
 
     def __init__(
-        self, states: list[State], classes: NDArray[Any], names: dict[Any, int], recipe: Recipe, lock: engine.Lock
+        self, states: list[State], classes: NDArray[Any], names: dict[Any, int], params: Params, lock: engine.Lock
     ) -> None:
         self._lock = lock
         self.states, self.classes, self.names = states, classes, names
-        self.rule, self.tie_positive = recipe.used_rule, recipe.tie_positive
-        self.ovr = recipe.is_ovr(len(classes))
+        self.rule, self.tie_positive = params.update_rule, params.tie_positive
+        self.ovr = params.is_ovr(len(classes))
         self.epsilon: float | None = None  # of numbers
-        if isinstance(recipe, PassiveAggressiveRegressionRecipe):
-            self.epsilon = float(recipe.epsilon)
-        self.hash_bits = int(getattr(recipe, "hash_bits", None) or 0)  # 0: every name has a column of its own
+        if isinstance(params, PassiveAggressiveRegressionParams):
+            self.epsilon = float(params.epsilon)
+        self.hash_bits = int(getattr(params, "hash_bits", None) or 0)  # 0: every name has a column of its own
         self.codes = {label: code for code, label in enumerate(label_values(classes))}
         self._before = self._counted()
         self.engine: engine.Stream | None = None  # what learns and answers; None: a row has to be stored
@@ -112,7 +112,7 @@ class Stream:
             return found
         engine.Stream.check(features)
         table = row_table(features, self.columns)
-        return np.hstack([state.answer().scores(table)[0] for state in self.trimmed(least=1)])
+        return np.hstack([state.predictor().scores(table)[0] for state in self.trimmed(least=1)])
 
     @property
     def learned(self) -> int:

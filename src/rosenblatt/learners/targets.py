@@ -111,7 +111,7 @@ def targets_of(
     def problem(y: NDArray[Any], rows: int) -> Targets:
         return Targets(y, rows, sample_weight, tie_positive)
 
-    if labels.several or (ovr and classes > 2):
+    if labels.is_multilabel or (ovr and classes > 2):
         return [problem(labels.signs(k), 1) for k in range(classes)]
     return [problem(labels.signs(), 1) if classes <= 2 else problem(labels.codes, classes)]
 
@@ -200,11 +200,11 @@ def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(weights)
 
 
-def check_online(recipe: Any) -> None:
+def check_online(params: Any) -> None:
     """Raise for what needs all rows at once."""
-    if isinstance(recipe.class_weight, str):
+    if isinstance(params.class_weight, str):
         raise ParameterError(
-            f"class_weight={recipe.class_weight!r} needs all labels at once and has no meaning in partial_fit: "
+            f"class_weight={params.class_weight!r} needs all labels at once and has no meaning in partial_fit: "
             "write class_weight={label: weight, ...}"
         )
 

@@ -43,7 +43,7 @@ def to_json(model: Model) -> str:
         "rule": "score = intercept + sum of weight * value; with two classes a score >= 0 is the second, "
         "with more the highest score wins, the first of equals",
     }
-    if model.measures:
+    if model.is_regression:
         content |= {"task": "regression", "rule": "prediction = intercept + sum of weight * value"}
     if products is not None:
         content["products"] = {
@@ -88,8 +88,8 @@ def to_onnx(model: Model) -> bytes:
         }
         nodes += [
             helper.make_node("IsNaN", ["X"], ["missing"]),
-            helper.make_node("Sub", ["X", "mean"], ["centred"]),
-            helper.make_node("Div", ["centred", "scale"], ["scaled"]),
+            helper.make_node("Sub", ["X", "mean"], ["centered"]),
+            helper.make_node("Div", ["centered", "scale"], ["scaled"]),
             helper.make_node("Where", ["missing", "zero", "scaled"], ["there"]),
             helper.make_node("Cast", ["missing"], ["indicators"], to=TensorProto.DOUBLE),
             helper.make_node("Concat", ["there", "indicators"], ["encoded"], axis=1),
@@ -111,8 +111,8 @@ def to_onnx(model: Model) -> bytes:
         }
         nodes += [
             helper.make_node("Gather", [source, "columns"], ["chosen"], axis=1),
-            helper.make_node("Sub", ["chosen", "column_center"], ["chosen_centred"]),
-            helper.make_node("Div", ["chosen_centred", "column_scale"], ["chosen_scaled"]),
+            helper.make_node("Sub", ["chosen", "column_center"], ["chosen_centered"]),
+            helper.make_node("Div", ["chosen_centered", "column_scale"], ["chosen_scaled"]),
             helper.make_node("Clip", ["chosen_scaled", "nearest", "farthest"], ["chosen_cut"]),
             helper.make_node("Cast", ["chosen_cut"], ["z"], to=TensorProto.FLOAT),
             helper.make_node("Mul", ["z", "share"], ["z_shared"]),
@@ -129,7 +129,7 @@ def to_onnx(model: Model) -> bytes:
         helper.make_node("MatMul", [source, "weights"], ["product"]),
         helper.make_node("Add", ["product", "intercept"], ["scores"]),
     ]
-    if model.measures:
+    if model.is_regression:
         constants["flat"] = np.array([-1], np.int64)
         nodes.append(helper.make_node("Reshape", ["scores", "flat"], ["prediction"]))
         return _onnx(nodes, constants, width, [("prediction", TensorProto.DOUBLE, [None])])

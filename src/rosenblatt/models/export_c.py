@@ -37,7 +37,7 @@ def to_c(model: Model, name: str = "model") -> str:
     weights = linear.weights[:, columns].T if products is None else linear.weights
     stored = weights.astype(np.float64).ravel()
     classes = ", ".join(c_string(label) for label in model.classes.tolist())
-    of = "numbers" if model.measures else f"{len(model.classes)} classes"
+    of = "numbers" if model.is_regression else f"{len(model.classes)} classes"
     parts = [
         # No text of the model goes into a comment: what ends one would become code.
         f"/* A model of {of} and {model.features} features, written by rosenblatt. */",
@@ -45,7 +45,7 @@ def to_c(model: Model, name: str = "model") -> str:
         "#include <stddef.h>\n#include <stdint.h>",
         f"#define {name.upper()}_ROWS {K}\n#define {name.upper()}_COLUMNS {len(columns)}",
         f"typedef {scalar if products is None else 'double'} {name}_scalar;\ntypedef {scalar} {name}_weight;",
-        "" if model.measures else f"static const char *const {name}_classes[] = {{{classes}}};",
+        "" if model.is_regression else f"static const char *const {name}_classes[] = {{{classes}}};",
         f"static const uint32_t {name}_columns[] = {{{_numbers(columns) or '0'}}};",
         f"static const {name}_weight {name}_weights[] = {{{_numbers(stored) or '0'}}};",
         f"static const double {name}_intercept[] = {{{_numbers(linear.intercept)}}};",
@@ -56,7 +56,7 @@ def to_c(model: Model, name: str = "model") -> str:
         parts.append(_c_rows(model, name))
     parts.append(c_names(model, name))
     code = "\n".join([*filter(None, parts), "#endif\n"])
-    return _measuring(code, name) if model.measures else code
+    return _measuring(code, name) if model.is_regression else code
 
 
 def _measuring(code: str, name: str) -> str:
@@ -138,7 +138,7 @@ static NAME_weight NAME_dot(const NAME_weight *a, const NAME_weight *b) {
   for (; j < TERMS; ++j) rest += a[j] * b[j];
   return (ENDS) + rest;
 }
-/* A score for each weight row, by the standardised columns and their products; the columns must rise. */
+/* A score for each weight row, by the standardized columns and their products; the columns must rise. */
 static void NAME_scores_sparse(const uint32_t *index, const NAME_scalar *value, size_t count, double *scores) {
   static const double center[] = {CENTER}, scale[] = {SCALE};
   const float share = SHARE;

@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.io.source import digest_of
-from rosenblatt.models.answer import Answer
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.names import plain_name
+from rosenblatt.models.predictor import Predictor
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.models.voted import Voted
 
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
-ANSWERS: dict[str, type[Answer]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
+ANSWERS: dict[str, type[Predictor]] = {answer.kind: answer for answer in (Linear, Quadratic, Voted, Dual, VotedDual)}
 _FREE_LABELS = 256 << 20  # bytes that the labels of any model may take
 
 _KINDS: dict[str, type] = {"i": int, "U": str, "b": bool, "f": float, "u": int, "M": str, "m": int}
@@ -100,10 +100,10 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
         "names": [[column, name] for column, name in sorted(model.names.items())],
         "history": model.history,
     }
-    if model.measures:
+    if model.is_regression:
         header["task"] = "regression"
-    if model.several:
-        header["several"] = True
+    if model.is_multilabel:
+        header["is_multilabel"] = True
     if model.calibrator is not None:
         header["probabilities"] = model.calibrator.to_json()
     kept = model.kept if state else None
@@ -120,8 +120,8 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
     if not isinstance(features, int) or not 0 < features <= MOST_FEATURES:
         raise ModelError(f"it has {features!r} features")
     classes = np.empty(0) if header.get("task") == "regression" else _classes_from(header["classes"])
-    several = header.get("several", False) is True
-    rows = 1 if len(classes) <= 2 and not several else len(classes)
+    is_multilabel = header.get("is_multilabel", False) is True
+    rows = 1 if len(classes) <= 2 and not is_multilabel else len(classes)
     if rows * features > MOST_WEIGHTS:
         raise ModelError(f"it has {features:,} features and {len(classes):,} classes, more than can be learned")
     _check_facts(header)
@@ -140,11 +140,11 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
         None if "kept" not in header else Kept.from_file(header["kept"], tensors),
-        several,
+        is_multilabel,
     )
 
 
-def _answer_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Answer:
+def _answer_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Predictor:
     if header["kind"] not in ANSWERS:
         raise ModelError(f"it has a part of the unknown kind {header['kind']!r}")
     return ANSWERS[header["kind"]].from_tensors(header, prefix, tensors, features)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError
-from rosenblatt.models.answer import Answer
 from rosenblatt.models.encoded import encoded_rows
 from rosenblatt.models.kept import Kept, MakeKept, plain_values
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.names import Name, check_names, example_table, names_of
 from rosenblatt.models.predictions import Predictions
+from rosenblatt.models.predictor import Predictor
 from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
 
@@ -67,28 +67,28 @@ class Model:
     learner: str
     parameters: dict[str, Any]
     classes: NDArray[Any]
-    parts: tuple[Answer, ...]
+    parts: tuple[Predictor, ...]
     features: int
     encoder: Any = None
     names: Mapping[int, Name] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
     kept: Kept | MakeKept | None = None
-    several: bool = False
+    is_multilabel: bool = False
 
     def __repr__(self) -> str:
-        kind = "numbers" if self.measures else f"{len(self.classes)} classes"
+        kind = "numbers" if self.is_regression else f"{len(self.classes)} classes"
         return f"<model of {self.learner}: {kind}, {self.features} features>"
 
     @property
-    def measures(self) -> bool:
+    def is_regression(self) -> bool:
         """Does it predict numbers instead of classes?"""
         return len(self.classes) == 0
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes, by the name that they have in a learner."""
-        if self.measures:
+        if self.is_regression:
             raise AttributeError("the model predicts numbers: it has no classes")
         return self.classes
 
@@ -131,7 +131,7 @@ class Model:
 
     def predictions(self, scores: NDArray[np.float64]) -> Predictions:
         """What scores of shape (rows, K) mean."""
-        return Predictions(self.classes, scores, self.several, self.calibrator)
+        return Predictions(self.classes, scores, self.is_multilabel, self.calibrator)
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
@@ -154,7 +154,7 @@ class Model:
 
     def weights(self) -> tuple[Linear, Products | None]:
         """The weights, and the products that they weigh; None: they weigh columns."""
-        if self.several:
+        if self.is_multilabel:
             raise ModelError("a model of several labels per row is for rosenblatt itself: export one for each label")
         part = self.parts[0]
         if isinstance(part, Quadratic):
@@ -193,7 +193,7 @@ class Model:
         weights, terms = linear.weights[:, used], None
         if products is not None:
             terms = products.names([self.name_of(j) for j in products.columns.tolist()])
-        classes = ["lower", "higher"] if self.measures else self.classes.tolist()
+        classes = ["lower", "higher"] if self.is_regression else self.classes.tolist()
         if len(classes) == 2:
             weights = np.vstack([-weights, weights])
         tops = {}
@@ -244,12 +244,12 @@ def model_of(
         found: Model = learner.as_model()
         return found
     outer = learner
-    if not hasattr(learner, "answers"):  # a learner around others answers with one of them
+    if not hasattr(learner, "predictors"):  # a learner around others answers with one of them
         learner = getattr(learner, "learner_", getattr(learner, "best_", learner))
     ours = type(outer).__module__.startswith("rosenblatt.")
     if ours and hasattr(outer, "fit") and not hasattr(outer, "n_features_in_"):
         raise ModelError(f"{type(outer).__name__} has learned nothing yet: call fit first")
-    if not hasattr(learner, "answers"):
+    if not hasattr(learner, "predictors"):
         raise ModelError(f"{type(outer).__name__} cannot be saved: it is not a learner of rosenblatt")
     with getattr(getattr(learner, "learned", None), "lock", nullcontext()):  # another thread may be learning
         return _model_of(outer, learner, encoder, names_of(learner) if names is None else names, state)
@@ -265,12 +265,12 @@ def _model_of(outer: Any, learner: Any, encoder: Any, names: Mapping[int, Name],
         type(learner).__name__,
         plain_values(learner.get_params()),
         getattr(learner, "classes_", np.empty(0)),
-        tuple(learner.answers()),
+        tuple(learner.predictors()),
         int(learner.n_features_in_),
         encoder,
         names,
         history,
         calibrator_of(outer),
         outer.kept() if state and hasattr(outer, "kept") else None,
-        bool(getattr(getattr(learner, "learned", None), "several", False)),
+        bool(getattr(getattr(learner, "learned", None), "is_multilabel", False)),
     )

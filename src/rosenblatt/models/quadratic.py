@@ -26,7 +26,7 @@ MOST_COLUMNS = 1000  # to multiply: half a million terms
 
 @dataclass(frozen=True)
 class Products:
-    """Some columns, standardised, and the product of any two of them.
+    """Some columns, standardized, and the product of any two of them.
 
     With d columns the products are divided by √d, so that together they weigh about as much as the columns, and the
     squares have 1 taken from them, their mean.
@@ -60,7 +60,7 @@ class Products:
             yield self.apply(table, part), part
 
     def to_tensors(self, prefix: str, tensors: Tensors) -> None:
-        """The columns, and how they are standardised."""
+        """The columns, and how they are standardized."""
         tensors[f"{prefix}columns"] = self.columns
         tensors[f"{prefix}center"], tensors[f"{prefix}scale"] = self.center, self.scale
 
@@ -73,7 +73,7 @@ class Products:
         check_shapes(columns.shape == center.shape == scale.shape)
         check_columns(columns, features)
         if not (np.isfinite(center).all() and np.isfinite(scale).all() and (scale > 0).all()):
-            raise ModelError("its columns cannot be standardised")
+            raise ModelError("its columns cannot be standardized")
         return cls(columns, center, scale)
 
     @staticmethod

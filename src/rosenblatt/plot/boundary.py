@@ -82,12 +82,12 @@ def has_own_units(points: Floats) -> bool:
 
 
 def draw_rows(ax: Axes, points: Floats, labels: Labels) -> None:
-    """The rows, each class with its colour and shape."""
-    for code, (colour, marker) in enumerate(zip((NEGATIVE, POSITIVE), SHAPES, strict=True)):
+    """The rows, each class with its color and shape."""
+    for code, (color, marker) in enumerate(zip((NEGATIVE, POSITIVE), SHAPES, strict=True)):
         chosen = points[labels.codes == code]
         name = f"{'−+'[code]}1: {labels.classes[code]}"
         ax.scatter(
-            chosen[:, 0], chosen[:, 1], c=colour, marker=marker, s=_size(points), zorder=3, label=name, linewidths=0
+            chosen[:, 0], chosen[:, 1], c=color, marker=marker, s=_size(points), zorder=3, label=name, linewidths=0
         )
     low, high = limits(points)
     aspect = "auto" if has_own_units(points) else "equal"
@@ -104,13 +104,13 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
     margins = signs * (points @ w + b)
     drawn: list[Any] = []
     label = "wrong, or on the line"
-    for sign, colour, marker in zip((-1, +1), (NEGATIVE, POSITIVE), SHAPES, strict=True):
+    for sign, color, marker in zip((-1, +1), (NEGATIVE, POSITIVE), SHAPES, strict=True):
         wrong = points[(margins <= 0) & (signs == sign)]
         if len(wrong):
             hollow: dict[str, Any] = {
                 "s": 1.3 * _size(points),
                 "facecolors": "white",
-                "edgecolors": colour,
+                "edgecolors": color,
                 "zorder": 4,
             }
             drawn.append(ax.scatter(wrong[:, 0], wrong[:, 1], label=label, marker=marker, linewidths=1.6, **hollow))
@@ -126,9 +126,9 @@ def draw_weights(ax: Axes, points: Floats, signs: NDArray[np.int8], w: Floats, b
     slope = w * span
     foot = foot - span * slope * (foot @ w + b) / float(slope @ slope)
     ends = np.stack([foot - reach * tangent, foot + reach * tangent])
-    for sign, colour in ((-1, NEGATIVE), (+1, POSITIVE)):
+    for sign, color in ((-1, NEGATIVE), (+1, POSITIVE)):
         side = np.vstack([ends, ends[::-1] + sign * 2 * reach * normal])
-        drawn += ax.fill(*side.T, color=colour, alpha=0.08, zorder=0, linewidth=0)
+        drawn += ax.fill(*side.T, color=color, alpha=0.08, zorder=0, linewidth=0)
     drawn += ax.plot(*ends.T, color=INK, linewidth=1.6, zorder=2)
     if margins.min() > 0:
         gap = float(margins.min()) / length

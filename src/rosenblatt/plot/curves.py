@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.plot.figure import INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
@@ -116,7 +116,7 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
     }
     figure, (left, right) = new_figure(2)
     steps = range(1, epochs + 1)
-    for (name, learner), colour in zip(kept.items(), SERIES, strict=True):
+    for (name, learner), color in zip(kept.items(), SERIES, strict=True):
         learner.set_params(max_iter=1, warm_start=True, tol=None)
         errors = []
         for _ in steps:
@@ -126,7 +126,7 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
                 learner.fit(X, y)
             errors.append((100 * (1 - learner.score(X, y)), 100 * (1 - learner.score(X_test, y_test))))
         for ax, values in zip((left, right), zip(*errors, strict=True), strict=True):
-            ax.plot(steps, values, color=colour, label=name, marker="o" if epochs <= 30 else "", markersize=3)
+            ax.plot(steps, values, color=color, label=name, marker="o" if epochs <= 30 else "", markersize=3)
     for ax, title in ((left, "training rows"), (right, "test rows")):
         ax.set(xlabel="epoch", ylabel="error, %", title=title, ylim=(0, None))
         ax.locator_params(axis="x", integer=True)

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib when first needed, and one language of colours and shapes.
+"""What all pictures share: matplotlib when first needed, and one language of colors and shapes.
 
 Invariant: figures are made without pyplot, so none is kept alive or shown behind the caller's back.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NEGATIVE, POSITIVE = "#b54d0a", "#1f66b0"
 SHAPES = ("s", "o")
 INK, FAINT, MISTAKE, PROOF = "#1c2230", "#bbbbbb", "#a61b2b", "#6b3fa0"
-# Last, average, vote and pocket: none of them is a class, so none has its colour.
+# Last, average, vote and pocket: none of them is a class, so none has its color.
 SERIES = ("#545d6c", INK, PROOF, "#1a6b3c")
 
 

@@ -211,7 +211,7 @@ class AutoPerceptron(Probable):
         )
         outcome, judged = self._learn(decision, seed)
         best = decision.best
-        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.recipe.learner]
+        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.params.learner]
         learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
         learner.n_features_in_ = decision.prepared.table.features
         take_over(learner, labels.classes, [outcome])
@@ -241,7 +241,7 @@ class AutoPerceptron(Probable):
         learn, prepared = partial(learn_all, decision, seed), decision.prepared
         if decision.contest is None:
             outcome = learn()
-            scores = outcome.state.answer().scores(prepared.table)
+            scores = outcome.state.predictor().scores(prepared.table)
             return outcome, Judged(scores, prepared.labels.codes, prepared.sample_weights)
         enough = PLENTY if self.calibrate != "sigmoid" and decision.best.counted >= ENOUGH else 0
         judge = partial(out_of_sample_scores, decision, seed=seed, enough=enough)
@@ -270,7 +270,7 @@ class AutoPerceptron(Probable):
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):
             raise AttributeError("AutoPerceptron has no weights yet: call fit first")
-        model = self._answering.reading.answers[0]
+        model = self._answering.reading.predictors[0]
         if not isinstance(model, Linear):
             raise AttributeError(f"{name} is for answers without products of columns: see best_.{name}")
         return model

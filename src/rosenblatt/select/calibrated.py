@@ -36,7 +36,7 @@ class Calibrated(Probable):
     the curves again on the latest 10,000 scores, so the probabilities follow a stream.
 
     Probabilities are those of the rows, counted with their sample weights. Class weights move the decision alone: where
-    they favour a rare class, `predict` may answer with it at a probability below one half.
+    they favor a rare class, `predict` may answer with it at a probability below one half.
 
     Parameters
     ----------
@@ -194,11 +194,11 @@ class Calibrated(Probable):
 
     def _check(self) -> None:
         check_learner(self.learner)
-        if self.learner.recipe().measures:
+        if self.learner.params().is_regression:
             raise ParameterError("learner: a regression has no classes to be sure of")
         if self.calibrate not in ("sigmoid", "isotonic", "vote"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid', 'isotonic' or 'vote'")
-        if self.calibrate == "vote" and self.learner.recipe().used_keep != "vote":
+        if self.calibrate == "vote" and self.learner.params().keep != "vote":
             raise ParameterError("calibrate='vote' needs a learner with keep='vote'")
 
     def _weights(self, sample_weight: Any, labels: Labels) -> tuple[NDArray[np.uint32], Floats | None]:
@@ -218,6 +218,6 @@ class Calibrated(Probable):
             by_class = np.array([weight_of_class(told, label) for label in label_values(reading.classes)])
         if classes == 1:
             by_class = None
-        signed = classes <= 2 or self.learner.recipe().is_ovr(classes)
+        signed = classes <= 2 or self.learner.params().is_ovr(classes)
         width = 1 if classes <= 2 else classes
         return VoteShares(Calibrator.for_votes(width, signed=signed, class_weights=by_class))

@@ -23,8 +23,8 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import hold_out, targets_of, weight_rows
-from rosenblatt.recipe.family import AROWRecipe, PassiveAggressiveRecipe
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
+from rosenblatt.params.family import AROWParams, PassiveAggressiveParams
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.together import VALUES_A_THREAD
 
@@ -74,9 +74,9 @@ class Examples:
 
 @dataclass
 class Candidate:
-    """A recipe, and how it did: the held-out accuracy of every epoch, fold by fold."""
+    """Params, and how it did: the held-out accuracy of every epoch, fold by fold."""
 
-    recipe: LinearRecipe
+    params: LinearParams
     parameters: dict[str, Any]  # those that are not at their defaults
     held: int  # rows to judge by
     counted: float  # as how many of equal weight they count
@@ -89,7 +89,7 @@ class Candidate:
     def name(self) -> str:
         """The learner as it is written in Python."""
         given = (f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
-        return f"{self.recipe.learner}({', '.join(given)})"
+        return f"{self.params.learner}({', '.join(given)})"
 
     def enter(self, contest: engine.Contest, first: int, folds: int) -> None:
         """Take part, in every fold."""
@@ -100,7 +100,7 @@ class Candidate:
 
     def add_to(self, contest: engine.Contest, fold: int) -> None:
         """Take part in one fold."""
-        contest.add(fold, engine_rule(self.recipe.used_rule), self.recipe.used_keep)
+        contest.add(fold, engine_rule(self.params.update_rule), self.params.keep)
 
     def note(self, course: int, accuracy: float, separates: bool, most: int) -> None:
         """An epoch of one fold went so; is learning over there?"""
@@ -167,11 +167,11 @@ def make_candidates(
 
     def passive_aggressive(share: float) -> Candidate:
         told: dict[str, Any] = {"C": float(f"{share / q:.2g}"), "keep": "average"}
-        return Candidate(PassiveAggressiveRecipe(**told), told, held, counted)
+        return Candidate(PassiveAggressiveParams(**told), told, held, counted)
 
     def arow(share: float) -> Candidate:
         told: dict[str, Any] = {"r": float(f"{share * q:.2g}")}
-        return Candidate(AROWRecipe(**told), told, held, counted)
+        return Candidate(AROWParams(**told), told, held, counted)
 
     if sparse:  # rare features still learn where frequent ones have settled
         return [arow(0.5), passive_aggressive(10.0), arow(0.05), passive_aggressive(1.0)]

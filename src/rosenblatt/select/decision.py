@@ -17,15 +17,15 @@ from rosenblatt import engine
 from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
-from rosenblatt.learners.epochs.judge import Epoch, Judge
-from rosenblatt.learners.epochs.run import Outcome, Tally
+from rosenblatt.learners.epochs.run import Counters, Outcome
+from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
 from rosenblatt.learners.epochs.threads import count_threads, run_both
 from rosenblatt.learners.state.arrays import KEEPS
 from rosenblatt.learners.state.state import State, declare
 from rosenblatt.learners.targets import targets_of, weight_rows
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.recipe.parameters import check_count
+from rosenblatt.params.parameters import check_count
 from rosenblatt.select.contest import (
     MOST_FOLDS,
     Candidate,
@@ -189,7 +189,7 @@ def _learn_sample(
     """The best candidate without products, learned from the rows that the products were learned from."""
     scaled = sample if plain.scaling is None else replace(sample, table=plain.scaling.apply(sample.table))
     counted = effective_rows(sample.held_weights, len(sample.held))
-    candidate = Candidate(plain.best.recipe, plain.best.parameters, len(sample.held), counted)
+    candidate = Candidate(plain.best.params, plain.best.parameters, len(sample.held), counted)
     return _decide(sample, scaled, plain.scaling, None, seed, max_iter, n_jobs, scoring, [candidate])
 
 
@@ -213,7 +213,7 @@ def _decide(
     candidates: list[Candidate] | None = None,
 ) -> Decision:
     table = prepared.table
-    name, judge = (None, None) if scoring is None else scoring
+    name, stopping = (None, None) if scoring is None else scoring
     sparse = table.sparse and table.stored < MOST_FILLED * table.count * table.features
     q = typical_squared_norm(table) + 1.0
     if candidates is None:
@@ -222,9 +222,9 @@ def _decide(
         candidates = candidates[:1]
     if not prepared.folds:
         return Decision(candidates, max_iter, scaling, products, examples, prepared, None)
-    contest = Contest(candidates, prepared, seed, n_jobs, judge)
+    contest = Contest(candidates, prepared, seed, n_jobs, stopping)
     ranked = contest.rank(max_iter)
-    settled = SETTLED_EPOCHS[ranked[0].recipe.used_keep] if products is None else SETTLED_PRODUCTS
+    settled = SETTLED_EPOCHS[ranked[0].params.keep] if products is None else SETTLED_PRODUCTS
     epochs = ranked[0].epochs(examples.table.count, max_iter, settled)
     return Decision(ranked, epochs, scaling, products, examples, prepared, contest, scoring=name)
 
@@ -277,37 +277,37 @@ def learn_all(decision: Decision, seed: int) -> Outcome:
     contest = new_contest(replace(decision.prepared, folds=[(rows, rows[:0])]), seed)
     decision.best.add_to(contest, 0)
     targets = targets_of(examples.labels, sample_weight=examples.weights)[0]
-    judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
-    while judge.stop_reason is None:
+    stopping, weight = StoppingCriterion(decision.epochs, None, 1), targets.total(rows)
+    while stopping.stop_reason is None:
         contest.shuffle()
         _, mistakes, updates, _, mistake_weight, finite = contest.run([0])[0].tolist()
         epoch = Epoch(int(mistakes), int(updates), mistake_weight, weight, len(rows), bool(finite))
-        judge.hear(epoch, lambda: True)
+        stopping.update(epoch, lambda: True)
     state = _state_of(contest.take_state(0), decision)
-    return Outcome(state, judge.history, judge.stop_reason)
+    return Outcome(state, stopping.history, stopping.stop_reason)
 
 
 def _state_of(arrays: dict[str, NDArray[Any]], decision: Decision) -> State:
     """The state that a contestant hands over."""
-    recipe, sparse = decision.best.recipe, decision.prepared.table.sparse
-    declared = declare(recipe.used_keep, recipe.used_rule.traits.second_order)
+    params, sparse = decision.best.params, decision.prepared.table.sparse
+    declared = declare(params.keep, params.update_rule.traits.second_order)
     K = len(arrays["intercept"])
     for array in declared:
         if array.shape == "weights":
             flat = arrays[array.name]
             arrays[array.name] = flat.reshape(-1, K).T if sparse else flat.reshape(K, -1)
-    return State(KEEPS[recipe.used_keep], declared, True, arrays)
+    return State(KEEPS[params.keep], declared, True, arrays)
 
 
 def _learn_part_by_part(decision: Decision, rows: NDArray[np.uint32], seed: int) -> Outcome:
     """The same, where the terms of all rows are too many to hold."""
-    examples, products, recipe = decision.examples, decision.products, decision.best.recipe
+    examples, products, params = decision.examples, decision.products, decision.best.params
     assert products is not None
     targets = targets_of(examples.labels, sample_weight=examples.weights)[0]
     state = State.begin(
         np.zeros((targets.weight_rows, count_terms(len(products.columns))), np.float32),
         np.zeros(targets.weight_rows),
-        keep=recipe.used_keep,
+        keep=params.keep,
         fit_intercept=True,
         generator=engine.seed_generator(seed),
     )
@@ -316,11 +316,11 @@ def _learn_part_by_part(decision: Decision, rows: NDArray[np.uint32], seed: int)
         parts = products.iter_terms(examples.table, rows)
         return not any(state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
 
-    judge, weight = Judge(decision.epochs, None, 1), targets.total(rows)
-    while judge.stop_reason is None:
-        order, before = np.empty_like(rows), Tally.of(state)
+    stopping, weight = StoppingCriterion(decision.epochs, None, 1), targets.total(rows)
+    while stopping.stop_reason is None:
+        order, before = np.empty_like(rows), Counters.of(state)
         engine.draw_order(order, state.generator, rows)
         for terms, part in products.iter_terms(examples.table, order):
-            state.learn(terms, targets.take(part), recipe.used_rule)
-        judge.hear(Tally.of(state).since(before, weight, len(rows), finite=state.is_finite()), separates)
-    return Outcome(state, judge.history, judge.stop_reason)
+            state.learn(terms, targets.take(part), params.update_rule)
+        stopping.update(Counters.of(state).since(before, weight, len(rows), finite=state.is_finite()), separates)
+    return Outcome(state, stopping.history, stopping.stop_reason)

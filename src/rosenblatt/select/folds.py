@@ -16,7 +16,7 @@ from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.threads import run_threads
-from rosenblatt.recipe.parameters import check_count
+from rosenblatt.params.parameters import check_count
 
 if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner

@@ -48,7 +48,7 @@ def _distinct(scores: list[float], seen: list[float], weights: list[float]) -> t
 
 
 def _pooled(means: list[float], weights: list[float]) -> Floats:
-    """The means, those that fall pooled with their neighbours until all of them rise."""
+    """The means, those that fall pooled with their neighbors until all of them rise."""
     count, at = len(means), 0
     blocks: list[tuple[float, float, int]] = []  # each with its level, its weight, and where it ends
     while at < count:

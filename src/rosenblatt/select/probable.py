@@ -21,7 +21,7 @@ from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.stream import Columns
-from rosenblatt.models.answer import Answer
+from rosenblatt.models.predictor import Predictor
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.around import Around
 from rosenblatt.select.calibration import Calibration, Judged, VoteShares
@@ -91,10 +91,10 @@ class Probable(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         """Scores of shape (n_rows, K) of some rows of a table."""
         return self._answering.reading.scores(table, rows)
 
-    def answers(self) -> tuple[Answer, ...]:
+    def predictors(self) -> tuple[Predictor, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         check_is_fitted(self, "_answering")
-        return self._answering.reading.answers
+        return self._answering.reading.predictors
 
     def calibrator(self) -> Calibrator | None:
         """From scores to probabilities, ready to be saved; None for one that was trained on files without them."""

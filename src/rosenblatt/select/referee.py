@@ -55,7 +55,7 @@ class Referee:
 
     def first_states(self, fitting: Fitting) -> list[list[Any]]:
         """Copies of the states before the first epoch, where its mistakes will not be known from counters."""
-        if self.shared and len(fitting.problems) == 1 and self.measure.is_accuracy and not self.labels.several:
+        if self.shared and len(fitting.problems) == 1 and self.measure.is_accuracy and not self.labels.is_multilabel:
             return []
         return [[state.copy() for state in states] for states in fitting.restarts]
 
@@ -84,14 +84,14 @@ class Referee:
             scores = _scores_of(states, self.table, block)
             wrong += (
                 0.0
-                if asked.measured or self.labels.several
+                if asked.measured or self.labels.is_multilabel
                 else asked.take(block).weigh(asked.take(block).wrong(scores))
             )
             met.append(scores)
             for state, each in zip(states, fitting.problems, strict=True):
                 state.learn(self.table, each.targets, each.rule, order=block)
             done += len(block)
-        if not self.measure.is_accuracy or self.labels.several:
+        if not self.measure.is_accuracy or self.labels.is_multilabel:
             weights = None if self.weights is None else self.weights[order]
             return self.measure.of(np.vstack(met), self.labels.take(order), weights, None)
         return 1.0 - wrong / asked.total(order)

@@ -24,7 +24,7 @@ ROWS_MEASURED = 1000
 
 @dataclass(frozen=True)
 class Scaling:
-    """``(x - center) / scale``, column by column; sparse rows are never centred."""
+    """``(x - center) / scale``, column by column; sparse rows are never centered."""
 
     kind: Literal["standard", "mean-abs"]
     center: NDArray[np.float64]

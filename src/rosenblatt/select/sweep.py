@@ -21,8 +21,8 @@ from rosenblatt.learners.epochs.run import Orders, best_restart
 from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns, warn_if_unfinished
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.regression import Measuring
-from rosenblatt.models.answer import Answer
 from rosenblatt.models.kept import Kept
+from rosenblatt.models.predictor import Predictor
 from rosenblatt.select.around import Around
 from rosenblatt.select.referee import Referee
 from rosenblatt.select.together import Course, run_together
@@ -81,14 +81,14 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         """Train all learners side by side and choose one."""
         learners = self._clones()
         table, labels = as_table(X), learners[0].labels_of(y).weighed(sample_weight)
-        if sum(learner.recipe().used_rule.name.startswith("PA") for learner in learners) > 1:
+        if sum(learner.params().update_rule.name.startswith("PA") for learner in learners) > 1:
             table = table.with_squared_norms()
         known: list[NDArray[np.uint32]] = []
         fittings = [
             _shared(prepare(learner, table, learner.labels_of(y).weighed(sample_weight), sample_weight), known)
             for learner in learners
         ]
-        class_weights = [learner.recipe().class_weight for learner in learners]
+        class_weights = [learner.params().class_weight for learner in learners]
         referee = Referee.of(table, labels, sample_weight, class_weights, self.scoring)
         orders = Orders()
         courses = [[Course(*task, orders) for task in fitting.tasks()] for fitting in fittings]
@@ -122,17 +122,17 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.best_.predict(X)
         return labels
 
-    @available_if(lambda sweep: not sweep.measures)  # type: ignore[untyped-decorator]
+    @available_if(lambda sweep: not sweep.is_regression)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The scores by the best learner."""
         check_is_fitted(self, "best_")
         scores: NDArray[np.float64] = self.best_.decision_function(X)
         return scores
 
-    def answers(self) -> tuple[Answer, ...]:
+    def predictors(self) -> tuple[Predictor, ...]:
         """What scores rows by the best learner, ready to be saved."""
         check_is_fitted(self, "best_")
-        answers: tuple[Answer, ...] = self.best_.answers()
+        answers: tuple[Predictor, ...] = self.best_.predictors()
         return answers
 
     def kept(self) -> Kept | None:
@@ -146,18 +146,18 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        if self.measures:
+        if self.is_regression:
             tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
         return tags
 
     @property
-    def measures(self) -> bool:
+    def is_regression(self) -> bool:
         """Are its learners regressions?"""
         return isinstance(next(iter(self.learners), None), Measuring)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy of the best learner, or R² for regressions."""
-        found: float = (RegressorMixin if self.measures else Accurate).score(self, X, y, sample_weight)
+        found: float = (RegressorMixin if self.is_regression else Accurate).score(self, X, y, sample_weight)
         return found
 
     def _clones(self) -> list[Any]:
@@ -167,7 +167,7 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         if not learners:
             raise ParameterError("learners: the list is empty")
         for place, learner in enumerate(learners):
-            if isinstance(learner, WeightLearner) and isinstance(learner, Measuring) != self.measures:
+            if isinstance(learner, WeightLearner) and isinstance(learner, Measuring) != self.is_regression:
                 raise ParameterError(
                     f"learners: entry {place}, {type(learner).__name__}, is of another kind than the first"
                 )

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.learners.epochs.judge import Judge
 from rosenblatt.learners.epochs.run import Orders, Outcome, Problem, iter_epochs
+from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import State
 
@@ -25,7 +25,7 @@ VALUES_A_THREAD = 1_000_000  # below this, starting a thread costs more than it 
 class Course:
     """One problem's learning under way: it can be taken an epoch further, beside others, until it is over."""
 
-    def __init__(self, state: State, problem: Problem, judge: Judge, orders: Orders) -> None:
+    def __init__(self, state: State, problem: Problem, stopping: StoppingCriterion, orders: Orders) -> None:
         self.state = state
         self.problem = problem
         self.outcome: Outcome | None = None
@@ -36,7 +36,7 @@ class Course:
         self.first_mistakes = 0.0  # what the rows weigh that were mistakes in the first of them
         self._weight_before = state.mistake_weight
         self._places = np.full(problem.table.count, -1) if state.stores_rows else None
-        self._epochs = iter_epochs(state, problem, judge, orders, lambda history: None)
+        self._epochs = iter_epochs(state, problem, stopping, orders, lambda history: None)
 
     @property
     def over(self) -> bool:

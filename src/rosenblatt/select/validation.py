@@ -111,7 +111,7 @@ def cross_validate(
 def _class_weight(learner: Any) -> Any:
     """The class weights of a learner, or of the one inside."""
     inside = getattr(learner, "learner", learner)
-    return inside.class_weight if isinstance(learner, Probable) else learner.recipe().class_weight
+    return inside.class_weight if isinstance(learner, Probable) else learner.params().class_weight
 
 
 def _fit_around(

@@ -37,7 +37,7 @@ class Admission:
         self._names: Counter[Any] = Counter()  # new ones that wait to be learned
         self._labels: Counter[Any] = Counter()
         self._steps = max(
-            max(rule.eta0, rule.C) for rule in (each.learner.recipe().used_rule for each in fold.followers.values())
+            max(rule.eta0, rule.C) for rule in (each.learner.params().update_rule for each in fold.followers.values())
         )
 
     def admit(
@@ -118,7 +118,7 @@ class Admission:
             raise Refused(422, f"the model may know {self.limits.classes:,} classes, and {new!r} is one too many")
         try:
             for each in self.fold.followers.values():
-                each.learner.recipe().check_classes(count)
+                each.learner.params().check_classes(count)
         except ParameterError as error:
             raise Refused(422, str(error)) from None
         return asked - set(known)

@@ -142,7 +142,7 @@ class Learning:
             self._check_order()
             self.published = Published(
                 reading.classes,
-                reading.answers,
+                reading.predictors,
                 names,
                 len(names),
                 self.fold.seq,

@@ -23,7 +23,7 @@ from rosenblatt.service.connection import connect, connect_to_read, take_lock
 VERSION = 1
 SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE learners (name TEXT PRIMARY KEY, place INTEGER, recipe TEXT, served INTEGER, state BLOB);
+CREATE TABLE learners (name TEXT PRIMARY KEY, place INTEGER, params TEXT, served INTEGER, state BLOB);
 CREATE TABLE entries (seq INTEGER PRIMARY KEY, count INTEGER, time REAL, chain BLOB, examples BLOB);
 CREATE TABLE keys (key TEXT PRIMARY KEY, seq INTEGER, digest BLOB) WITHOUT ROWID;
 CREATE INDEX keys_by_seq ON keys (seq);
@@ -51,10 +51,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Origin:
-    """A learner as it was before the first entry: its recipe, and its state unless it had learned nothing."""
+    """A learner as it was before the first entry: its params, and its state unless it had learned nothing."""
 
     name: str
-    recipe: str
+    params: str
     served: bool
     state: bytes | None
 
@@ -153,12 +153,12 @@ class Log:
 
     def origins(self) -> list[Origin]:
         """The learners that follow this log, in the order in which they were named."""
-        found = self.connection.execute("SELECT name, recipe, served, state FROM learners ORDER BY place").fetchall()
-        return [Origin(name, recipe, bool(served), state) for name, recipe, served, state in found]
+        found = self.connection.execute("SELECT name, params, served, state FROM learners ORDER BY place").fetchall()
+        return [Origin(name, params, bool(served), state) for name, params, served, state in found]
 
     def set_origins(self, origins: Sequence[Origin], encoder: str | None = None) -> None:
         """The learners from now on, as they are before the first entry."""
-        rows = [(o.name, place, o.recipe, int(o.served), o.state) for place, o in enumerate(origins)]
+        rows = [(o.name, place, o.params, int(o.served), o.state) for place, o in enumerate(origins)]
         with self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
             self.connection.execute("DELETE FROM learners")

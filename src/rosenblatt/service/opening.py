@@ -13,8 +13,8 @@ from typing import Any
 
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.models.file import encoder_from
-from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.recipe.rules import KEEPS
+from rosenblatt.params.base import Params
+from rosenblatt.params.rules import KEEPS
 from rosenblatt.service.clock import Clock
 from rosenblatt.service.fold import Fold, Follower
 from rosenblatt.service.learning import SNAPSHOT_EXAMPLES, Learning, names_of, read_entry
@@ -23,29 +23,29 @@ from rosenblatt.service.log import Log, Origin
 from rosenblatt.service.predictions import Remembered
 from rosenblatt.service.rows import Form
 from rosenblatt.service.snapshots import Snapshots
-from rosenblatt.service.states import from_bytes, new_learner, open_stream, recipe_from, recipe_to, to_bytes
+from rosenblatt.service.states import from_bytes, new_learner, open_stream, params_from, params_to, to_bytes
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A learner that is to follow a log: by its recipe, from nothing or from what it has learned."""
+    """A learner that is to follow a log: by its params, from nothing or from what it has learned."""
 
-    recipe: Recipe
+    params: Params
     learner: Any = None
     encoder: Any = None
     classes: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
-        return str(recipe_to(self.recipe)["learner"])
+        return str(params_to(self.params)["learner"])
 
     def origin(self, served: bool) -> Origin:
-        known = json.dumps(recipe_to(self.recipe), sort_keys=True)
+        known = json.dumps(params_to(self.params), sort_keys=True)
         state = None
         if self.learner is not None:
             state = to_bytes(self.learner)
         elif self.classes:
-            state = to_bytes(new_learner(self.recipe, list(self.classes)))
+            state = to_bytes(new_learner(self.params, list(self.classes)))
         return Origin(self.name, known, served, state)
 
 
@@ -53,12 +53,12 @@ def open_learning(
     path: str,
     limits: Limits,
     wanted: Wanted | None = None,
-    shadows: Sequence[Recipe] = (),
+    shadows: Sequence[Params] = (),
     every: int = SNAPSHOT_EXAMPLES,
 ) -> tuple[Learning, Clock]:
     """What learns by this log, with everything learned that the log holds."""
-    for recipe in (*([] if wanted is None else [wanted.recipe]), *shadows):
-        check_bounded(recipe)
+    for params in (*([] if wanted is None else [wanted.params]), *shadows):
+        check_bounded(params)
     log = Log(path)
     try:
         _agree(log, wanted, shadows)
@@ -82,11 +82,11 @@ def open_learning(
     return learning, clock
 
 
-def check_bounded(recipe: Recipe) -> None:
+def check_bounded(params: Params) -> None:
     """Raise for a learner that keeps rows: its memory would grow with every mistake."""
-    if KEEPS[recipe.used_keep].votes:
+    if KEEPS[params.keep].votes:
         raise ParameterError("a vote keeps every mistaken row, so its memory has no bound: serve averaged instead")
-    if getattr(recipe, "hash_bits", None):
+    if getattr(params, "hash_bits", None):
         raise ParameterError("hash_bits: a server bounds its features by --limit features=N, and keeps their names")
 
 
@@ -127,16 +127,16 @@ def restore(log: Log, form: Form, until: int | None = None) -> Fold:
 
 def _is_of(follower: Follower, origins: Sequence[Origin]) -> bool:
     """Is this learner of a snapshot still told the same?"""
-    told = json.dumps(recipe_to(follower.learner.recipe()), sort_keys=True)
-    return any(origin.name == follower.name and origin.recipe == told for origin in origins)
+    told = json.dumps(params_to(follower.learner.params()), sort_keys=True)
+    return any(origin.name == follower.name and origin.params == told for origin in origins)
 
 
 def begin_learner(origin: Origin) -> Any:
     """A learner as it was before the first entry."""
-    return new_learner(recipe_from(json.loads(origin.recipe))) if origin.state is None else from_bytes(origin.state)
+    return new_learner(params_from(json.loads(origin.params))) if origin.state is None else from_bytes(origin.state)
 
 
-def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
+def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Params]) -> None:
     """Begin a new log, or see that an old one is what is asked for; shadows may come and go."""
     origins = log.origins()
     if not origins:
@@ -149,7 +149,7 @@ def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
     if wanted is not None:
         begun = origins[0]
         asked = wanted.origin(True)
-        if asked.recipe != begun.recipe or (asked.state is not None and asked.state != begun.state):
+        if asked.params != begun.params or (asked.state is not None and asked.state != begun.state):
             raise DataError(
                 f"{log.path} was begun by another model or learner ({begun.name}): leave MODEL and --learner out to "
                 "go on with it, or begin another log"
@@ -160,16 +160,16 @@ def _agree(log: Log, wanted: Wanted | None, shadows: Sequence[Recipe]) -> None:
     for shadow in _shadows(shadows, ""):
         if shadow.name not in names:
             same = old.get(shadow.name)
-            kept.append(same if same is not None and same.recipe == shadow.recipe else shadow)
+            kept.append(same if same is not None and same.params == shadow.params else shadow)
             names.add(shadow.name)
     if kept != origins:
         log.set_origins(kept)
 
 
-def _shadows(recipes: Sequence[Recipe], besides: str, classes: tuple[Any, ...] = ()) -> list[Origin]:
+def _shadows(params_list: Sequence[Params], besides: str, classes: tuple[Any, ...] = ()) -> list[Origin]:
     found: list[Origin] = []
-    for recipe in recipes:
-        origin = Wanted(recipe, classes=classes).origin(False)
+    for params in params_list:
+        origin = Wanted(params, classes=classes).origin(False)
         if origin.name == besides or any(origin.name == other.name for other in found):
             raise ParameterError(f"--shadow {origin.name}: it follows the log already")
         found.append(origin)
@@ -196,7 +196,7 @@ def wanted_from(path: str) -> Wanted:
 
     model = load(path)
     learner = revive(model)
-    if not isinstance(learner, LinearLearner) or model.several:
+    if not isinstance(learner, LinearLearner) or model.is_multilabel:
         raise ModelError(
             f"{path} is a model of {type(learner).__name__}, {_why_fixed(learner)}: it can be served without --learn; "
             "train one that learns on with --learner averaged, pa1, arow or another single learner"
@@ -204,4 +204,4 @@ def wanted_from(path: str) -> Wanted:
     if model.classes.dtype.kind in "mM":
         raise ModelError(f"{path} has classes that are dates: there is no such thing in JSON")
     open_stream(learner)
-    return Wanted(learner.recipe(), learner, model.encoder)
+    return Wanted(learner.params(), learner, model.encoder)

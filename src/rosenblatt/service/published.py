@@ -16,9 +16,9 @@ from rosenblatt import engine
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError
-from rosenblatt.models.answer import Answer as Scorer
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.predictions import Predictions, contributions
+from rosenblatt.models.predictor import Predictor as Scorer
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.service.messages import Answer, Ranked, Reason
 from rosenblatt.service.refusals import Refused
@@ -37,7 +37,7 @@ class Published:
     in_order: bool = False  # is the feature with the number j in column j?
     calibrator: Calibrator | None = None
     shown: dict[int, str] = field(default_factory=dict)  # names of columns for people, where features are hashed
-    several: bool = False  # may a row have several labels?
+    is_multilabel: bool = False  # may a row have several labels?
     labels: list[Any] = field(init=False)
     # Weights and intercepts as the engine reads them: feature after feature beside sparse rows, row after row beside
     # dense ones.
@@ -61,7 +61,7 @@ class Published:
         return max(self.features, 1)
 
     @property
-    def measures(self) -> bool:
+    def is_regression(self) -> bool:
         """Is the answer a number instead of a class?"""
         return bool(self.parts) and not self.labels
 
@@ -98,7 +98,7 @@ class Published:
 
     def predictions(self, scores: NDArray[np.float64]) -> Predictions:
         """What scores of shape (rows, K) mean."""
-        return Predictions(self.classes, scores, self.several, self.calibrator)
+        return Predictions(self.classes, scores, self.is_multilabel, self.calibrator)
 
     def answers(self, scores: NDArray[np.float64], rows: Sequence[Features] | None, asked: Any) -> list[Answer]:
         """The answers, with what was asked for beside the labels."""
@@ -107,7 +107,7 @@ class Published:
             raise Refused(422, "the model predicts a number, which is the label: it has no classes to score or rank")
         if asked.probabilities and self.calibrator is None:
             raise Refused(422, "the model has scores but no probabilities: ask for scores")
-        if self.several and asked.because:
+        if self.is_multilabel and asked.because:
             raise Refused(422, "of a row with several labels it cannot be said which features spoke for all of them")
         answers = [Answer(label) for label in found.values()]
         texts = [label if isinstance(label, str) else str(label) for label in self.labels]
@@ -138,7 +138,7 @@ class Published:
         places = ((self.names.get(name, self.features), name, value) for name, value in row.items())
         known = ((at, self.shown.get(at, str(name)), value) for at, name, value in places if at < self.features)
         try:
-            found = contributions(self.parts, known, code, is_regression=self.measures)
+            found = contributions(self.parts, known, code, is_regression=self.is_regression)
         except ModelError as error:
             raise Refused(422, str(error)) from None
         return [Reason(*each) for each in found[:count]]

@@ -12,14 +12,14 @@ from typing import Any
 from rosenblatt.errors import DataError
 from rosenblatt.models.file import encoder_from
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 from rosenblatt.service.fold import Follower
 from rosenblatt.service.learning import read_entry
 from rosenblatt.service.limits import Limits
 from rosenblatt.service.log import Entry, Log, chained
 from rosenblatt.service.opening import begin_learner
 from rosenblatt.service.rows import Features, Form
-from rosenblatt.service.states import new_learner, recipe_to
+from rosenblatt.service.states import new_learner, params_to
 
 Example = tuple[Features, Any, float]
 
@@ -74,22 +74,22 @@ class Replay:
             for at in range(count):
                 yield rows[at], labels[at], 1.0 if weights is None else weights[at]
 
-    def learner(self, recipe: Recipe | None = None) -> Any:
-        """The learner that answers for this log, or one of another recipe, as it is before the first example."""
+    def learner(self, params: Params | None = None) -> Any:
+        """The learner that answers for this log, or one of other params, as it is before the first example."""
         origins = self.logs[0].origins()
         served = next(origin for origin in self.logs[-1].origins() if origin.served)
         begun = next((origin for origin in origins if origin.name == served.name), served)
-        learner = begin_learner(begun) if recipe is None else new_learner(recipe)
+        learner = begin_learner(begun) if params is None else new_learner(params)
         names = learner.columns_by_name() if learner.has_learned else {}
         if names:  # a model that learned on knows by what its features are called
             self.form.names = names
         return learner
 
 
-def replay(paths: Sequence[str], recipe: Recipe | None = None, until: int | None = None) -> Model:
+def replay(paths: Sequence[str], params: Params | None = None, until: int | None = None) -> Model:
     """The model that the log makes: with its own learner, to the bit what the server had."""
     with Replay(paths, until) as log:
-        learner = log.learner(recipe)
+        learner = log.learner(params)
         follower = Follower("", learner)
         for example in log.examples():
             follower.take(*example)
@@ -98,11 +98,11 @@ def replay(paths: Sequence[str], recipe: Recipe | None = None, until: int | None
         return model_of(learner, encoder=log.encoder, state=True)
 
 
-def compare(paths: Sequence[str], recipes: Sequence[Recipe], until: int | None = None) -> list[dict[str, Any]]:
-    """How each recipe would have done: every example predicted before it is learned. The best comes first."""
+def compare(paths: Sequence[str], params_list: Sequence[Params], until: int | None = None) -> list[dict[str, Any]]:
+    """How each set of params would have done: every example predicted before it is learned. The best comes first."""
     with Replay(paths, until) as log:
         log.learner()
-        followers = [Follower(str(recipe_to(recipe)["learner"]), new_learner(recipe)) for recipe in recipes]
+        followers = [Follower(str(params_to(params)["learner"]), new_learner(params)) for params in params_list]
         for example in log.examples():
             for follower in followers:
                 follower.take(*example)

@@ -225,7 +225,7 @@ class Service:
             name, told, learners = self.model.learner, dict(self.model.parameters), []
         else:
             learner = learning.fold.answering.learner
-            name, told, learners = type(learner).__name__, learner.recipe().plain(), self.learners()
+            name, told, learners = type(learner).__name__, learner.params().plain(), self.learners()
         encoder = self.form.encoder
         reads = "rows of features" if encoder is None else encoder.describe()
         seq = published.seq
@@ -276,5 +276,5 @@ def fixed_answer(model: Model, form: Form) -> Published:
         in_order=in_order,
         calibrator=model.calibrator,
         shown={column: str(name) for column, name in model.names.items()},
-        several=model.several,
+        is_multilabel=model.is_multilabel,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt import engine, learners
 from rosenblatt.data.labels import label_values, sorted_classes
 from rosenblatt.errors import ModelError, ParameterError
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.linear import LinearLearner
@@ -21,23 +21,23 @@ from rosenblatt.models.container import pack_container, unpack_container
 from rosenblatt.models.file import to_parts
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
-from rosenblatt.recipe.family import make_recipe, name_of
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import make_params, name_of
 
 
-def new_learner(recipe: Recipe, classes: list[Any] | None = None) -> Any:
+def new_learner(params: Params, classes: list[Any] | None = None) -> Any:
     """A learner that has seen nothing, but may know the classes that will come."""
-    learner = getattr(learners, recipe.learner)(**recipe.plain())
+    learner = getattr(learners, params.learner)(**params.plain())
     if not isinstance(learner, LinearLearner):
-        raise ParameterError(f"learner={name_of(recipe)!r}: it cannot be served: its memory grows with every mistake")
+        raise ParameterError(f"learner={name_of(params)!r}: it cannot be served: its memory grows with every mistake")
     if classes:
         known = sorted_classes(classes)
-        recipe.check_classes(len(known))
-        generator = engine.seed_generator(seed_of(recipe.random_state))
-        states = LINEAR.new_states(recipe, None, known, generator)  # type: ignore[arg-type]
+        params.check_classes(len(known))
+        generator = engine.seed_generator(seed_of(params.random_state))
+        states = LINEAR.new_states(params, None, known, generator)  # type: ignore[arg-type]
         learner.history_ = History()
-        learner.learned = Learned(known, states, LINEAR.make_answers, recipe.shape())
-        learner.learned.begin_stream({}, recipe)
+        learner.learned = Learned(known, states, LINEAR.make_predictors, params.shape())
+        learner.learned.begin_stream({}, params)
         learner.n_iter_, learner.converged_, learner.stop_reason_ = 1, False, "learn_one"
     return learner
 
@@ -45,12 +45,12 @@ def new_learner(recipe: Recipe, classes: list[Any] | None = None) -> Any:
 def open_stream(learner: Any) -> None:
     """From now on the learner is a stream, whose names grow as features come."""
     if learner.learned.stream is None:
-        learner.learned.begin_stream(learner.columns_by_name(), learner.recipe())
+        learner.learned.begin_stream(learner.columns_by_name(), learner.params())
 
 
 def to_bytes(learner: Any) -> bytes:
-    """A learner whole: recipe, classes, names, counters and every array."""
-    header: dict[str, Any] = {"recipe": recipe_to(learner.recipe()), "classes": None}
+    """A learner whole: params, classes, names, counters and every array."""
+    header: dict[str, Any] = {"params": params_to(learner.params()), "classes": None}
     if not learner.has_learned:
         return pack_container("state", header, {}, "the state")
     kept = keep_learner(learner)
@@ -70,7 +70,7 @@ def from_bytes(data: bytes) -> Any:
     """The learner of these bytes."""
     header, tensors = unpack_container(data, "state", "the state")
     if header["classes"] is None:
-        return new_learner(recipe_from(header["recipe"]))
+        return new_learner(params_from(header["params"]))
     features = header["features"]
     names = dict(enumerate(range(features) if header["names"] is None else header["names"]))
     learner = learner_from(Kept(header["kept"], tensors), np.array(header["classes"]), features, names)
@@ -78,14 +78,14 @@ def from_bytes(data: bytes) -> Any:
     return learner
 
 
-def recipe_to(recipe: Recipe) -> dict[str, Any]:
-    """A recipe as plain values."""
-    told = {name: value for name, value in recipe.plain().items() if name != "variant"}
-    return {"learner": name_of(recipe), "parameters": told}
+def params_to(params: Params) -> dict[str, Any]:
+    """Params as plain values."""
+    told = {name: value for name, value in params.plain().items() if name != "variant"}
+    return {"learner": name_of(params), "parameters": told}
 
 
-def recipe_from(known: dict[str, Any]) -> Recipe:
-    return make_recipe(known["learner"], **known["parameters"])
+def params_from(known: dict[str, Any]) -> Params:
+    return make_params(known["learner"], **known["parameters"])
 
 
 def model_bytes(model: Model) -> bytes:

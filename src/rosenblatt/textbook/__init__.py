@@ -22,7 +22,7 @@ Contents::
     pocket_perceptron          the best vector so far                    Gallant 1990
     multiclass_perceptron      one weight row a class
     passive_aggressive         PA, PA-I, PA-II                           Crammer et al. 2006
-    penalised_perceptron       weights that shrink after every row
+    penalized_perceptron       weights that shrink after every row
     arow                       a variance beside every weight            Crammer et al. 2009
     kernel_perceptron          a weight a row instead of a weight a feature
     learn                      all of the linear ones, step by step
@@ -41,7 +41,7 @@ from rosenblatt.textbook.margins import (
     arow_step,
     passive_aggressive,
     passive_aggressive_regression,
-    penalised_perceptron,
+    penalized_perceptron,
     shrunk,
 )
 from rosenblatt.textbook.order import Draws, strip_order
@@ -86,7 +86,7 @@ __all__ = [
     "multiclass_perceptron",
     "passive_aggressive",
     "passive_aggressive_regression",
-    "penalised_perceptron",
+    "penalized_perceptron",
     "perceptron",
     "perceptron_train",
     "perceptron_with_offset",

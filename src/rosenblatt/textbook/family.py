@@ -14,7 +14,7 @@ from rosenblatt.textbook.vectors import Vector, dot, plus
 class Rule:
     """How far to step: ``tau(margin, q)``.
 
-    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``normalised``:
+    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``normalized``:
     ``eta0/q`` on a mistake. ``PA``, ``PA-I``,
     ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset) gets no step: it can be a
     mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
@@ -38,7 +38,7 @@ class Rule:
             return 0.0
         if self.name == "perceptron":
             return s * self.eta0 if mistake or (self.beta > 0 and margin <= self.beta) else 0.0
-        if self.name == "normalised":
+        if self.name == "normalized":
             return s * self.eta0 / q if mistake else 0.0
         loss = max(0.0, 1.0 - margin)
         if self.name == "PA":

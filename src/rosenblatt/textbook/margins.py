@@ -67,7 +67,7 @@ def shrunk(w: Sequence[float], shrink: float, cut: float) -> Vector:
     return [math.copysign(size, w_j) if size > 0 else 0.0 for size, w_j in zip(sizes, w, strict=True)]
 
 
-def penalised_perceptron(
+def penalized_perceptron(
     X: Sequence[Sequence[float]], y: Sequence[int], T: int, penalty: str, alpha: float, l1_ratio: float = 0.15
 ) -> tuple[Vector, float]:
     """The perceptron with a penalty: after each row every weight shrinks, and the offset does not.
@@ -75,7 +75,7 @@ def penalised_perceptron(
     "l2" takes the share ``alpha`` of every weight, "l1" takes ``alpha`` itself and stops at 0, so that a weight nobody
     needs is truly zero; "elasticnet" takes ``l1_ratio`` of the one and the rest of the other.
 
-    >>> penalised_perceptron([[1.0, 0.25], [-1.0, 0.25]], [+1, -1], T=1, penalty="l1", alpha=0.5)
+    >>> penalized_perceptron([[1.0, 0.25], [-1.0, 0.25]], [+1, -1], T=1, penalty="l1", alpha=0.5)
     ([1.0, 0.0], 0.0)
     """
     ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": l1_ratio}[penalty]

@@ -57,7 +57,7 @@ def _rotated(x: int, k: int) -> int:
 def strip_order(n: int, draws: Draws, window: int = 8192) -> list[int]:
     """Strips of consecutive rows in random order, and the rows of a window of strips shuffled again.
 
-    A window has up to 256 strips. Of as many neighbours as there are windows each window gets one, so that it has rows
+    A window has up to 256 strips. Of as many neighbors as there are windows each window gets one, so that it has rows
     from all over. Rows that fit into one window are one strip: they are simply shuffled.
 
     >>> sorted(strip_order(10, Draws.seeded(0), window=4)) == list(range(10))
@@ -68,7 +68,7 @@ def strip_order(n: int, draws: Draws, window: int = 8192) -> list[int]:
     most = max(1, window // length)
     windows: list[list[int]] = [[] for _ in range(0, max(1, len(strips)), most)]
     for at in range(0, len(strips), len(windows)):
-        neighbours = list(range(at, min(at + len(windows), len(strips))))
-        for rows, strip in zip(windows, draws.shuffle(neighbours), strict=False):
+        neighbors = list(range(at, min(at + len(windows), len(strips))))
+        for rows, strip in zip(windows, draws.shuffle(neighbors), strict=False):
             rows += strips[strip]
     return [row for rows in windows for row in draws.shuffle(rows)]

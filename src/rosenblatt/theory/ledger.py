@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
 from rosenblatt.theory.certificate import NotSeparable, Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.columns import render_columns
@@ -139,7 +139,7 @@ class Ledger:
 
 
 def ledger(
-    X: Any, y: Any, learner: LinearRecipe | None = None, *, w: ArrayLike | None = None, b: ArrayLike | None = None
+    X: Any, y: Any, learner: LinearParams | None = None, *, w: ArrayLike | None = None, b: ArrayLike | None = None
 ) -> Ledger:
     """Keep the proof's book while a learner learns: a line a mistake.
 
@@ -175,7 +175,7 @@ def ledger(
     """
     run = replay(X, y, learner)
     _check_theorem(run)
-    rows = signed_rows(X, y, bool(run.recipe.fit_intercept))
+    rows = signed_rows(X, y, bool(run.params.fit_intercept))
     u = _comparison(rows, X, y, w, b)
     margins = rows.margins(u)
     gamma = float(margins.min())
@@ -236,7 +236,7 @@ def _comparison(rows: SignedRows, X: Any, y: Any, w: ArrayLike | None, b: ArrayL
 
 
 def _check_theorem(run: Replay) -> None:
-    if run.recipe.measures:
+    if run.params.is_regression:
         raise ParameterError("a regression has numbers to come close to, and this proof is about classes to tell apart")
     if run.rule.name == "AROW":
         raise ParameterError(
@@ -248,7 +248,7 @@ def _check_theorem(run: Replay) -> None:
         raise ParameterError(
             f"{run.rule.name} takes steps of many lengths, and this proof is about steps of one{theorem}"
         )
-    if run.recipe.class_weight is not None:
+    if run.params.class_weight is not None:
         raise ParameterError("class_weight gives steps of several lengths, and this proof is about steps of one")
-    if not isinstance(run.recipe.init, str) or run.recipe.init != "zeros":
+    if not isinstance(run.params.init, str) or run.params.init != "zeros":
         raise ParameterError("init: this proof starts from zero weights")

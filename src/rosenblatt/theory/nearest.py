@@ -49,7 +49,7 @@ class Approach:
 def approach(rows: SignedRows, deadline: float) -> Approach:
     """The nearest point by non-negative least squares on a growing working set.
 
-    Minimising ``‖sum μ_i z_i‖² + (1 - sum μ_i)²`` over ``μ >= 0`` gives the nearest point's weights times a factor,
+    Minimizing ``‖sum μ_i z_i‖² + (1 - sum μ_i)²`` over ``μ >= 0`` gives the nearest point's weights times a factor,
     and Lawson and Hanson's active set leaves at most ``dimension + 1`` of them non-zero. Only demands that the
     last point met worst are in the set, so the cost grows with the number that matter, not with all.
     """

@@ -16,12 +16,12 @@ from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.epochs.judge import Epoch, Judge
+from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
 from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.recipe.family import PerceptronRecipe
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
+from rosenblatt.params.family import PerceptronParams
 
 MOST_VALUES = 50_000_000  # of the rows, held as Python's floats
 
@@ -30,7 +30,7 @@ MOST_VALUES = 50_000_000  # of the rows, held as Python's floats
 class Replay:
     """What a learner is told, and the data that it is about to learn."""
 
-    recipe: LinearRecipe
+    params: LinearParams
     X: list[list[float]]
     labels: Labels
 
@@ -40,26 +40,26 @@ class Replay:
 
     @property
     def rule(self) -> textbook.Rule:
-        rule = self.recipe.used_rule
+        rule = self.params.update_rule
         return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r)
 
     def steps(self) -> Iterator[textbook.Step]:
-        """Every step until the judge says stop."""
-        recipe = self.recipe
+        """Every step until the stopping criterion says stop."""
+        params = self.params
         y = (self.labels.signs() if self.classes == 2 else self.labels.codes).tolist()
-        weights = row_weights(None, recipe.class_weight, self.labels)
+        weights = row_weights(None, params.class_weight, self.labels)
         given = [1.0] * len(self.X) if weights is None else weights.tolist()
         present = np.flatnonzero(given).astype(np.uint32)  # a row of weight 0 is as if absent
-        generator = engine.seed_generator(seed_of(recipe.random_state), 0)
+        generator = engine.seed_generator(seed_of(params.random_state), 0)
         shape = (1 if self.classes == 2 else self.classes, len(self.X[0]))
-        start = starting_weights(recipe.init, shape, np.dtype(np.float64), generator, recipe.fit_intercept)
+        start = starting_weights(params.init, shape, np.dtype(np.float64), generator, params.fit_intercept)
         W, variances = np.hstack([start[0], start[1][:, None]]).tolist(), None
         total, mistaken = float(np.sum(np.array(given)[present])), 0.0
-        judge = Judge.of(recipe)
-        while judge.stop_reason is None:
+        stopping = StoppingCriterion.of(params)
+        while stopping.stop_reason is None:
             order = present.copy()
-            if recipe.shuffle:
-                window = max(len(order), 1) if recipe.shuffle == "rows" else engine.WINDOW
+            if params.shuffle:
+                window = max(len(order), 1) if params.shuffle == "rows" else engine.WINDOW
                 engine.draw_order(order, generator, present, window)
             mistakes, updates, before = 0, 0, mistaken
             for step in textbook.steps(
@@ -68,8 +68,8 @@ class Replay:
                 rule=self.rule,
                 orders=[order.tolist()],
                 classes=self.classes,
-                fit_intercept=bool(recipe.fit_intercept),
-                tie=recipe.tie,
+                fit_intercept=bool(params.fit_intercept),
+                tie=params.tie,
                 weights=given,
                 start=W,
                 variances=variances,
@@ -78,31 +78,31 @@ class Replay:
                 mistakes += step.mistake
                 mistaken += given[step.row] if step.mistake else 0.0
                 updates += step.update
-                yield replace(step, epoch=len(judge.history) + 1)
-            judge.hear(Epoch(mistakes, updates, mistaken - before, total, len(present)), lambda: True)
+                yield replace(step, epoch=len(stopping.history) + 1)
+            stopping.update(Epoch(mistakes, updates, mistaken - before, total, len(present)), lambda: True)
 
 
-def replay(X: Any, y: Any, learner: LinearRecipe | None) -> Replay:
+def replay(X: Any, y: Any, learner: LinearParams | None) -> Replay:
     """Check that the learner's run is one run over all rows, and get ready to make it again."""
-    recipe = PerceptronRecipe(shuffle=False, tol=None) if learner is None else learner
-    if not isinstance(recipe, LinearRecipe):
-        name = type(recipe).__name__
+    params = PerceptronParams(shuffle=False, tol=None) if learner is None else learner
+    if not isinstance(params, LinearParams):
+        name = type(params).__name__
         raise ParameterError(f"{name} is not one of the linear learners, whose steps the textbook knows")
-    if recipe.n_init != 1:
-        raise ParameterError(f"n_init={recipe.n_init}: one run can be followed, not several")
-    if recipe.used_rule.shrinks:
+    if params.n_init != 1:
+        raise ParameterError(f"n_init={params.n_init}: one run can be followed, not several")
+    if params.update_rule.shrinks:
         raise ParameterError("penalty: the bounds hold for weights that only mistakes change; follow a run without one")
-    if recipe.early_stopping or recipe.warm_start:
+    if params.early_stopping or params.warm_start:
         raise ParameterError("early_stopping and warm_start: only a whole run over all rows can be followed")
     table, labels = as_table(X), encode_labels(y)
     check_lengths(table, labels)
     if len(labels.classes) < 2:
         raise LabelError("y has one class only; two or more are needed")
-    if len(labels.classes) > 2 and recipe.multiclass == "ovr":
+    if len(labels.classes) > 2 and params.multiclass == "ovr":
         raise ParameterError("multiclass='ovr' is one run a class: follow each by itself, with the labels y == class")
     if table.count * table.features > MOST_VALUES:
         raise DataError(
             f"{table.count:,} rows of {table.features:,} columns are too many to follow step by step: take fewer"
         )
     dense = table.values.toarray() if table.sparse else table.floats
-    return Replay(recipe, dense.astype(np.float64).tolist(), labels)
+    return Replay(params, dense.astype(np.float64).tolist(), labels)

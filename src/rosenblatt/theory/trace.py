@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from rosenblatt.recipe.recipe import LinearRecipe
+from rosenblatt.params.base import LinearParams
 from rosenblatt.textbook import Step, Vector
 from rosenblatt.theory.columns import render_columns
 from rosenblatt.theory.replay import replay
@@ -103,7 +103,7 @@ class Trace:
         return record
 
 
-def trace(X: Any, y: Any, learner: LinearRecipe | None = None) -> Trace:
+def trace(X: Any, y: Any, learner: LinearParams | None = None) -> Trace:
     """Follow a learner through every step of its run.
 
     For reading, teaching and pictures: it is made in plain Python and keeps every weight vector. Long runs on many
@@ -132,12 +132,12 @@ def trace(X: Any, y: Any, learner: LinearRecipe | None = None) -> Trace:
     return replace(found, steps=list(steps))
 
 
-def begin_trace(X: Any, y: Any, learner: LinearRecipe | None = None) -> tuple[Trace, Iterator[Step]]:
+def begin_trace(X: Any, y: Any, learner: LinearParams | None = None) -> tuple[Trace, Iterator[Step]]:
     """A trace without steps yet, and the steps as they are made: a long run need not be held."""
     run = replay(X, y, learner)
     labels = run.labels.classes.tolist()
     told = [labels[code] for code in run.labels.codes.tolist()]
-    return Trace([], labels, run.X, told, run.recipe.written()), run.steps()
+    return Trace([], labels, run.X, told, run.params.written()), run.steps()
 
 
 def json_line(record: dict[str, Any]) -> str:

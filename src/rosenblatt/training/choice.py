@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rosenblatt.io.dataset import Dataset
     from rosenblatt.models.probability import Calibrator
     from rosenblatt.models.quadratic import Products
-    from rosenblatt.recipe.recipe import Recipe
+    from rosenblatt.params.base import Params
     from rosenblatt.select.decision import Decision
 
 SAMPLE_BYTES = 32 << 20
@@ -43,9 +43,9 @@ class Limits:
 
 @dataclass(frozen=True)
 class Choice:
-    """A recipe, what columns are divided by or how they are multiplied, and why."""
+    """Params, what columns are divided by or how they are multiplied, and why."""
 
-    recipe: Recipe
+    params: Params
     scale: NDArray[np.float64] | None
     products: Products | None
     why: str
@@ -146,7 +146,7 @@ def choose_by(
 
     from rosenblatt.data.labels import encode_labels
     from rosenblatt.learners.targets import row_weights, weight_rows
-    from rosenblatt.recipe.family import AROWRecipe
+    from rosenblatt.params.family import AROWParams
     from rosenblatt.select import decision
     from rosenblatt.select.contest import MOST_EPOCHS
     from rosenblatt.select.scaling import typical_squared_norm
@@ -160,7 +160,7 @@ def choose_by(
             why = f"every {step:,}-th row is of one class, too few to compare learners"
         r = float(f"{CAUTION * (typical_squared_norm(compact.table) + 1.0):.2g}")
         epochs = UNTRIED_EPOCHS if max_iter is None else max_iter
-        untried = AROWRecipe(r=r, max_iter=epochs, random_state=random_state)
+        untried = AROWParams(r=r, max_iter=epochs, random_state=random_state)
         return Choice(untried, None, None, f"AROW(r={r:g}): {why}", {})
     labels = encode_labels(classes.values[codes])
     found = decision.choose(
@@ -176,7 +176,7 @@ def choose_by(
     best, epochs = found.best, found.epochs
     if found.contest is None and max_iter is None and len(classes) * compact.features > MANY_WEIGHTS:
         epochs = UNTRIED_EPOCHS  # each of them would go over all weights
-    recipe = type(best.recipe)(**best.parameters, max_iter=epochs, tol=None, random_state=random_state)
+    params = type(best.params)(**best.parameters, max_iter=epochs, tol=None, random_state=random_state)
     scale = None
     if found.scaling is not None:
         scale = np.ones(compact.features)
@@ -189,7 +189,7 @@ def choose_by(
     if found.contest is not None:
         held = Held(best.score, best.counted, f"{best.held:,} held-out rows", ", by which the learner was chosen")
     curves = _calibrate(found, random_state) if len(labels.classes) == len(classes) else None
-    return Choice(recipe, scale, multiplied, found.sentence + sample, found.scores, held, curves)
+    return Choice(params, scale, multiplied, found.sentence + sample, found.scores, held, curves)
 
 
 def _calibrate(found: Decision, seed: int) -> Calibrator | None:

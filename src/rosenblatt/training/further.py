@@ -9,8 +9,8 @@ from rosenblatt.data.batch import Classes
 from rosenblatt.data.labels import merge_classes
 from rosenblatt.errors import ModelError
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.epochs.judge import Judge
-from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.epochs.run import Counters
+from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.kept.run import run_from
 from rosenblatt.learners.state.classes import states_over
@@ -34,16 +34,16 @@ def go_on(
     one stream of A and B, to the bit, with any cut into files. New labels are taken as they come.
     """
     begun = run_from(model)
-    recipe = copy(begun.recipe)
-    if recipe.measures:
+    params = copy(begun.params)
+    if params.is_regression:
         raise ModelError("a model that predicts numbers cannot go on with files: go on in Python")
-    recipe.max_iter, recipe.shuffle = max_iter, shuffle
-    recipe.check()
+    params.max_iter, params.shuffle = max_iter, shuffle
+    params.check()
     classes = merge_classes(model.classes, reader.scan_classes().values)
-    (state,) = states_over([begun.state], model.classes, classes, recipe)
+    (state,) = states_over([begun.state], model.classes, classes, params)
     features = max(model.features, reader.encoder.features or 0)
-    run = FileRun(reader, recipe, Classes(classes), state, Judge.of(recipe), block, features)
-    run.scale, run.products, run.before = begun.scale, begun.products, Tally.of(state)
-    if recipe.class_weight is not None:
-        run.class_weights = count_class_weights(reader, recipe.class_weight, classes)
+    run = FileRun(reader, params, Classes(classes), state, StoppingCriterion.of(params), block, features)
+    run.scale, run.products, run.before = begun.scale, begun.products, Counters.of(state)
+    if params.class_weight is not None:
+        run.class_weights = count_class_weights(reader, params.class_weight, classes)
     return finish(run, on_run=on_run)

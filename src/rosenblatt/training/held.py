@@ -20,7 +20,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.evaluation import Evaluation, Evaluator, evaluate_batches, wilson_interval
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.threads import run_threads
-from rosenblatt.learners.fitting import prepare_recipe
+from rosenblatt.learners.fitting import prepare_params
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import KERNEL, seed_of, space_of
 from rosenblatt.learners.targets import row_weights
@@ -28,7 +28,7 @@ from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 from rosenblatt.select.calibration import WINDOW, Calibration, Judged
 from rosenblatt.select.folds import assign_folds, too_few_rows
 from rosenblatt.training.rows import DENSE, Compact, read_rows
@@ -90,17 +90,17 @@ def check_fold_count(reader: Dataset, folds: int) -> None:
 
 
 def judge_by_folds(
-    reader: Dataset, recipe: Recipe, folds: int, *, scale: Floats | None = None, products: Products | None = None
+    reader: Dataset, params: Params, folds: int, *, scale: Floats | None = None, products: Products | None = None
 ) -> tuple[Held, Calibrator]:
     """Each row by what was learned from the other folds, and the probabilities that these scores give."""
     rows, classes = read_rows(reader), reader.scan_classes()
     rows = rows if rows.weights is None or rows.weights.all() else rows.take(np.flatnonzero(rows.weights))
     labels = Labels(classes.values, classes.codes(rows))
-    table = _prepared(rows, reader.encoder.features, recipe, scale, products)
-    fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, seed_of(recipe.random_state))
+    table = _prepared(rows, reader.encoder.features, params, scale, products)
+    fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, seed_of(params.random_state))
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     tasks = [
-        partial(answer_fold, recipe, table, labels, np.where(fold_of == fold, 0.0, weights), fold_of == fold)
+        partial(answer_fold, params, table, labels, np.where(fold_of == fold, 0.0, weights), fold_of == fold)
         for fold in range(folds)
     ]
     parts = run_threads(tasks, -1)
@@ -116,7 +116,7 @@ def judge_by_folds(
 
 
 def answer_fold(
-    recipe: Recipe,
+    params: Params,
     table: Table,
     labels: Labels,
     weights: Floats,
@@ -124,14 +124,14 @@ def answer_fold(
     cancel: NDArray[np.uint8],
 ) -> Floats:
     """The scores of the rows that are held out, by what is learned from the others."""
-    fitting = prepare_recipe(recipe, space_of(recipe), table, labels, row_weights(weights, None, labels))
+    fitting = prepare_params(params, space_of(params), table, labels, row_weights(weights, None, labels))
     outcomes = [] if cancel[0] else fitting.run()
-    answers = fitting.space.make_answers([outcome.state for outcome in outcomes])
+    answers = fitting.space.make_predictors([outcome.state for outcome in outcomes])
     return Reading(labels.classes, answers).scores(table, np.flatnonzero(held).astype(np.uint32))
 
 
 def _prepared(
-    rows: RowBatch, features: int | None, recipe: Recipe, scale: Floats | None, products: Products | None
+    rows: RowBatch, features: int | None, params: Params, scale: Floats | None, products: Products | None
 ) -> Table:
     """The rows as the learner meets them."""
     compact = Compact.of(rows, features)
@@ -145,6 +145,6 @@ def _prepared(
         own = np.ones(compact.features)
         own[: len(scale)] = scale[: compact.features]
         X = X.divided(own[compact.columns]) if isinstance(X, Csr) else X / own[compact.columns]
-    if space_of(recipe) is KERNEL and isinstance(X, Csr):
+    if space_of(params) is KERNEL and isinstance(X, Csr):
         X = X.dense() if X.shape[0] * X.shape[1] <= DENSE else X.matrix()
     return X.table() if isinstance(X, Csr) else as_table(X)

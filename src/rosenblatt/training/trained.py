@@ -17,16 +17,16 @@ from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.io.dataset import Dataset, open_dataset
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
-from rosenblatt.learners.fitting import ending_of, prepare_recipe
+from rosenblatt.learners.fitting import ending_of, prepare_params
 from rosenblatt.learners.kept.learner import keep_states
 from rosenblatt.learners.spaces import LINEAR, seed_of, space_of
 from rosenblatt.models.kept import plain_values
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.recipe.family import make_recipe, name_of
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import make_params, name_of
 from rosenblatt.training.rows import DENSE, read_rows
 from rosenblatt.training.weights import count_class_weights
 
@@ -42,7 +42,7 @@ class Trained:
     """A model, and how it came about."""
 
     model: Model
-    recipe: Recipe
+    params: Params
     rows: int
     history: History
     stop_reason: str
@@ -56,7 +56,7 @@ class Trained:
         """What happened, as plain values."""
         mistakes = self.history.mistakes
         found = {
-            "learner": name_of(self.recipe),
+            "learner": name_of(self.params),
             "parameters": self.model.parameters,
             "choice": self.choice,
             "products": self.products,
@@ -75,7 +75,7 @@ class Trained:
 
 def train(
     data: Any,
-    recipe: Any = "auto",
+    params: Any = "auto",
     *,
     products: bool = True,
     block: int = BLOCK,
@@ -90,8 +90,8 @@ def train(
     data : path, list of paths, or frame
         As for `rosenblatt.io.open_dataset`: svmlight, VW, labelled text, CSV, JSON lines, Parquet, Feather, .npy,
         compressed or not; globs and folders; or a pandas, Polars, DuckDB or pyarrow frame.
-    recipe : Recipe, estimator or str, default="auto"
-        How to learn: a recipe, an estimator that has not learned, or a name of the command ("averaged", "pa1", ...).
+    params : Params, estimator or str, default="auto"
+        How to learn: params, an estimator that has not learned, or a name of the command ("averaged", "pa1", ...).
         "auto" tries several learners on some of the rows and takes the best.
     products : bool, default=True
         May "auto" take products of columns?
@@ -102,7 +102,7 @@ def train(
     reading : dict, optional
         Options of `rosenblatt.io.open_dataset`, such as ``{"label": "late"}``.
     **parameters
-        Parameters of the learner, where `recipe` is a name; `max_iter` and `random_state` for "auto" too.
+        Parameters of the learner, where `params` is a name; `max_iter` and `random_state` for "auto" too.
 
     Returns
     -------
@@ -118,12 +118,12 @@ def train(
     [1]
     """
     reader = open_dataset(data, **(reading or {}))
-    return train_reader(reader, recipe, products=products, block=block, cache=cache, **parameters).model
+    return train_reader(reader, params, products=products, block=block, cache=cache, **parameters).model
 
 
 def train_reader(
     reader: Dataset,
-    recipe: Any = "auto",
+    params: Any = "auto",
     *,
     products: bool = True,
     block: int = BLOCK,
@@ -142,36 +142,36 @@ def train_reader(
         from rosenblatt.training.held import check_fold_count  # which loads much that a plain run does not need
 
         check_fold_count(reader, folds)
-    seed = parameters.get("random_state") if isinstance(recipe, str) else getattr(recipe, "random_state", None)
+    seed = parameters.get("random_state") if isinstance(params, str) else getattr(params, "random_state", None)
     if isinstance(seed, int):
         seed_of(seed)  # which raises before anything is learned
-    if isinstance(recipe, str) and recipe == "auto":
+    if isinstance(params, str) and params == "auto":
         run, chosen = _chosen(reader, products, block, on_choice, class_weight, **parameters)
         run.calibrator = chosen.calibrator
         trained = replace(finish(run, cache=cache, on_run=on_run), tried=chosen.scores, held=chosen.held)
         return judged_by_folds(trained, reader, folds, run)
-    if isinstance(recipe, str):
-        recipe = make_recipe(recipe, **{"max_iter": EPOCHS, **parameters})
+    if isinstance(params, str):
+        params = make_params(params, **{"max_iter": EPOCHS, **parameters})
     elif parameters:
         raise ParameterError(
-            f"{next(iter(parameters))}: a recipe has its parameters already; "
+            f"{next(iter(parameters))}: params have its parameters already; "
             "how to read the data is said by reading={...}"
         )
-    if not isinstance(recipe, Recipe):
-        recipe = recipe.recipe()
+    if not isinstance(params, Params):
+        params = params.params()
     if class_weight is not None:
-        recipe = copy(recipe)
-        recipe.class_weight = class_weight
-    if not learns_as_read(recipe):
-        return judged_by_folds(_in_memory(reader, recipe), reader, folds)
-    weights = None if recipe.class_weight is None else count_class_weights(reader, recipe.class_weight)
-    run = FileRun.begin(reader, recipe, block=block, class_weights=weights)
-    return judged_by_folds(replace(finish(run, cache=cache, on_run=on_run), recipe=recipe), reader, folds)
+        params = copy(params)
+        params.class_weight = class_weight
+    if not learns_as_read(params):
+        return judged_by_folds(_in_memory(reader, params), reader, folds)
+    weights = None if params.class_weight is None else count_class_weights(reader, params.class_weight)
+    run = FileRun.begin(reader, params, block=block, class_weights=weights)
+    return judged_by_folds(replace(finish(run, cache=cache, on_run=on_run), params=params), reader, folds)
 
 
-def learns_as_read(recipe: Recipe) -> bool:
+def learns_as_read(params: Params) -> bool:
     """Can rows be learned so as they are read? Weights of classes can be counted beforehand."""
-    told = copy(recipe)
+    told = copy(params)
     told.class_weight = None
     return not told.needs_all_rows
 
@@ -181,19 +181,19 @@ def judged_by_folds(
 ) -> Trained:
     """With the accuracy and the probabilities of folds, if they are asked for.
 
-    `balanced`: are the classes of each fold weighed anew, as a recipe asks for that had no run yet?
+    `balanced`: are the classes of each fold weighed anew, as params ask for that had no run yet?
     """
     if not folds:
         return trained
     from rosenblatt.training.held import judge_by_folds
 
-    recipe = copy(trained.recipe)
-    if recipe.measures:
+    params = copy(trained.params)
+    if params.is_regression:
         raise ParameterError("folds: they judge classes, and this learner predicts numbers")
     if balanced and trained.choice is None:
-        recipe.class_weight = "balanced"
+        params.class_weight = "balanced"
     scale, products = (None, None) if run is None else (run.scale, run.products)
-    held, calibrator = judge_by_folds(reader, recipe, folds, scale=scale, products=products)
+    held, calibrator = judge_by_folds(reader, params, folds, scale=scale, products=products)
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
 
@@ -208,10 +208,10 @@ def finish(
         run.run(cache=cache)
     else:
         on_run(run)
-    reason, products = run.judge.stop_reason or "unfinished", run.products is not None
+    reason, products = run.stopping.stop_reason or "unfinished", run.products is not None
     scaled = run.scale is not None and not products
     return Trained(
-        run.model(), run.recipe, run.rows, run.judge.history, reason, run.choice, products=products, scaled=scaled
+        run.model(), run.params, run.rows, run.stopping.history, reason, run.choice, products=products, scaled=scaled
     )
 
 
@@ -232,26 +232,26 @@ def _chosen(
     chosen = choose_learner(reader, **told)
     on_choice(chosen.why)
     how: dict[str, Any] = {"scale": chosen.scale, "products": chosen.products, "choice": chosen.why}
-    return FileRun.begin(reader, chosen.recipe, block=block, class_weights=weights, **how), chosen
+    return FileRun.begin(reader, chosen.params, block=block, class_weights=weights, **how), chosen
 
 
-def _in_memory(reader: Dataset, recipe: Recipe) -> Trained:
+def _in_memory(reader: Dataset, params: Params) -> Trained:
     """As the Python class of the learner does it, with all rows in memory."""
     rows = read_rows(reader)
-    if recipe.measures:
-        return _of_numbers(reader, recipe, rows)
+    if params.is_regression:
+        return _of_numbers(reader, params, rows)
     features = max(reader.encoder.features or rows.features, 1)
-    fitting = prepare_recipe(
-        recipe, space_of(recipe), _table(rows, features, recipe), encode_labels(rows.y), rows.weights
+    fitting = prepare_params(
+        params, space_of(params), _table(rows, features, params), encode_labels(rows.y), rows.weights
     )
     outcomes = fitting.run()
     history, reason = ending_of(outcomes)
     states = [outcome.state for outcome in outcomes]
-    answers = fitting.space.make_answers(states)
+    answers = fitting.space.make_predictors(states)
     names = reader.find_names(answers[0].columns()) if isinstance(answers[0], Linear) else {}
-    told = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
+    told = {each.name: getattr(params, each.name) for each in fields(params)}
     model = Model(
-        recipe.learner,
+        params.learner,
         plain_values(told),
         fitting.classes,
         answers,
@@ -260,23 +260,23 @@ def _in_memory(reader: Dataset, recipe: Recipe) -> Trained:
         names,
         {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason},
         None,
-        partial(keep_states, recipe.learner, told, states, history, epochs=len(history), stop_reason=reason),
+        partial(keep_states, params.learner, told, states, history, epochs=len(history), stop_reason=reason),
     )
-    return Trained(model, recipe, len(rows), history, reason)
+    return Trained(model, params, len(rows), history, reason)
 
 
-def _table(rows: RowBatch, features: int, recipe: Recipe) -> Table:
+def _table(rows: RowBatch, features: int, params: Params) -> Table:
     """The rows for a learner; those of a kernel are arrays where they are small."""
-    if space_of(recipe) is LINEAR:
+    if space_of(params) is LINEAR:
         return rows.table(features)
     return as_table(rows.csr(features).dense() if len(rows) * features <= DENSE else rows.matrix(features))
 
 
-def _of_numbers(reader: Dataset, recipe: Recipe, rows: RowBatch) -> Trained:
+def _of_numbers(reader: Dataset, params: Params, rows: RowBatch) -> Trained:
     """By the Python class of a learner of numbers."""
     from rosenblatt import learners
 
-    learner = getattr(learners, recipe.learner)(**{each.name: getattr(recipe, each.name) for each in fields(recipe)})
+    learner = getattr(learners, params.learner)(**{each.name: getattr(params, each.name) for each in fields(params)})
     measures = Measures.of(rows.labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
@@ -286,4 +286,4 @@ def _of_numbers(reader: Dataset, recipe: Recipe, rows: RowBatch) -> Trained:
     part = model.parts[0]
     assert isinstance(part, Linear)
     model = replace(model, names=reader.find_names(part.columns()))
-    return Trained(model, recipe, len(rows), learner.history_, learner.stop_reason_)
+    return Trained(model, params, len(rows), learner.history_, learner.stop_reason_)

@@ -44,7 +44,7 @@ def records(count, classes, seed=50):
                 "size": round(a[k] * 10, 4),
                 "weight": None if k % 17 == 5 else round(b[k], 5),
                 "count": int((d[k] + 1) * 6),
-                "colour": ["red", "green", "blue"][k % 3],
+                "color": ["red", "green", "blue"][k % 3],
                 "words": " ".join(words),
                 "label": label,
             }
@@ -90,7 +90,7 @@ def _vw(rows):
     lines = []
     for k, row in enumerate(rows):
         importance = f" {0.5 + k % 4}" if k % 5 else " 0"
-        numbers = f"size:{row['size']!r} count:{row['count']} {row['colour']}"
+        numbers = f"size:{row['size']!r} count:{row['count']} {row['color']}"
         lines.append(f"{codes[row['label']]}{importance} |n {numbers} |t {row['words']}\n")
     return "".join(lines)
 
@@ -105,8 +105,8 @@ _TEXTS = {
     "svm": _svmlight,
     "svm.gz": _svmlight,
     "vw": _vw,
-    "fasttext": lambda rows: "".join(f"__label__{row['label']} {row['words']} {row['colour']}\n" for row in rows),
-    "tabbed": lambda rows: "".join(f"{row['label']}\t{row['words']} {row['colour']}\n" for row in rows),
+    "fasttext": lambda rows: "".join(f"__label__{row['label']} {row['words']} {row['color']}\n" for row in rows),
+    "tabbed": lambda rows: "".join(f"{row['label']}\t{row['words']} {row['color']}\n" for row in rows),
     "csv": lambda rows: _delimited(rows, ","),
     "tsv": lambda rows: _delimited(rows, "\t"),
     "jsonl": lambda rows: "".join(json.dumps(row) + "\n" for row in rows),
@@ -129,5 +129,5 @@ def _write_arrow(path, rows, form):
 def _write_documents(folder, rows):
     for k, row in enumerate(rows):
         (folder / row["label"]).mkdir(parents=True, exist_ok=True)
-        (folder / row["label"] / f"{k:04}.txt").write_text(f"{row['words']}\n{row['colour']}\n")
+        (folder / row["label"] / f"{k:04}.txt").write_text(f"{row['words']}\n{row['color']}\n")
     return folder

@@ -1,4 +1,4 @@
-"""Epochs of one problem, from the first to the one after which its judge says stop."""
+"""Epochs of one problem, from the first to the one after which the stopping criterion says stop."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table
-from rosenblatt.learners.epochs.judge import Epoch, History, Judge, StopReason
+from rosenblatt.learners.epochs.stopping import Epoch, History, StoppingCriterion, StopReason
 from rosenblatt.learners.state.learning import LearningState, PassOptions
 from rosenblatt.learners.targets import Targets
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.params.rules import Rule
 
 Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
 
@@ -97,18 +97,18 @@ class Outcome:
 def run_epochs(
     state: LearningState,
     problem: Problem,
-    judge: Judge,
+    stopping: StoppingCriterion,
     *,
     cancel: NDArray[np.uint8],
     on_epoch: Callable[[History], None],
 ) -> Outcome:
-    """Learn until the judge says stop.
+    """Learn until the stopping criterion says stop.
 
     On exit `state` has learned everything in the history; with a validation score the outcome holds the state of
     the best epoch instead.
     """
     orders = Orders()
-    epochs = iter_epochs(state, problem, judge, orders, on_epoch)
+    epochs = iter_epochs(state, problem, stopping, orders, on_epoch)
     places = np.full(problem.table.count, -1) if state.stores_rows else None
     how = PassOptions(ratchet=True, places=places, cancel=cancel)
     try:
@@ -118,7 +118,7 @@ def run_epochs(
             orders.forget()
             learn(order)
             if cancel[0]:
-                return Outcome(state, judge.history, "max_iter")
+                return Outcome(state, stopping.history, "max_iter")
             if problem.shuffle and order is not None:
                 orders.reuse(order)
             order = next(epochs)
@@ -128,13 +128,17 @@ def run_epochs(
 
 
 def iter_epochs(
-    state: LearningState, problem: Problem, judge: Judge, orders: Orders, on_epoch: Callable[[History], None]
+    state: LearningState,
+    problem: Problem,
+    stopping: StoppingCriterion,
+    orders: Orders,
+    on_epoch: Callable[[History], None],
 ) -> Generator[NDArray[np.uint32] | None, None, Outcome]:
     """The orders of the rows, epoch by epoch; the caller lets the state learn in each before it asks for the next."""
     best, weight = state, problem.targets.total(problem.rows)
     state.begin_epochs(problem.table, problem.targets, problem.rows)
-    before = Tally.of(state)
-    while judge.stop_reason is None:
+    before = Counters.of(state)
+    while stopping.stop_reason is None:
         started = time.perf_counter()
         order = problem.rows
         if problem.shuffle:
@@ -143,20 +147,20 @@ def iter_epochs(
         seconds = time.perf_counter() - started
         finite = state.is_finite()
         score = problem.validation(state) if finite and problem.validation is not None else None
-        after = Tally.of(state)
+        after = Counters.of(state)
         epoch = after.since(before, weight, problem.count, finite=finite, seconds=seconds, validation_score=score)
         before = after
-        reason = judge.hear(epoch, lambda: problem.count_mistakes(state) == 0)
-        on_epoch(judge.history)
+        reason = stopping.update(epoch, lambda: problem.count_mistakes(state) == 0)
+        on_epoch(stopping.history)
         if reason == "converged":
             state.converged()
             best = state
-        elif judge.improved and problem.validation is not None:
+        elif stopping.improved and problem.validation is not None:
             best = state.copy()
-    return Outcome(state if problem.validation is None else best, judge.history, judge.stop_reason)
+    return Outcome(state if problem.validation is None else best, stopping.history, stopping.stop_reason)
 
 
-class Tally(NamedTuple):
+class Counters(NamedTuple):
     """The counters of a state at one moment."""
 
     mistakes: int
@@ -164,10 +168,10 @@ class Tally(NamedTuple):
     weight: float
 
     @classmethod
-    def of(cls, state: LearningState) -> Tally:
+    def of(cls, state: LearningState) -> Counters:
         return cls(state.counter("mistakes"), state.counter("updates"), state.mistake_weight)
 
-    def since(self, before: Tally, weight: float, rows: int, **more: Any) -> Epoch:
+    def since(self, before: Counters, weight: float, rows: int, **more: Any) -> Epoch:
         """The epoch between two moments, over rows of so much weight."""
         mistakes, updates = self.mistakes - before.mistakes, self.updates - before.updates
         return Epoch(mistakes, updates, self.weight - before.weight, weight, rows, **more)
@@ -186,7 +190,7 @@ def _score_of(outcome: Outcome, problem: Problem) -> float:
     """How good an outcome is, to compare restarts: the validation score, or fewer mistakes of the answer."""
     if problem.validation is not None:
         return problem.validation(outcome.state)
-    scores = outcome.state.answer().scores(problem.table, problem.rows)
+    scores = outcome.state.predictor().scores(problem.table, problem.rows)
     targets = problem.targets if problem.rows is None else problem.targets.take(problem.rows)
     return -targets.weigh(replace(targets, tie_positive=False).wrong(scores))
 
@@ -194,4 +198,4 @@ def _score_of(outcome: Outcome, problem: Problem) -> float:
 def validation_score(state: LearningState, *, table: Table, targets: Targets, rows: NDArray[np.uint32] | None) -> float:
     """How good the answer so far is on the rows: the share that it gets right, each counted with its weight."""
     asked = targets if rows is None else targets.take(rows)
-    return asked.quality(state.answer().scores(table, rows))
+    return asked.quality(state.predictor().scores(table, rows))

@@ -19,8 +19,8 @@ from rosenblatt.errors import DataError, ModelError
 from rosenblatt.io.dataset import open_dataset
 from rosenblatt.io.limits import Limits
 from rosenblatt.io.source import Spooled
-from rosenblatt.learners.epochs.judge import History, Judge
-from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.epochs.run import Counters
+from rosenblatt.learners.epochs.stopping import History, StoppingCriterion
 from rosenblatt.learners.files.parts import Progress, with_class_weights
 from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.files.sound import check_header, check_run
@@ -33,8 +33,8 @@ from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products
 from rosenblatt.models.sound import check_finite, check_shapes, check_types
 from rosenblatt.models.voted import Updates
-from rosenblatt.recipe.family import make_recipe, name_of, parameters_of
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import make_params, name_of, parameters_of
 
 
 class Checkpoint:
@@ -76,15 +76,15 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "skip_bad": run.reader.skip_bad,
         "wishes": asdict(run.reader.wishes),
         "limits": asdict(run.reader.limits),
-        "recipe": {"learner": name_of(run.recipe), "parameters": run.recipe.of_files(), "dealt": run.block},
+        "params": {"learner": name_of(run.params), "parameters": run.params.of_files(), "dealt": run.block},
         "classes": run.classes.values.tolist(),
         "features": run.features,
         "rows": run.rows,
-        "history": asdict(run.judge.history),
+        "history": asdict(run.stopping.history),
         "progress": asdict(run.progress),
         "before": [run.before.mistakes, run.before.updates],
         "weight_before": run.before.weight,
-        **run.judge.to_json(),
+        **run.stopping.to_json(),
         "state": _state_to(run.state, tensors),
         "places": sorted(run.places),
         "choice": run.choice,
@@ -124,20 +124,20 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             raise DataError(
                 f"{path}: the data has changed since the checkpoint was written, so the run cannot be resumed"
             )
-        recipe, block = _recipe_from(header)
-        judge = Judge.of(recipe)
-        judge.restore(header, History(**header["history"]))
+        params, block = _params_from(header)
+        stopping = StoppingCriterion.of(params)
+        stopping.restore(header, History(**header["history"]))
         run = FileRun(
             reader,
-            recipe,
-            (Measures if recipe.measures else Classes)(np.array(header["classes"])),
+            params,
+            (Measures if params.is_regression else Classes)(np.array(header["classes"])),
             _state_from(header["state"], tensors),
-            judge,
+            stopping,
             block,
             header["features"],
             Progress(**header["progress"]),
             tensors.get("order") if header["progress"]["place"] else None,
-            Tally(header["before"][0], header["before"][1], header["weight_before"]),
+            Counters(header["before"][0], header["before"][1], header["weight_before"]),
             header["rows"],
             {k: tensors[f"places.{k}"] for k in header["places"]},
             tensors.get("scale"),
@@ -146,7 +146,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         )
         if "class_weights" in tensors:
             run.class_weights = _class_weights_from(tensors["class_weights"], run)
-            run.recipe = with_class_weights(run.recipe, run.classes.values, run.class_weights)
+            run.params = with_class_weights(run.params, run.classes.values, run.class_weights)
         if header.get("probabilities") is not None:
             run.calibrator = Calibrator.from_json(header["probabilities"], len(run.classes))
         check_run(run)
@@ -176,10 +176,10 @@ def _is_unchanged(source: Any, stamp: list[Any]) -> bool:
     return bool(stamp == source.stamp)
 
 
-def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
-    """The recipe, and how many rows are shuffled together."""
-    if "recipe" in header:
-        told = dict(header["recipe"])
+def _params_from(header: dict[str, Any]) -> tuple[Params, int]:
+    """The params, and how many rows are shuffled together."""
+    if "params" in header:
+        told = dict(header["params"])
         name, parameters, window = told["learner"], dict(told["parameters"]), told.get("dealt")
         before = told.get("block", BLOCK)
     else:  # as version 0.1 wrote it: one list of options for all learners
@@ -189,12 +189,12 @@ def _recipe_from(header: dict[str, Any]) -> tuple[Recipe, int]:
             parameters.pop("keep", None)
         elif "keep" not in parameters_of(name):
             name = "perceptron"
-    recipe = make_recipe(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)})
-    if window is None and recipe.shuffle and (header["progress"]["epoch"] or header["progress"]["place"]):
+    params = make_params(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)})
+    if window is None and params.shuffle and (header["progress"]["epoch"] or header["progress"]["place"]):
         raise DataError("the checkpoint was written by a version that shuffled in another way: begin anew")
     if window is None:
-        window = BLOCK if recipe.shuffle else before
-    return recipe, int(window)
+        window = BLOCK if params.shuffle else before
+    return params, int(window)
 
 
 def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:

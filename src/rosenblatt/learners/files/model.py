@@ -26,11 +26,11 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
     state = run.state
     if run.products is None and features != state.features:
         state = state.with_features(features)
-    answer: Any = state.answer()
+    answer: Any = state.predictor()
     history: dict[str, Any] = {
-        "mistakes": run.judge.history.mistakes,
-        "updates": run.judge.history.updates,
-        "stop_reason": run.judge.stop_reason or "unfinished",
+        "mistakes": run.stopping.history.mistakes,
+        "updates": run.stopping.history.updates,
+        "stop_reason": run.stopping.stop_reason or "unfinished",
         "rows": run.rows,
     }
     if run.choice is not None:
@@ -43,9 +43,9 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
     if names is None:
         names = _names(run, answer)
     return Model(
-        run.recipe.learner,
-        run.recipe.of_files() | ({} if run.class_weights is None else {"class_weight": run.recipe.class_weight}),
-        np.empty(0) if run.recipe.measures else run.classes.values,
+        run.params.learner,
+        run.params.of_files() | ({} if run.class_weights is None else {"class_weight": run.params.class_weight}),
+        np.empty(0) if run.params.is_regression else run.classes.values,
         (answer,),
         features,
         run.reader.encoder,
@@ -54,9 +54,9 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
         run.calibrator,
         partial(
             keep_run,
-            run.recipe,
+            run.params,
             state,
-            run.judge.history,
+            run.stopping.history,
             history["stop_reason"],
             features,
             run.scale,

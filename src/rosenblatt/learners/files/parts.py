@@ -22,9 +22,9 @@ from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.recipe.family import PassiveAggressiveRegressionRecipe
-from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.recipe.rules import KEEPS
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import PassiveAggressiveRegressionParams
+from rosenblatt.params.rules import KEEPS
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB
 
@@ -82,38 +82,38 @@ def check_room(rows: int, features: int) -> None:
 
 
 def asked_by(
-    rows: RowBatch, classes: NDArray[Any], recipe: Recipe, class_weights: NDArray[np.float64] | None
+    rows: RowBatch, classes: NDArray[Any], params: Params, class_weights: NDArray[np.float64] | None
 ) -> Targets:
     """What the rows ask for, with their weights and those of their classes."""
     labels = Labels(classes, rows.codes)
-    if isinstance(recipe, PassiveAggressiveRegressionRecipe):
-        labels = Numbers.of(classes[rows.codes], recipe.epsilon)
+    if isinstance(params, PassiveAggressiveRegressionParams):
+        labels = Numbers.of(classes[rows.codes], params.epsilon)
     weights = rows.weights
     if class_weights is not None:
         given = class_weights[rows.codes]
         weights = given if weights is None else weights * given
-    return targets_of(labels, sample_weight=weights, tie_positive=recipe.tie_positive)[0]
+    return targets_of(labels, sample_weight=weights, tie_positive=params.tie_positive)[0]
 
 
-def with_class_weights(recipe: Recipe, classes: NDArray[Any], weights: NDArray[np.float64] | None) -> Recipe:
-    """The recipe with the weights of all classes, also where it asked for 'balanced'."""
+def with_class_weights(params: Params, classes: NDArray[Any], weights: NDArray[np.float64] | None) -> Params:
+    """The params with the weights of all classes, also where it asked for 'balanced'."""
     if weights is None:
-        return recipe
-    told = copy(recipe)
+        return params
+    told = copy(params)
     told.class_weight = dict(zip(classes.tolist(), weights.tolist(), strict=True))
     return told
 
 
-def new_state(recipe: Recipe, classes: int, features: int, products: Products | None) -> State:
+def new_state(params: Params, classes: int, features: int, products: Products | None) -> State:
     """A state that has learned nothing yet, over the features that are known, or over products."""
-    rows = 1 if recipe.measures else weight_rows(classes)
+    rows = 1 if params.is_regression else weight_rows(classes)
     check_room(rows, features)
     weights: NDArray[Any] = np.zeros((rows, features), order="F")
     if products is not None:
-        if KEEPS[recipe.used_keep].votes or KEEPS[recipe.used_keep].checks_all_rows:
-            raise ParameterError(f"keep={recipe.used_keep!r}: products of columns are learned with 'last' or 'average'")
+        if KEEPS[params.keep].votes or KEEPS[params.keep].checks_all_rows:
+            raise ParameterError(f"keep={params.keep!r}: products of columns are learned with 'last' or 'average'")
         weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
-    return State.of(recipe, weights, np.zeros(rows), engine.seed_generator(recipe.random_state))
+    return State.of(params, weights, np.zeros(rows), engine.seed_generator(params.random_state))
 
 
 def fingerprint_of(reader: Dataset, classes: NDArray[Any], block: int, *, shuffle: bool) -> str:

@@ -33,8 +33,8 @@ from rosenblatt.data.row_store import (
 )
 from rosenblatt.errors import DataError
 from rosenblatt.io.dataset import Dataset, check_classes
-from rosenblatt.learners.epochs.judge import Judge
-from rosenblatt.learners.epochs.run import Tally
+from rosenblatt.learners.epochs.run import Counters
+from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.files.model import model_of
 from rosenblatt.learners.files.parts import (
     MOST_WEIGHTS,
@@ -55,9 +55,9 @@ from rosenblatt.learners.targets import Targets
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products
-from rosenblatt.recipe.parameters import check_count
-from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.recipe.rules import KEEPS
+from rosenblatt.params.base import Params
+from rosenblatt.params.parameters import check_count
+from rosenblatt.params.rules import KEEPS
 
 BLOCK: int = engine.WINDOW  # rows that are shuffled together
 AT_ONCE = 16  # windows learned in memory between two looks at the clock
@@ -68,15 +68,15 @@ class FileRun:
     """A run over data, from the first block to the stop; all of it but the data can be saved and taken up again."""
 
     reader: Dataset
-    recipe: Recipe
+    params: Params
     classes: Classes
     state: State
-    judge: Judge
+    stopping: StoppingCriterion
     block: int = BLOCK
     features: int = 0
     progress: Progress = field(default_factory=Progress)
     order: NDArray[np.uint32] | None = None  # of the blocks in this epoch, once it is drawn
-    before: Tally = field(default_factory=lambda: Tally(0, 0, 0.0))  # the counters before this epoch
+    before: Counters = field(default_factory=lambda: Counters(0, 0, 0.0))  # the counters before this epoch
     rows: int = 0  # of the data, known after the first epoch
     places: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # where a vote has stored each block's rows
     scale: NDArray[np.float64] | None = None  # what each column is divided by; columns beyond it by 1
@@ -90,7 +90,7 @@ class FileRun:
     def begin(
         cls,
         reader: Dataset,
-        recipe: Recipe,
+        params: Params,
         *,
         block: int = BLOCK,
         scale: NDArray[np.float64] | None = None,
@@ -99,13 +99,13 @@ class FileRun:
         class_weights: NDArray[np.float64] | None = None,
     ) -> FileRun:
         """A run that has learned nothing yet."""
-        recipe.check()
+        params.check()
         check_count("block", block, most=2**32 - 1)  # rows are counted by 32 bits
-        classes = check_classes(reader.likely_classes(measures=recipe.measures))
-        recipe.check_classes(len(classes))
-        recipe = with_class_weights(recipe, classes.values, class_weights)
-        state = new_state(recipe, len(classes), reader.encoder.features or 0, products)
-        run = cls(reader, recipe, classes, state, Judge.of(recipe), block, reader.encoder.features or 0)
+        classes = check_classes(reader.likely_classes(is_regression=params.is_regression))
+        params.check_classes(len(classes))
+        params = with_class_weights(params, classes.values, class_weights)
+        state = new_state(params, len(classes), reader.encoder.features or 0, products)
+        run = cls(reader, params, classes, state, StoppingCriterion.of(params), block, reader.encoder.features or 0)
         run.scale, run.choice, run.products, run.class_weights = scale, choice, products, class_weights
         return run
 
@@ -117,7 +117,7 @@ class FileRun:
         on_epoch: Callable[[FileRun], None] = lambda run: None,
     ) -> None:
         """Go on until a stopping rule holds."""
-        while self.judge.stop_reason is None:
+        while self.stopping.stop_reason is None:
             try:
                 self._run_epochs(cache, on_group, on_epoch)
             except UnknownLabelError:
@@ -125,7 +125,7 @@ class FileRun:
                     raise
                 self.reader.scan_classes()  # the first lines did not show all of them
                 how: dict[str, Any] = {"scale": self.scale, "products": self.products, "choice": self.choice}
-                vars(self).update(vars(FileRun.begin(self.reader, self.recipe, block=self.block, **how)))
+                vars(self).update(vars(FileRun.begin(self.reader, self.params, block=self.block, **how)))
 
     def _run_epochs(
         self, cache: str | None, on_group: Callable[[FileRun], None], on_epoch: Callable[[FileRun], None]
@@ -133,7 +133,7 @@ class FileRun:
         found = BlockStore.find(cache, self.fingerprint()) if cache is not None else None
         with found or BlockStore(cache, memory=UNLIMITED if self._whole else MEMORY) as store:
             filled = found is not None
-            while self.judge.stop_reason is None:
+            while self.stopping.stop_reason is None:
                 started = time.perf_counter()
                 self._run_epoch(store, filled, on_group)
                 if not filled and (self._stores or cache is not None):
@@ -146,12 +146,12 @@ class FileRun:
 
     def set_epochs(self, most: int) -> None:
         """Learn for so many epochs at most, from now on."""
-        self.judge.set_epochs(most, within=self.progress.rows > 0)
-        self.recipe.max_iter = most
+        self.stopping.set_epochs(most, within=self.progress.rows > 0)
+        self.params.max_iter = most
 
     def fingerprint(self) -> str:
         """What the blocks depend on."""
-        return fingerprint_of(self.reader, self.classes.values, self.block, shuffle=bool(self.recipe.shuffle))
+        return fingerprint_of(self.reader, self.classes.values, self.block, shuffle=bool(self.params.shuffle))
 
     def model(self, names: dict[int, str] | None = None) -> Model:
         """What has been learned, ready to predict."""
@@ -159,17 +159,17 @@ class FileRun:
 
     @property
     def _whole(self) -> bool:  # does a pocket check all rows, or an order of single rows jump between them?
-        return KEEPS[self.recipe.used_keep].checks_all_rows or self.recipe.shuffle == "rows"
+        return KEEPS[self.params.keep].checks_all_rows or self.params.shuffle == "rows"
 
     @property
     def _stores(self) -> bool:
-        return bool(self.recipe.shuffle) or self.recipe.max_iter > 1 or self._whole
+        return bool(self.params.shuffle) or self.params.max_iter > 1 or self._whole
 
     def _run_epoch(self, store: BlockStore, filled: bool, on_group: Callable[[FileRun], None]) -> None:
-        if self._stores and not filled and (self.recipe.shuffle or self._whole or self.progress.epoch > 0):
+        if self._stores and not filled and (self.params.shuffle or self._whole or self.progress.epoch > 0):
             strips = store_strips(store, self.reader, self.classes, self.block)
             blocks = (group.rows for group in self._read_groups(store, keep=True))
-            for rows in strips if self.recipe.shuffle else blocks:
+            for rows in strips if self.params.shuffle else blocks:
                 self.features = max(self.features, rows.features)
                 if self.products is None:
                     check_room(len(self.state.intercept), self.features)
@@ -178,14 +178,14 @@ class FileRun:
                     on_group(self)
             self._widen(self.features)  # once, so that how the rows were read makes no difference
             filled = True
-        for _ in self._learn_shuffled(store) if self.recipe.shuffle else self._learn_in_order(store, filled):
+        for _ in self._learn_shuffled(store) if self.params.shuffle else self._learn_in_order(store, filled):
             self.progress.bytes = self.reader.tally.bytes
             on_group(self)
 
     def _learn_shuffled(self, store: BlockStore) -> Iterator[None]:
         if (count := store.rows) == 0:
             return
-        window = count if self.recipe.shuffle == "rows" else self.block
+        window = count if self.params.shuffle == "rows" else self.block
         _, strips, windows = engine.strips_of(count, window)
         if self.order is None:
             self.order = engine.draw_strips(count, self.state.generator, window)
@@ -230,7 +230,7 @@ class FileRun:
         if self.progress.epoch == 0:
             self._widen(group.rows.features)
         ready = Ready(self._scaled(group.rows).table(self._width), self._targets(group.rows), group)
-        if group.stays and (self.recipe.shuffle or self.progress.epoch > 0):  # by then all features are known
+        if group.stays and (self.params.shuffle or self.progress.epoch > 0):  # by then all features are known
             self._held[group.blocks[0]] = ready
         return ready
 
@@ -239,7 +239,7 @@ class FileRun:
             self._learn_columns(ready, order)
         else:
             for terms, part in self.products.iter_terms(ready.table, order):
-                self.state.learn(terms, ready.targets.take(part), self.recipe.used_rule)
+                self.state.learn(terms, ready.targets.take(part), self.params.update_rule)
         self.progress.place += places
         self.progress.rows += ready.table.count if order is None else len(order)
         whole = self.progress.rows == ready.table.count  # then one sum of all weights, as `fit` has it
@@ -253,7 +253,7 @@ class FileRun:
         places = None
         if self.state.stores_rows:
             places = stored_places(group, self.places)
-        self.state.passes(table, targets, self.recipe.used_rule, PassOptions(ratchet=True, places=places))(order)
+        self.state.passes(table, targets, self.params.update_rule, PassOptions(ratchet=True, places=places))(order)
         if places is not None:
             self.places.update(zip(group.blocks, np.split(places, np.cumsum(group.sizes)[:-1]), strict=True))
 
@@ -263,7 +263,7 @@ class FileRun:
         return self.state.features if self.products is None else max(self.features, int(self.products.columns[-1]) + 1)
 
     def _targets(self, rows: RowBatch) -> Targets:
-        return asked_by(rows, self.classes.values, self.recipe, self.class_weights)
+        return asked_by(rows, self.classes.values, self.params, self.class_weights)
 
     def _widen(self, needed: int) -> None:
         """Room for so many features; new ones have a weight of 0."""
@@ -275,14 +275,14 @@ class FileRun:
         self.state = self.state.with_features(max(needed, room))
 
     def _end_epoch(self, store: BlockStore, filled: bool, seconds: float) -> None:
-        state, rows, after = self.state, self.progress.rows, Tally.of(self.state)
+        state, rows, after = self.state, self.progress.rows, Counters.of(self.state)
         if rows == 0:
             raise DataError("the data has no rows")
         if self.progress.epoch == 0:
             self.rows = rows
             self.reader.classes = self.reader.classes or self.classes  # no other label has come
         epoch = after.since(self.before, self.progress.weight, rows, finite=state.is_finite(), seconds=seconds)
-        if self.judge.hear(epoch, lambda: self._count_mistakes(store, filled) == 0) == "converged":
+        if self.stopping.update(epoch, lambda: self._count_mistakes(store, filled) == 0) == "converged":
             state.converged()
         self.before = after
         self.progress = Progress(epoch=self.progress.epoch + 1)

@@ -26,7 +26,7 @@ from rosenblatt.models.sound import count_of
 
 def check_header(header: dict[str, Any]) -> None:
     """Raise unless the sizes that a header claims are those of something that can be learned."""
-    learner = str(header.get("recipe", {}).get("learner"))
+    learner = str(header.get("params", {}).get("learner"))
     rows = 1 if learner.endswith("-regression") else weight_rows(len(header["classes"]))
     for features in (header["features"], header["state"]["features"]):
         if rows * count_of(features) > MOST_WEIGHTS:
@@ -60,7 +60,7 @@ def check_run(run: FileRun) -> None:
     classes = run.classes.values
     if (
         classes.ndim != 1
-        or len(classes) < (1 if run.recipe.measures else 2)
+        or len(classes) < (1 if run.params.is_regression else 2)
         or classes.dtype.kind not in "iuUf"
         or not (classes[:-1] < classes[1:]).all()
     ):
@@ -71,14 +71,14 @@ def check_run(run: FileRun) -> None:
         count_of(count)
     if not all(isinstance(weight, float | int) and math.isfinite(weight) and weight >= 0 for weight in weights):
         raise ModelError("it has a weight that is none")
-    if (run.progress.epoch and not run.rows) or len(run.judge.history) != run.progress.epoch:
+    if (run.progress.epoch and not run.rows) or len(run.stopping.history) != run.progress.epoch:
         raise ModelError("it has learned epochs of no rows, or has no record of them")
-    history = run.judge.history
+    history = run.stopping.history
     for number in (*history.mistakes, *history.updates):
         count_of(number)
     if len(history.updates) != len(history) or not all(isinstance(each, float | int) for each in history.seconds):
         raise ModelError("what it says of its epochs cannot be read")
-    _check_state(run.state, 1 if run.recipe.measures else weight_rows(len(classes)))
+    _check_state(run.state, 1 if run.params.is_regression else weight_rows(len(classes)))
     wide = run.state.features
     if run.products is not None and (wide != count_terms(len(run.products.columns)) or run.state.stores_rows):
         raise ModelError("its weights do not fit its products")

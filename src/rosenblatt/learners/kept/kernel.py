@@ -19,7 +19,7 @@ from rosenblatt.models.container import Tensors
 from rosenblatt.models.kernel import Kernel
 from rosenblatt.models.sound import check_finite, check_shapes, check_types, count_of, rows_from, rows_to
 from rosenblatt.models.voted import Updates
-from rosenblatt.recipe.family import KernelPerceptronRecipe, Policy
+from rosenblatt.params.family import KernelPerceptronParams, Policy
 
 MOST_BUDGET = 1 << 15  # whose matrix is then 8 GB
 
@@ -40,7 +40,7 @@ def duals_to(states: list[DualState], tensors: Tensors) -> dict[str, Any]:
 
 
 def duals_from(
-    header: dict[str, Any], tensors: Tensors, features: int, K: int, recipe: KernelPerceptronRecipe
+    header: dict[str, Any], tensors: Tensors, features: int, K: int, params: KernelPerceptronParams
 ) -> list[DualState]:
     """The states of a header and tensors, checked."""
     kernel, pockets = Kernel.from_json(header["kernel"]), [count_of(each) for each in header["pockets"]]
@@ -65,7 +65,7 @@ def duals_from(
             arrays["pocket_mistakes"] = own["pocket_mistakes"].copy()
         if pocket > len(log) or int(log.survived.sum()) > arrays["counters"].max(initial=0):
             raise ModelError("its counters are out of range")
-        cache_bytes = int(float(recipe.cache_size) * 2**20 / len(pockets))
+        cache_bytes = int(float(params.cache_size) * 2**20 / len(pockets))
         states.append(DualState(header["keep"], kernel, header["fit_intercept"], K, support, cache_bytes, arrays, log))
         states[-1].pocket = pocket
     return states

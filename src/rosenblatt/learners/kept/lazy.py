@@ -1,4 +1,4 @@
-"""Penalised weights as files of version 0.1 hold them: those of feature j as they were after ``as_of[j]`` examples."""
+"""Penalized weights as files of version 0.1 hold them: those of feature j as they were after ``as_of[j]`` examples."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import learners
 from rosenblatt.errors import ModelError, ParameterError
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.kept.kernel import budgets_from, budgets_to, duals_from, duals_to
 from rosenblatt.learners.kept.linear import linear_from, linear_to
 from rosenblatt.learners.kernel.budget import BudgetState
@@ -32,7 +32,7 @@ MADE = tuple(name for name in learners.__all__ if name != "History")
 def keep_learner(learner: Learner) -> Kept | None:
     """Everything that the learner needs to go on; None where it cannot: its class or its parameters are others."""
     told = learner.learned.told
-    if type(learner).__name__ not in MADE or told != learner.recipe().shape():
+    if type(learner).__name__ not in MADE or told != learner.params().shape():
         return None
     with learner.learned.lock:
         stream = learner.learned.stream
@@ -44,7 +44,7 @@ def keep_learner(learner: Learner) -> Kept | None:
             epochs=learner.n_iter_,
             stop_reason=learner.stop_reason_,
             unrecorded=None if stream is None else list(stream.unrecorded()),
-            several=learner.learned.several,
+            is_multilabel=learner.learned.is_multilabel,
         )
 
 
@@ -57,7 +57,7 @@ def keep_states(
     epochs: int,
     stop_reason: str,
     unrecorded: list[int] | None = None,
-    several: bool = False,
+    is_multilabel: bool = False,
 ) -> Kept:
     """The states of a learner by its class and parameters; `unrecorded` counts what a stream has learned."""
     tensors: Tensors = {"validation": np.array(history.validation_score, np.float64)}
@@ -70,7 +70,7 @@ def keep_states(
         "unrecorded": unrecorded,
         "mistakes": [int(count) for count in history.mistakes],
         "updates": [int(count) for count in history.updates],
-        "several": several,
+        "is_multilabel": is_multilabel,
     }
     return Kept(header, {name: tensor.copy() for name, tensor in tensors.items()})
 
@@ -83,24 +83,24 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
     made: Any = getattr(learners, header["learner"])
     try:
         learner = made(**parameters_from(header["parameters"]))
-        learner.recipe().check()
+        learner.params().check()
     except (ParameterError, TypeError) as error:
         raise ModelError(f"its parameters have no meaning: {error}") from None
-    recipe = learner.recipe()
-    several = bool(header.get("several", False))
-    states = states_from(header["states"], tensors, classes, features, recipe, apart=several)
+    params = learner.params()
+    is_multilabel = bool(header.get("is_multilabel", False))
+    states = states_from(header["states"], tensors, classes, features, params, apart=is_multilabel)
     learner.history_ = _history_from(header, tensors)
     learner.install(classes, states)
-    learner.learned.several = several
+    learner.learned.is_multilabel = is_multilabel
     learner.n_features_in_ = features
     learner.n_iter_, learner.stop_reason_ = count_of(header["epochs"]), str(header["stop_reason"])
     learner.converged_ = learner.stop_reason_ == "converged"
     if header["unrecorded"] is not None:
-        hashed = bool(getattr(recipe, "hash_bits", None))
+        hashed = bool(getattr(params, "hash_bits", None))
         columns = {} if hashed else {names[column]: column for column in range(features)}
         if not hashed and len(columns) != features:
             raise ModelError("the names of its features do not fit them")
-        stream = learner.learned.begin_stream(columns, recipe)
+        stream = learner.learned.begin_stream(columns, params)
         stream.recorded_but(*(count_of(each) for each in header["unrecorded"]))
     elif len(names) == features and all(isinstance(name, str) for name in names.values()):
         learner.feature_names_in_ = np.array([names[column] for column in range(features)], dtype=object)
@@ -123,29 +123,29 @@ def states_from(
     tensors: Tensors,
     classes: NDArray[Any],
     features: int,
-    recipe: Any,
+    params: Any,
     *,
     apart: bool = False,
 ) -> list[Any]:
-    """The states of a header and tensors: as many as the recipe asks for, over these classes."""
-    ovr = apart or recipe.is_ovr(len(classes))
+    """The states of a header and tensors: as many as the params ask for, over these classes."""
+    ovr = apart or params.is_ovr(len(classes))
     problems, K = (len(classes), 1) if ovr else (1, weight_rows(len(classes)))
-    kernel = hasattr(recipe, "kernel")
+    kernel = hasattr(params, "kernel")
     states: list[Any]
-    if kernel and header["kind"] == ("kernel" if recipe.budget is None else "budget"):
+    if kernel and header["kind"] == ("kernel" if params.budget is None else "budget"):
         if header["kind"] == "kernel":
-            states = list(duals_from(header, tensors, features, K, recipe))
+            states = list(duals_from(header, tensors, features, K, params))
         else:
             states = list(budgets_from(header, tensors, features, K))
     elif header["kind"] == "linear" and not kernel:
         states = [linear_from(each, f"{at}.", tensors, features, K) for at, each in enumerate(header["each"])]
-        second_order = recipe.used_rule.traits.second_order
+        second_order = params.update_rule.traits.second_order
         fits = all(("variances" in state.arrays) == second_order for state in states)
-        if not fits or any(state.keep.name != recipe.used_keep for state in states):
+        if not fits or any(state.keep.name != params.keep for state in states):
             raise ModelError("its learning state does not fit its parameters")
     else:
         raise ModelError("its learning state does not fit its learner")
-    if len(states) != problems or any(state.fit_intercept != bool(recipe.fit_intercept) for state in states):
+    if len(states) != problems or any(state.fit_intercept != bool(params.fit_intercept) for state in states):
         raise ModelError("its learning state does not fit its parameters")
     return states
 

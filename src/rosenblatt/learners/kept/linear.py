@@ -19,7 +19,7 @@ from rosenblatt.learners.state.state import State, declare
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.sound import check_columns, check_finite, check_shapes, check_types, count_of, rows_from, rows_to
 from rosenblatt.models.voted import Updates
-from rosenblatt.recipe.rules import NO_PENALTY, Penalty
+from rosenblatt.params.rules import NO_PENALTY, Penalty
 
 MOST_COUNTED = 2**62
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.errors import ModelError
-from rosenblatt.learners.epochs.judge import History
+from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.kept.around import inside, prepared
 from rosenblatt.learners.kept.learner import keep_states, parameters_from, states_from
 from rosenblatt.learners.state.state import State
@@ -18,12 +18,12 @@ from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.models.sound import check_finite, check_shapes, check_types
-from rosenblatt.recipe.family import FAMILY
-from rosenblatt.recipe.recipe import LinearRecipe, Recipe
+from rosenblatt.params.base import LinearParams, Params
+from rosenblatt.params.family import FAMILY
 
 
 def keep_run(
-    recipe: Recipe,
+    params: Params,
     state: State,
     history: History,
     stop_reason: str,
@@ -33,8 +33,8 @@ def keep_run(
     choice: str | None,
 ) -> Kept:
     """What a run has learned over so many features; with `scale` or `products`, as an `AutoPerceptron` has it."""
-    told = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
-    within = keep_states(recipe.learner, told, [state], history, epochs=len(history), stop_reason=stop_reason)
+    told = {each.name: getattr(params, each.name) for each in fields(params)}
+    within = keep_states(params.learner, told, [state], history, epochs=len(history), stop_reason=stop_reason)
     if scale is None and products is None:
         return within
     scaled = None
@@ -57,7 +57,7 @@ def keep_run(
 class Begun:
     """What a run over more data begins with."""
 
-    recipe: LinearRecipe
+    params: LinearParams
     state: State
     scale: NDArray[np.float64] | None
     products: Products | None
@@ -74,9 +74,9 @@ def run_from(model: Model) -> Begun:
         made = next((make for make in FAMILY.values() if make().learner == within.header["learner"]), None)
         if made is None:
             raise ModelError(f"a model of {str(within.header['learner'])[:40]!r} cannot go on with files")
-        recipe = made(**parameters_from(within.header["parameters"]))
-        recipe.check()
-        if not isinstance(recipe, LinearRecipe) or recipe.is_ovr(len(model.classes)):
+        params = made(**parameters_from(within.header["parameters"]))
+        params.check()
+        if not isinstance(params, LinearParams) or params.is_ovr(len(model.classes)):
             raise ModelError("only a linear model whose classes are learned together can go on with files")
         if "products.columns" in tensors:
             products = Products.from_tensors("products.", tensors, features)
@@ -87,10 +87,10 @@ def run_from(model: Model) -> Begun:
             check_shapes(scale.shape == (features,))
             check_finite(scale)
             if tensors["scaling.center"].any() or not (scale > 0).all():
-                raise ModelError("a model of centred columns cannot go on with files: go on in Python")
-        states = states_from(within.header["states"], within.tensors, model.classes, features, recipe)
+                raise ModelError("a model of centered columns cannot go on with files: go on in Python")
+        states = states_from(within.header["states"], within.tensors, model.classes, features, params)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError(f"the learning state is not sound: {(str(error).splitlines() or ['it is none'])[0]}") from None
-    return Begun(recipe, states[0], scale, products)
+    return Begun(params, states[0], scale, products)

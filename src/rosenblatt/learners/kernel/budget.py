@@ -22,7 +22,7 @@ from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel
 from rosenblatt.models.voted import stack_rows, with_columns
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.params.rules import Rule
 
 ROWS_A_BATCH = 1024  # that are looked at together; the answer does not depend on it
 
@@ -83,7 +83,7 @@ class BudgetState(Tallied):
     def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
         """How many of the rows the weights get wrong, each counted with its sample weight."""
         asked = targets if order is None else targets.take(order)
-        return asked.weigh(asked.wrong(self.answer().scores(table, order)))
+        return asked.weigh(asked.wrong(self.predictor().scores(table, order)))
 
     def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
         """Nothing depends on the rows before the first of them."""
@@ -91,7 +91,7 @@ class BudgetState(Tallied):
     def converged(self) -> None:
         """The last weights are the answer anyway."""
 
-    def answer(self) -> Dual:
+    def predictor(self) -> Dual:
         """The weights as they are."""
         return self.answer_of([self])
 
@@ -120,7 +120,7 @@ class BudgetState(Tallied):
             state.table = table
 
     @staticmethod
-    def recognise(table: Table, states: list[BudgetState]) -> None:
+    def recognize(table: Table, states: list[BudgetState]) -> None:
         """Before more epochs over the same rows: a support row is one of them, as in one long run of epochs."""
         BudgetState.look_at(table, states)
         places: dict[bytes, list[int]] = {}

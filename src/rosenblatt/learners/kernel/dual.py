@@ -23,7 +23,7 @@ from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
 from rosenblatt.models.voted import Updates, stack_rows, with_columns
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.params.rules import Rule
 
 
 class Support:
@@ -142,10 +142,10 @@ class DualState(Tallied):
         """Before the first epoch over these rows."""
         if self.keep == "pocket":
             asked = targets if order is None else targets.take(order)
-            found = asked.weigh(asked.wrong(self.answer().scores(table, order)))
+            found = asked.weigh(asked.wrong(self.predictor().scores(table, order)))
             settle_pocket(self, self.arrays["pocket_mistakes"], found)
 
-    def answer(self) -> Dual | VotedDual:
+    def predictor(self) -> Dual | VotedDual:
         """The weights that the keep says are the answer."""
         return self.answer_of([self])
 
@@ -215,7 +215,7 @@ class DualState(Tallied):
         return starts
 
     @staticmethod
-    def recognise(table: Table, states: list[DualState]) -> None:
+    def recognize(table: Table, states: list[DualState]) -> None:
         """Rows are known by their content anyway."""
         DualState.look_at(table, states)
 

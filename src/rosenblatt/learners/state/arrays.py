@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Voted
-from rosenblatt.recipe.rules import NO_PENALTY
+from rosenblatt.params.rules import NO_PENALTY
 
 if TYPE_CHECKING:
     from rosenblatt.learners.state.state import State
@@ -151,7 +151,7 @@ class Keep:
     arrays_of_penalty: ClassVar[tuple[Array, ...]] = ()  # those that it needs where weights shrink, too
     stores_rows: ClassVar[bool] = False
 
-    def answer(self, state: State) -> Linear | Voted:
+    def predictor(self, state: State) -> Linear | Voted:
         """The answer of a state whose weights are up to date; what is learned later does not change it."""
         raise NotImplementedError
 
@@ -171,7 +171,7 @@ class Last(Keep):
 
     name = "last"
 
-    def answer(self, state: State) -> Linear:
+    def predictor(self, state: State) -> Linear:
         return Linear(state.weights.copy(order="K"), state.intercept.copy())
 
 
@@ -187,7 +187,7 @@ class Average(Keep):
     arrays = (Array("sums", "weights"), Array("intercept_sums", "classes"))
     arrays_of_penalty = (Array("summed_at", "weights"),)
 
-    def answer(self, state: State) -> Linear:
+    def predictor(self, state: State) -> Linear:
         seen = state.counter("seen")
         share = state.arrays["sums"] / max(seen, 1)
         mean = share if state.penalty != NO_PENALTY and seen else state.weights.astype(np.float64) - share
@@ -212,7 +212,7 @@ class Tail(Keep):
         Array("intercept_later_sums", "classes"),
     )
 
-    def answer(self, state: State) -> Linear:
+    def predictor(self, state: State) -> Linear:
         examples = max(state.counter("seen") - self._first(state.counter("seen")), 1)
         mean = state.weights.astype(np.float64) - state.arrays["recent_sums"] / examples
         return Linear(mean, state.intercept - state.arrays["intercept_recent_sums"] / examples)
@@ -237,7 +237,7 @@ class Vote(Keep):
         Array("start_intercept", "classes", copy_of="intercept"),
     )
 
-    def answer(self, state: State) -> Voted:
+    def predictor(self, state: State) -> Voted:
         start = Linear(state.arrays["start"], state.arrays["start_intercept"])
         remembered = state.remembered
         return Voted(start, remembered.rows, remembered.updates, state.counter("survived"), state.fit_intercept)
@@ -253,7 +253,7 @@ class Pocket(Keep):
         Array("pocket_mistakes", "one", begin=np.inf),  # the sample weights of the rows that it gets wrong
     )
 
-    def answer(self, state: State) -> Linear:
+    def predictor(self, state: State) -> Linear:
         return Linear(state.arrays["pocket"].copy(order="K"), state.arrays["pocket_intercept"].copy())
 
     def begin_epochs(self, state: State, mistakes: Callable[[], float]) -> None:

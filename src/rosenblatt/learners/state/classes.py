@@ -14,19 +14,19 @@ from rosenblatt.data.labels import places_in
 from rosenblatt.learners.state.learning import LearningState
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
 
 AnyState = TypeVar("AnyState", bound=LearningState)
 
 
-def states_over(states: list[AnyState], old: NDArray[Any], new: NDArray[Any], recipe: Recipe) -> list[AnyState]:
+def states_over(states: list[AnyState], old: NDArray[Any], new: NDArray[Any], params: Params) -> list[AnyState]:
     """The states over more classes: themselves if there is no new one."""
     if len(new) == len(old) or weight_rows(len(new)) == 1:
         return list(states)
     places = places_in(new, old)
-    if recipe.is_ovr(len(new)):
+    if params.is_ovr(len(new)):
         return _ovr(states, len(old), len(new), places)
-    return [_joint(states[0], len(old), len(new), places, recipe.used_rule.traits.joint_share)]
+    return [_joint(states[0], len(old), len(new), places, params.update_rule.traits.joint_share)]
 
 
 def _joint(state: AnyState, old: int, new: int, places: NDArray[np.intp], share: float) -> AnyState:

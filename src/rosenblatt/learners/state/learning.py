@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.table import Table
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.answer import Answer
-from rosenblatt.recipe.rules import Rule
+from rosenblatt.models.predictor import Predictor
+from rosenblatt.params.rules import Rule
 
 Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they lie
 Flag = NDArray[np.uint8]  # one number: set, it ends a pass between two rows
@@ -53,7 +53,7 @@ class LearningState(Protocol):
         """How many of the rows the raw weights get wrong, each counted with its sample weight."""
         ...
 
-    def answer(self) -> Answer:
+    def predictor(self) -> Predictor:
         """What scores rows: the weights that the keep says."""
         ...
 

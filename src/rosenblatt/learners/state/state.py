@@ -33,8 +33,8 @@ from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Updates, Voted
-from rosenblatt.recipe.recipe import Recipe
-from rosenblatt.recipe.rules import NO_PENALTY, Penalty, Rule
+from rosenblatt.params.base import Params
+from rosenblatt.params.rules import NO_PENALTY, Penalty, Rule
 
 
 @dataclass
@@ -74,16 +74,16 @@ class State(Counted):
 
     @classmethod
     def of(
-        cls, recipe: Recipe, weights: NDArray[Any], intercept: NDArray[np.float64], generator: NDArray[np.uint64]
+        cls, params: Params, weights: NDArray[Any], intercept: NDArray[np.float64], generator: NDArray[np.uint64]
     ) -> State:
-        """A state as a recipe asks for it that has seen nothing yet."""
+        """A state as params ask for it that has seen nothing yet."""
         return cls.begin(
             weights,
             intercept,
-            keep=recipe.used_keep,
-            fit_intercept=bool(recipe.fit_intercept),
+            keep=params.keep,
+            fit_intercept=bool(params.fit_intercept),
             generator=generator,
-            second_order=recipe.used_rule.traits.second_order,
+            second_order=params.update_rule.traits.second_order,
         )
 
     def fresh(self) -> State:
@@ -174,11 +174,11 @@ class State(Counted):
     def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
         """Before the first epoch over these rows."""
         asked = targets if order is None else targets.take(order)
-        self.keep.begin_epochs(self, lambda: asked.weigh(asked.wrong(self.answer().scores(table, order))))
+        self.keep.begin_epochs(self, lambda: asked.weigh(asked.wrong(self.predictor().scores(table, order))))
 
-    def answer(self) -> Linear | Voted:
+    def predictor(self) -> Linear | Voted:
         """The weights that the keep says are the answer."""
-        return self.keep.answer(self.settled())
+        return self.keep.predictor(self.settled())
 
     def converged(self) -> None:
         """The raw weights were found to make no mistake."""

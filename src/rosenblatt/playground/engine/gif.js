@@ -2,9 +2,9 @@
 
 const keyOf = (data, i) => ((data[i] >> 3) << 10) | ((data[i + 1] >> 3) << 5) | (data[i + 2] >> 3)
 // Five bits are spread over eight: 31 is white.
-const colourOf = (key) => [10, 5, 0].map((by) => Math.round(((key >> by) & 31) * (255 / 31)))
+const colorOf = (key) => [10, 5, 0].map((by) => Math.round(((key >> by) & 31) * (255 / 31)))
 
-// The 255 commonest colours of 5 bits per channel, and a function from an image to the nearest of them.
+// The 255 commonest colors of 5 bits per channel, and a function from an image to the nearest of them.
 export function makePalette(images) {
 	const counts = new Map()
 	for (const data of images)
@@ -13,17 +13,17 @@ export function makePalette(images) {
 			counts.set(key, (counts.get(key) ?? 0) + 1)
 		}
 	const common = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 255)
-	const colours = common.map(([key]) => colourOf(key))
+	const colors = common.map(([key]) => colorOf(key))
 	const known = new Map()
 	const nearest = (key) => {
-		const [r, g, b] = colourOf(key)
-		const away = colours.map((c) => (c[0] - r) ** 2 + (c[1] - g) ** 2 + (c[2] - b) ** 2)
+		const [r, g, b] = colorOf(key)
+		const away = colors.map((c) => (c[0] - r) ** 2 + (c[1] - g) ** 2 + (c[2] - b) ** 2)
 		known.set(key, away.indexOf(Math.min(...away)))
 		return known.get(key)
 	}
 	const pixels = (data) =>
 		Uint8Array.from({ length: data.length / 4 }, (_, i) => known.get(keyOf(data, 4 * i)) ?? nearest(keyOf(data, 4 * i)))
-	return { colours, pixels }
+	return { colors, pixels }
 }
 
 function lzw(pixels) {
@@ -66,8 +66,8 @@ function lzw(pixels) {
 const two = (v) => [v & 255, v >> 8]
 
 // `frames` are { pixels, delay }, the delay in hundredths of a second.
-export function encodeGif(width, height, { colours }, frames) {
-	const table = Array.from({ length: 256 }, (_, i) => colours[i] ?? [0, 0, 0]).flat()
+export function encodeGif(width, height, { colors }, frames) {
+	const table = Array.from({ length: 256 }, (_, i) => colors[i] ?? [0, 0, 0]).flat()
 	const parts = [
 		[..."GIF89a"].map((c) => c.charCodeAt(0)),
 		[...two(width), ...two(height), 0xf7, 0, 0],

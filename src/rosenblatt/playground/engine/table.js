@@ -46,7 +46,7 @@ export function guessColumns({ header, rows }) {
 }
 
 // Divided by the largest first, so that no sum overflows.
-function standardised(given) {
+function standardized(given) {
 	const most = Math.max(...given.map(Math.abs)) || 1
 	const values = given.map((v) => v / most)
 	const mean = values.reduce((a, b) => a + b, 0) / values.length
@@ -86,7 +86,7 @@ export function takeColumns({ header, rows }, { x, y, label }, scaled = true) {
 	const shown = sample(rows, label).map((r) => r.cells)
 	const [across, up] = [x, y].map((j) => {
 		const values = shown.map((cells) => Number(cells[j]))
-		return scaled ? standardised(values) : values
+		return scaled ? standardized(values) : values
 	})
 	const points = shown.map((cells, i) => ({ x: across[i], y: up[i], c: names.indexOf(cells[label]) }))
 	return { points, names, left: rows.length - shown.length }

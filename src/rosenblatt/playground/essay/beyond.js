@@ -156,7 +156,7 @@ export const BEYOND = [
 		hands: { arrows: true },
 		link: "#data=three&n=45&margin=0.6&seed=1&epochs=60",
 		task: {
-			say: "Drag a point into the land of another colour. What do the borders do?",
+			say: "Drag a point into the land of another color. What do the borders do?",
 			done: isMoved,
 			praise: (figure) =>
 				`The borders moved with it: ${mistakes(figure)}, ${figure.store.trace.converged ? "then none" : "and no end"}.`,

@@ -1,4 +1,4 @@
-// The kinds of points, each named by its shape and its colour, and shown in that colour wherever it is named.
+// The kinds of points, each named by its shape and its color, and shown in that color wherever it is named.
 
 import { html } from "../ui/node.js"
 

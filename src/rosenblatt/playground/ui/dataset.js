@@ -71,7 +71,7 @@ export function makeDataset(store, tool) {
 			title,
 		),
 	)
-	const shadeTip = "The larger the score, the deeper the colour."
+	const shadeTip = "The larger the score, the deeper the color."
 	const shading = check("shade", "Shade by score", false, (on) => store.set({ shade: on }), shadeTip)
 	find("presets").append(...tiles)
 	find("toolbar").append(shading)

@@ -10,7 +10,7 @@ const PAINT =
 const MOST_FRAMES = 60
 const FILM_WIDTH = 640
 
-// A copy that carries its colours with it, since the style sheet stays behind.
+// A copy that carries its colors with it, since the style sheet stays behind.
 function painted(node) {
 	const copy = node.cloneNode(true)
 	const originals = node.querySelectorAll("*")

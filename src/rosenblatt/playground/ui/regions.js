@@ -25,7 +25,7 @@ export function makeRegions(layers, picture) {
 
 	const lineAt = (time) => linePath(onScreen(trace.weightsAt(time)[0]), box)
 
-	// The larger the score, the deeper the colour, in steps up to the largest score of a row.
+	// The larger the score, the deeper the color, in steps up to the largest score of a row.
 	const shadeOf = (c, d) => path(`shade class${c}`, d)
 
 	function drawStraight(W) {

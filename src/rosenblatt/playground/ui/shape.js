@@ -1,4 +1,4 @@
-// A class is a colour and a shape, so that colour is never the only sign.
+// A class is a color and a shape, so that color is never the only sign.
 
 // Corners of a shape of size 1, a class each; the second is a circle.
 const CORNERS = [

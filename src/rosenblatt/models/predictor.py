@@ -11,7 +11,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.models.container import Tensors
 
 
-class Answer(Protocol):
+class Predictor(Protocol):
     """Weights, votes or support rows; scoring changes nothing."""
 
     kind: ClassVar[str]  # its name in a file

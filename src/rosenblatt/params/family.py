@@ -1,4 +1,4 @@
-"""The family by its recipes: which parameters each algorithm has, its rule and its keep."""
+"""The family by its params: which parameters each algorithm has, its rule and its keep."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.recipe.parameters import About, about, choice, count, number, value
-from rosenblatt.recipe.recipe import LinearRecipe, Recipe
-from rosenblatt.recipe.rules import FIRST_ORDER, KEEP_NAMES, KeepName, PenaltyName, Rule, RuleName, penalty_of
+from rosenblatt.params.base import LinearParams, Params
+from rosenblatt.params.parameters import About, about, choice, count, number, value
+from rosenblatt.params.rules import FIRST_ORDER, KEEP_NAMES, KeepName, PenaltyName, Rule, RuleName, penalty_of
 
 OF_NUMBERS: tuple[KeepName, ...] = ("last", "average", "tail")  # a vote and a pocket count mistakes of a class
 Policy = Literal["forget-oldest", "forgetron", "projectron"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PenalisedRecipe(LinearRecipe):
+class PenalizedParams(LinearParams):
     """Weights that may shrink after every row."""
 
     penalty: PenaltyName | None = choice(
@@ -29,103 +29,87 @@ class PenalisedRecipe(LinearRecipe):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KeptPerceptronRecipe(PenalisedRecipe):
+class FixedKeepPerceptronParams(PenalizedParams):
     """The perceptron, with a keep that the class decides."""
 
-    keeps: ClassVar[KeepName] = "last"
+    keep: ClassVar[KeepName] = "last"
 
     eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
     beta: float = number(0.0, "the margin below which they step", least=0.0)
 
     @property
-    def used_rule(self) -> Rule:
+    def update_rule(self) -> Rule:
         penalty = penalty_of(self.penalty, self.alpha, self.l1_ratio, float(self.eta0))
         return Rule("perceptron", eta0=self.eta0, beta=self.beta, penalty=penalty)
 
-    @property
-    def used_keep(self) -> str:
-        return self.keeps
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PerceptronRecipe(KeptPerceptronRecipe):
+class PerceptronParams(FixedKeepPerceptronParams):
     """The perceptron with any keep."""
 
     learner: ClassVar[str] = "Perceptron"
 
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
-
-    @property
-    def used_keep(self) -> str:
-        return self.keep
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
 
 
-class AveragedPerceptronRecipe(KeptPerceptronRecipe):
+class AveragedPerceptronParams(FixedKeepPerceptronParams):
     learner: ClassVar[str] = "AveragedPerceptron"
-    keeps: ClassVar[KeepName] = "average"
+    keep: ClassVar[KeepName] = "average"
 
 
-class VotedPerceptronRecipe(KeptPerceptronRecipe):
+class VotedPerceptronParams(FixedKeepPerceptronParams):
     learner: ClassVar[str] = "VotedPerceptron"
-    keeps: ClassVar[KeepName] = "vote"
+    keep: ClassVar[KeepName] = "vote"
 
 
-class PocketPerceptronRecipe(KeptPerceptronRecipe):
+class PocketPerceptronParams(FixedKeepPerceptronParams):
     learner: ClassVar[str] = "PocketPerceptron"
-    keeps: ClassVar[KeepName] = "pocket"
+    keep: ClassVar[KeepName] = "pocket"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NormalisedPerceptronRecipe(LinearRecipe):
+class NormalizedPerceptronParams(LinearParams):
     """The perceptron with steps that do not depend on the length of the row."""
 
-    learner: ClassVar[str] = "NormalisedPerceptron"
+    learner: ClassVar[str] = "NormalizedPerceptron"
 
     eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
 
     @property
-    def used_rule(self) -> Rule:
-        return Rule("normalised", eta0=self.eta0)
-
-    @property
-    def used_keep(self) -> str:
-        return self.keep
+    def update_rule(self) -> Rule:
+        return Rule("normalized", eta0=self.eta0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LimitedRecipe(PenalisedRecipe):
+class LimitedParams(PenalizedParams):
     """The smallest step that gives a row what it asks for, limited by C."""
 
     variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
     C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
 
     @property
-    def used_rule(self) -> Rule:
+    def update_rule(self) -> Rule:
         return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
-
-    @property
-    def used_keep(self) -> str:
-        return self.keep
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveRecipe(LimitedRecipe):
+class PassiveAggressiveParams(LimitedParams):
     """A row asks for a margin of 1."""
 
     learner: ClassVar[str] = "PassiveAggressive"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveRegressionRecipe(LimitedRecipe):
+class PassiveAggressiveRegressionParams(LimitedParams):
     """A row asks for a prediction within epsilon of its target."""
 
     learner: ClassVar[str] = "PassiveAggressiveRegression"
-    measures: ClassVar[bool] = True
+    is_regression: ClassVar[bool] = True
 
     epsilon: float = number(0.1, "how far from its target a prediction may be without a step", least=0.0)
-    keep: KeepName = choice("last", OF_NUMBERS, "which weights are the answer")
+    keep: KeepName = choice("last", OF_NUMBERS, "which weights are the answer")  # type: ignore[misc]
 
     # These are about classes, and there are none.
     tie: ClassVar[Literal["mistake"]] = "mistake"  # type: ignore[misc]
@@ -134,25 +118,21 @@ class PassiveAggressiveRegressionRecipe(LimitedRecipe):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AROWRecipe(LinearRecipe):
+class AROWParams(LinearParams):
     """A variance beside every weight."""
 
     learner: ClassVar[str] = "AROW"
 
     r: float = number(1.0, "how much noise arow expects", above=0.0)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
 
     @property
-    def used_rule(self) -> Rule:
+    def update_rule(self) -> Rule:
         return Rule("AROW", r=self.r)
-
-    @property
-    def used_keep(self) -> str:
-        return self.keep
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelPerceptronRecipe(Recipe):
+class KernelPerceptronParams(Params):
     """A coefficient per mistaken row instead of a weight per feature."""
 
     learner: ClassVar[str] = "KernelPerceptron"
@@ -163,18 +143,14 @@ class KernelPerceptronRecipe(Recipe):
     coef0: float = number(0.0, "of the kernels poly and sigmoid", least=-math.inf)
     rule: RuleName = choice("perceptron", FIRST_ORDER, "of the kernel learner")
     C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")
+    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
     budget: int | None = count(None, "the most support rows of the kernel learner", optional=True)
     policy: Policy = choice("projectron", get_args(Policy), "when the budget is used up")
     cache_size: float = number(200, "megabytes for kernel values", least=0.0)
 
     @property
-    def used_rule(self) -> Rule:
+    def update_rule(self) -> Rule:
         return Rule(self.rule, C=self.C)
-
-    @property
-    def used_keep(self) -> str:
-        return self.keep
 
     @property
     def needs_all_rows(self) -> bool:
@@ -212,27 +188,27 @@ class KernelPerceptronRecipe(Recipe):
 
 
 # The names of the command.
-FAMILY: dict[str, Callable[..., Recipe]] = {
-    "perceptron": PerceptronRecipe,
-    "averaged": AveragedPerceptronRecipe,
-    "voted": VotedPerceptronRecipe,
-    "pocket": PocketPerceptronRecipe,
-    "normalised": NormalisedPerceptronRecipe,
-    "pa": partial(PassiveAggressiveRecipe, variant="PA"),
-    "pa1": partial(PassiveAggressiveRecipe, variant="PA-I"),
-    "pa2": partial(PassiveAggressiveRecipe, variant="PA-II"),
-    "pa-regression": partial(PassiveAggressiveRegressionRecipe, variant="PA"),
-    "pa1-regression": partial(PassiveAggressiveRegressionRecipe, variant="PA-I"),
-    "pa2-regression": partial(PassiveAggressiveRegressionRecipe, variant="PA-II"),
-    "arow": AROWRecipe,
-    "kernel": KernelPerceptronRecipe,
+FAMILY: dict[str, Callable[..., Params]] = {
+    "perceptron": PerceptronParams,
+    "averaged": AveragedPerceptronParams,
+    "voted": VotedPerceptronParams,
+    "pocket": PocketPerceptronParams,
+    "normalized": NormalizedPerceptronParams,
+    "pa": partial(PassiveAggressiveParams, variant="PA"),
+    "pa1": partial(PassiveAggressiveParams, variant="PA-I"),
+    "pa2": partial(PassiveAggressiveParams, variant="PA-II"),
+    "pa-regression": partial(PassiveAggressiveRegressionParams, variant="PA"),
+    "pa1-regression": partial(PassiveAggressiveRegressionParams, variant="PA-I"),
+    "pa2-regression": partial(PassiveAggressiveRegressionParams, variant="PA-II"),
+    "arow": AROWParams,
+    "kernel": KernelPerceptronParams,
 }
 
 
-def make_recipe(name: str, **parameters: Any) -> Recipe:
-    """The recipe of a learner by the command's name, with these parameters.
+def make_params(name: str, **parameters: Any) -> Params:
+    """The params of a learner by the command's name, with these parameters.
 
-    >>> make_recipe("pa2", C=0.5).used_rule
+    >>> make_params("pa2", C=0.5).update_rule
     Rule(name='PA-II', eta0=1.0, beta=0.0, C=0.5, r=1.0, penalty=Penalty(shrink=1.0, cut=0.0))
     """
     if name not in FAMILY:
@@ -241,9 +217,9 @@ def make_recipe(name: str, **parameters: Any) -> Recipe:
     for parameter in parameters:
         if parameter not in known:
             raise ParameterError(f"{parameter} is not a parameter of {name}: it has {', '.join(known)}")
-    recipe = FAMILY[name](**parameters)
-    recipe.check()
-    return recipe
+    params = FAMILY[name](**parameters)
+    params.check()
+    return params
 
 
 def parameters_of(name: str) -> dict[str, About]:
@@ -251,11 +227,11 @@ def parameters_of(name: str) -> dict[str, About]:
     return {each.name: about(each) for each in fields(FAMILY[name]()) if each.name != "variant"}
 
 
-def name_of(recipe: Recipe) -> str:
-    """The command's name of a recipe's learner."""
+def name_of(params: Params) -> str:
+    """The command's name of the params' learner."""
     variants = {"PA": "pa", "PA-I": "pa1", "PA-II": "pa2"}
-    if isinstance(recipe, PassiveAggressiveRecipe):
-        return variants[recipe.variant]
-    if isinstance(recipe, PassiveAggressiveRegressionRecipe):
-        return f"{variants[recipe.variant]}-regression"
-    return next(name for name in FAMILY if FAMILY[name]().learner == recipe.learner)
+    if isinstance(params, PassiveAggressiveParams):
+        return variants[params.variant]
+    if isinstance(params, PassiveAggressiveRegressionParams):
+        return f"{variants[params.variant]}-regression"
+    return next(name for name in FAMILY if FAMILY[name]().learner == params.learner)

@@ -1,4 +1,4 @@
-"""The judge of epochs: told of each one, it says whether to stop, and why.
+"""Stopping criterion, updated after each epoch.
 
 Invariant: stopping is decided here and nowhere else, for arrays, files, products, sweeps and replays. Nothing is
 compared with an absolute loss, only shares of the rows, so the answer never depends on the scale of the data.
@@ -13,8 +13,8 @@ from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.recipe.parameters import check_count
-from rosenblatt.recipe.recipe import Recipe
+from rosenblatt.params.base import Params
+from rosenblatt.params.parameters import check_count
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Epoch(NamedTuple):
 
 
 @dataclass
-class Judge:
+class StoppingCriterion:
     """Stops when the rule has nothing left to do, when epochs get no better, or when there are no more epochs.
 
     Nothing left to do: an epoch without a mistake and without an update. Better: a lower mistake rate, a share of the
@@ -104,13 +104,13 @@ class Judge:
     stop_reason: StopReason | None = None
 
     @classmethod
-    def of(cls, recipe: Recipe) -> Judge:
-        """The judge that a recipe asks for."""
-        tol = None if recipe.tol is None else float(recipe.tol)
-        rule = recipe.used_rule
-        return cls(int(recipe.max_iter), tol, int(recipe.n_iter_no_change), rule.moves_without_mistake, rule.shrinks)
+    def of(cls, params: Params) -> StoppingCriterion:
+        """The stopping criterion of these params."""
+        tol = None if params.tol is None else float(params.tol)
+        rule = params.update_rule
+        return cls(int(params.max_iter), tol, int(params.n_iter_no_change), rule.moves_without_mistake, rule.shrinks)
 
-    def hear(self, epoch: Epoch, separates: Callable[[], bool]) -> StopReason | None:
+    def update(self, epoch: Epoch, separates: Callable[[], bool]) -> StopReason | None:
         """Why to stop after this epoch, or None.
 
         `separates` says whether the weights at the end of the epoch get every row right, by one more pass; it is asked

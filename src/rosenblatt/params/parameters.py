@@ -74,16 +74,16 @@ def about(parameter: Field[Any]) -> About:
     return known
 
 
-def check_parameters(recipe: Any) -> None:
+def check_parameters(params: Any) -> None:
     """Raise for the first parameter with a value that means nothing; a default always means something."""
-    for name, default, known in _parameters(type(recipe)):  # type: ignore[arg-type]
-        if (value := getattr(recipe, name)) is not default:
+    for name, default, known in _parameters(type(params)):  # type: ignore[arg-type]
+        if (value := getattr(params, name)) is not default:
             known.check(name, value)
 
 
 @cache
-def _parameters(recipe: Any) -> tuple[tuple[str, Any, About], ...]:
-    return tuple((each.name, each.default, about(each)) for each in fields(recipe))
+def _parameters(params: Any) -> tuple[tuple[str, Any, About], ...]:
+    return tuple((each.name, each.default, about(each)) for each in fields(params))
 
 
 def check_number(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.recipe.parameters import check_number
+from rosenblatt.params.parameters import check_number
 
 PenaltyName = Literal["l2", "l1", "elasticnet"]
 
@@ -48,7 +48,7 @@ def penalty_of(name: Any, alpha: Any, l1_ratio: Any, eta0: float = 1.0) -> Penal
     return Penalty(max(0.0, 1.0 - (1.0 - share) * rate), share * rate)
 
 
-RuleName = Literal["perceptron", "normalised", "PA", "PA-I", "PA-II", "AROW"]
+RuleName = Literal["perceptron", "normalized", "PA", "PA-I", "PA-II", "AROW"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class RuleTraits:
 
 RULES: dict[str, RuleTraits] = {
     "perceptron": RuleTraits(moves_without_mistake=False, joint_share=1.0),
-    "normalised": RuleTraits(moves_without_mistake=False),
+    "normalized": RuleTraits(moves_without_mistake=False),
     "PA": RuleTraits(),
     "PA-I": RuleTraits(),
     "PA-II": RuleTraits(),
@@ -78,7 +78,7 @@ class Rule:
     """The step ``tau(margin, q)`` of an update ``w += tau y x``.
 
     ``perceptron``: ``eta0`` where the margin is ``<= 0`` (``<= beta`` for the margin perceptron).
-    ``normalised``: ``eta0/q`` where the margin is ``<= 0``.
+    ``normalized``: ``eta0/q`` where the margin is ``<= 0``.
     ``PA``, ``PA-I``, ``PA-II``, with ``l = max(0, 1 - margin)``: ``l/q``, ``min(C, l/q)``, ``l/(q + 1/(2C))``.
     ``AROW`` steps by the variance of each feature, ``r`` against noise.
     A `penalty` shrinks all weights after every row.

@@ -1,7 +1,7 @@
-"""A recipe: everything that a learner is told, as plain values.
+"""Params: everything that a learner is told, as plain values.
 
-Invariant: nothing here needs NumPy or scikit-learn. Estimators are recipes that learn; the command, the model file, a
-checkpoint and a worker on another machine speak recipes.
+Invariant: nothing here needs NumPy or scikit-learn. Estimators are params that learn; the command, the model file, a
+checkpoint and a worker on another machine speak params.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Literal, Self
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.recipe.parameters import about, check_parameters, choice, count, number, switch, value
-from rosenblatt.recipe.rules import KEEPS, Rule, check_keep
+from rosenblatt.params.parameters import about, check_parameters, choice, count, number, switch, value
+from rosenblatt.params.rules import KEEPS, Rule, check_keep
 
 MOST_HASH_BITS = 30
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Recipe:
+class Params:
     """What every learner is told."""
 
-    learner: ClassVar[str] = ""  # the class in Python that it is the recipe of
-    measures: ClassVar[bool] = False  # is a label a number to come close to, not a class?
+    learner: ClassVar[str] = ""  # the class in Python of these params
+    is_regression: ClassVar[bool] = False  # is a label a number to come close to, not a class?
 
     fit_intercept: bool = switch(True, "learn an intercept")
     max_iter: int = count(1000, "the most epochs")
@@ -44,21 +44,18 @@ class Recipe:
     verbose: int = value(0, "1 shows a progress bar", needs_all_rows=True)
 
     @property
-    def used_rule(self) -> Rule:
+    def update_rule(self) -> Rule:
         """How far to step, checked."""
         raise NotImplementedError
 
-    @property
-    def used_keep(self) -> str:
-        """Which weights are the answer."""
-        raise NotImplementedError
+    keep: ClassVar[Any]  # which weights are the answer: of the class, or a field
 
     @property
     def restarts(self) -> int:
         """How many runs there are, of which the best is taken."""
         return 1
 
-    def recipe(self) -> Self:
+    def params(self) -> Self:
         """Everything that a learner is told; an estimator by other names makes one of them."""
         return self
 
@@ -76,9 +73,9 @@ class Recipe:
         check_parameters(self)
         if self.validation_fraction >= 1:
             raise ParameterError(f"validation_fraction={self.validation_fraction!r}: must be below 1")
-        if self.used_keep not in KEEPS:
-            raise ParameterError(f"keep={self.used_keep!r}: must be one of {', '.join(map(repr, KEEPS))}")
-        check_keep(self.used_keep, self.used_rule)
+        if self.keep not in KEEPS:
+            raise ParameterError(f"keep={self.keep!r}: must be one of {', '.join(map(repr, KEEPS))}")
+        check_keep(self.keep, self.update_rule)
 
     def check_classes(self, classes: int) -> None:
         """Raise if so many classes cannot be learned in this way."""
@@ -95,7 +92,7 @@ class Recipe:
     def shape(self) -> dict[str, Any]:
         """What a state is made by, and what cannot change while it learns on."""
         return {
-            "keep": self.used_keep,
+            "keep": self.keep,
             "fit_intercept": bool(self.fit_intercept),
             "multiclass": self.multiclass,
         }
@@ -113,11 +110,11 @@ class Recipe:
     def of_files(self) -> dict[str, Any]:
         """The parameters that have a meaning where rows are learned as they are read, and what is kept."""
         told = {each.name: getattr(self, each.name) for each in fields(self) if not about(each).needs_all_rows}
-        return told | {"keep": self.used_keep}
+        return told | {"keep": self.keep}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearRecipe(Recipe):
+class LinearParams(Params):
     """What every learner with a weight per feature is told."""
 
     init: Any = value("zeros", "the weights at the start", options=("zeros", "random"), needs_all_rows=True)
@@ -144,8 +141,8 @@ class LinearRecipe(Recipe):
             )
 
 
-def _differs(recipe: Recipe, each: Field[Any]) -> bool:
-    found = getattr(recipe, each.name)
+def _differs(params: Params, each: Field[Any]) -> bool:
+    found = getattr(params, each.name)
     return found is not each.default and not (_is_plain(found) and found == each.default)
 
 
