@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,10 +16,7 @@ from scipy import sparse
 
 from length import examples
 from rosenblatt.errors import DataError
-from rosenblatt.theory import NotSeparable, Separable, Unknown, certify, from_dict
-from rosenblatt.theory.certificate import seal, sealed
-from rosenblatt.theory.rows import signed_rows
-from rosenblatt.theory.written import Interval
+from rosenblatt.theory import Interval, NotSeparable, Separable, Unknown, certify, from_dict
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 AND, OR, XOR = [0, 0, 0, 1], [0, 1, 1, 1], [0, 1, 1, 0]
@@ -154,35 +150,20 @@ def test_three_classes_agree_with_brute_force_on_kesler_s_vectors(data, fit_inte
 
 
 @examples(100)
-@given(small_data(), st.booleans(), st.data())
-def test_flipping_any_label_or_weight_makes_the_check_fail(data, fit_intercept, draw):
+@given(small_data(), st.booleans())
+def test_a_certificate_that_was_tampered_with_is_rejected(data, fit_intercept):
     X, y = data
     certificate = certify(X, y, fit_intercept=fit_intercept)
-    for i in range(len(y)):
-        assert not certificate.check(X, [*y[:i], 1 - y[i], *y[i + 1 :]])
     for i, weight in enumerate(certificate.weights):
-        for forged in (-weight, weight + 1, 2 * weight):
+        # Of a separable one, any other positive weights that have the same length prove the same.
+        for forged in (-weight, 0) if certificate else (-weight, 0, weight + 1, 2 * weight):
             weights = (*certificate.weights[:i], forged, *certificate.weights[i + 1 :])
             assert not replace(certificate, weights=weights).check(X, y)
-    moved = [list(x) for x in X]
-    row, column = draw.draw(st.integers(0, len(X) - 1)), draw.draw(st.integers(0, len(X[0]) - 1))
-    moved[row][column] += 1
-    assert not certificate.check(moved, y)
-
-
-@examples(100)
-@given(small_data(), st.booleans())
-def test_a_forger_who_seals_again_is_refused_by_the_proof(data, fit_intercept):
-    X, y = data
-    rows = signed_rows(X, y, fit_intercept)
-    certificate = certify(X, y, fit_intercept=fit_intercept)
     if isinstance(certificate, NotSeparable):
-        for i, weight in enumerate(certificate.weights):
-            weights = (*certificate.weights[:i], weight + 1, *certificate.weights[i + 1 :])
-            # Even of a row of zeros without an offset: it stands alone, and its weight is 1.
-            assert not sealed(replace(certificate, weights=weights), rows).check(X, y)
         return
-    flipped = sealed(replace(certificate, w=-certificate.w, b=-certificate.b), rows)
+    for i in range(len(y)):
+        assert not certificate.check(X, [*y[:i], 1 - y[i], *y[i + 1 :]])
+    flipped = replace(certificate, w=-certificate.w, b=-certificate.b)
     assert "margin of 0 or less" in flipped.fault(X, y)
     lower, upper = certificate.gamma
     for forged in (
@@ -194,23 +175,18 @@ def test_a_forger_who_seals_again_is_refused_by_the_proof(data, fit_intercept):
         {"mistake_bound": certificate.mistake_bound - 1},
         {"mistake_bound": certificate.mistake_bound + 1},
         {"rows": (*certificate.rows[:-1], len(X))},
-        {"weights": (*certificate.weights[:-1], -certificate.weights[-1])},
+        {"rows": (*certificate.rows[:-1], -1)},
         {"w": certificate.w[:-1]},
+        {"fit_intercept": not fit_intercept},
     ):
-        assert not sealed(replace(certificate, **forged), rows).check(X, y)
-    for i in range(len(y)):
-        others = [*y[:i], 1 - y[i], *y[i + 1 :]]
-        if len(set(others)) == 2:
-            other = signed_rows(X, others, fit_intercept)
-            assert not replace(certificate, seal=seal(certificate, other)).check(X, others)
+        assert not replace(certificate, **forged).check(X, y)
 
 
-def test_a_resealed_not_separable_certificate_is_refused_on_data_it_does_not_prove():
+def test_a_not_separable_certificate_is_rejected_on_data_it_does_not_prove():
     certificate = certify(SQUARE, XOR)
-    other = replace(certificate, seal=seal(certificate, signed_rows(SQUARE, AND, True)))
-    assert other.fault(SQUARE, AND) == "the combination is not 0"
-    doubled = sealed(replace(certificate, weights=(2, 2, 2, 2)), signed_rows(SQUARE, XOR, True))
-    assert doubled.fault(SQUARE, XOR) == "the weights have a common divisor"
+    assert certificate.fault(SQUARE, AND) == "the combination is not 0"
+    assert not replace(certificate, weights=(2, 2, 2, 2)).check(SQUARE, XOR)
+    assert not replace(certificate, rows=(0, 1, 2, 2)).check(SQUARE, XOR)
 
 
 @examples(60)
@@ -262,13 +238,6 @@ def test_rows_with_far_more_columns_than_needed_are_decided_through_their_gram_m
     assert certificate.gamma.width < 1e-3
 
 
-@pytest.mark.parametrize("y", [AND, XOR])
-def test_a_certificate_is_the_same_without_python_flint(monkeypatch, y):
-    usual = certify(SQUARE, y).as_dict()
-    monkeypatch.setitem(sys.modules, "flint", None)
-    assert certify(SQUARE, y).as_dict() == usual
-
-
 def test_a_check_never_raises_on_other_data():
     certificate = certify([[1.0], [2.0]], [0, 1])
     for X, y in (
@@ -282,9 +251,8 @@ def test_a_check_never_raises_on_other_data():
 
 def test_weights_that_are_no_numbers_are_refused():
     certificate = certify(SQUARE, AND)
-    rows = signed_rows(SQUARE, AND, True)
     for forged in ({"w": np.array([math.nan, 1.0])}, {"b": math.inf}, {"weights": ("a", "b", "c")}):
-        assert not sealed(replace(certificate, **forged), rows).check(SQUARE, AND)
+        assert not replace(certificate, **forged).check(SQUARE, AND)
 
 
 def test_when_the_budget_is_gone_a_plane_may_still_prove_separability():
@@ -322,15 +290,14 @@ def test_bad_input_is_named(X, y, sentence):
 
 
 @pytest.mark.parametrize("labels", [AND, XOR, [0, 1, 2, 2]])
-def test_junk_in_any_field_is_refused_even_if_sealed_again(labels):
+def test_junk_in_any_field_is_rejected(labels):
     values = certify(SQUARE, labels).as_dict()
-    rows = signed_rows(SQUARE, labels, True)
-    for name in values.keys() - {"kind", "seal"}:
+    for name in values.keys() - {"kind"}:
         for junk in (None, "x", "0x1/0x0", [], {}, -1, 1.5, True, [1, 2, 3], ["x"], [None], [[1.0]], [0.1, 0.2]):
             if junk == values[name]:
                 continue
             try:
-                forged = sealed(from_dict({**values, name: junk}), rows)
+                forged = from_dict({**values, name: junk})
             except DataError:
                 continue
             assert not forged.check(SQUARE, labels), (name, junk)

@@ -91,7 +91,7 @@ def test_repeat_bound_is_what_happens(w, draw, label, b):
     ("call", "sentence"),
     [
         (lambda: repeat_bound([1.0], [1.0], 2), "y must be"),
-        (lambda: repeat_bound([1.0], [1.0, 2.0], 1), "one weight a feature"),
+        (lambda: repeat_bound([1.0], [1.0, 2.0], 1), "one weight per feature"),
         (lambda: training_error(X, y, [1.0]), "row\\(s\\) of 2 weights"),
         (lambda: training_error(X, y, [1.0, 1.0], b=[1.0, 2.0]), "1 offset"),
         (lambda: deviation_bound(X, y, [1.0, 0.0], gamma=0.0), "gamma must be above 0"),

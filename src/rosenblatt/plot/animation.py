@@ -100,8 +100,8 @@ def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
         ],
     }
     page = resources.files(__package__).joinpath("animation.html").read_text(encoding="utf-8")
-    # "</" would end the script early if a label held it.
-    return page.replace("{{DATA}}", json.dumps(data).replace("</", "<\\/"))
+    # A label with "</script" or "<!--<script" must not change where the page's script ends.
+    return page.replace("{{DATA}}", json.dumps(data).replace("<", "\\u003c"))
 
 
 def _still(trace: Trace, step: Step) -> Figure:

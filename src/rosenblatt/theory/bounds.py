@@ -1,8 +1,8 @@
 """How many mistakes a learner can make: the theorems as functions, each with its assumption.
 
-Invariant: a bound is a number that no run can exceed where the assumption holds, and ``inf`` where it does not.
-All bounds hold for any order of the rows and count mistakes from zero weights; `epochs` says how often each row is met
-where that matters. With an offset, rows and weights are extended by it.
+Invariant: no run exceeds a bound if the bound's assumption holds; if it does not hold, the bound is ``inf``. All bounds
+hold for any order of the rows and count mistakes from zero weights; `epochs` is the number of passes, for the bounds
+that depend on it. With an offset, rows and weights are extended by it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.errors import LabelError, ParameterError
 from rosenblatt.theory import exact
-from rosenblatt.theory.certificate import Separable
+from rosenblatt.theory.certificate import Separable, measure
 from rosenblatt.theory.certify import certify
-from rosenblatt.theory.margin import radius, vector_of
-from rosenblatt.theory.proof import Facts
-from rosenblatt.theory.rows import Floats, SignedRows, signed_rows
+from rosenblatt.theory.exact import Floats
+from rosenblatt.theory.margin import Constraints, as_vector, make_constraints, radius
 
 _ROUNDING = 1 + 1e-12  # bounds made of square roots are rounded up by this much
 
@@ -28,8 +27,8 @@ _ROUNDING = 1 + 1e-12  # bounds made of square roots are rounded up by this much
 def mistake_bound(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float = 60.0) -> float:
     """The perceptron's bound with the best margin there is: ``floor(R²/gamma²)``.
 
-    With more than two classes ``floor(2R²/gamma²)``. Assumption: the data are separable. It is ``inf`` where they
-    are not, or where :func:`certify` cannot tell.
+    With more than two classes ``floor(2R²/gamma²)``. Assumption: the data are separable. It is ``inf`` if they
+    are not, or if :func:`certify` cannot tell.
 
     >>> mistake_bound([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     51
@@ -42,7 +41,7 @@ def perceptron_bound(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None = N
     """The perceptron's bound from given weights: ``floor((R² + 2 beta)/gamma²)``, gamma their margin.
 
     Assumption: the weights separate the data. With ``beta > 0`` it bounds the updates, and so the mistakes, of the
-    margin perceptron, which updates where ``m <= beta`` with steps of 1 (``‖w‖²`` grows by at most ``R² + 2 beta``).
+    margin perceptron, which updates if ``m <= beta``, with steps of 1 (``‖w‖²`` grows by at most ``R² + 2 beta``).
 
     References
     ----------
@@ -53,10 +52,8 @@ def perceptron_bound(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None = N
     >>> perceptron_bound([[2.0, 1.0], [-1.0, -1.0]], [+1, -1], w=[1.0, 1.0])
     2
     """
-    rows = signed_rows(X, y, fit_intercept=b is not None)
-    if not rows.two:
-        raise LabelError("y has more than two classes; joint_bound speaks of those")
-    return _separated(rows, vector_of(rows, w, b), beta)
+    constraints, vector = _binary(X, y, w, b)
+    return _of_separating(constraints, vector, beta)
 
 
 def joint_bound(X: Any, y: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) -> float:
@@ -68,10 +65,10 @@ def joint_bound(X: Any, y: ArrayLike, W: ArrayLike, b: ArrayLike | None = None) 
     >>> joint_bound([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], ["a", "b", "c"], [[1, 0], [0, 1], [-1, -1]])
     16
     """
-    rows = signed_rows(X, y, fit_intercept=b is not None)
-    if rows.two:
-        raise LabelError("y has two classes; perceptron_bound speaks of those")
-    return _separated(rows, vector_of(rows, W, b), 0.0)
+    constraints = make_constraints(X, y, fit_intercept=b is not None)
+    if constraints.is_binary:
+        raise LabelError("y has two classes; call perceptron_bound")
+    return _of_separating(constraints, as_vector(constraints, W, b), 0.0)
 
 
 def deviation_bound(
@@ -93,11 +90,11 @@ def deviation_bound(
     """
     if gamma <= 0:
         raise ParameterError(f"gamma must be above 0, not {gamma!r}")
-    margins, vector = _two(X, y, w, b)
+    constraints, vector = _binary(X, y, w, b)
     length = float(np.linalg.norm(vector))
     if length == 0:
         raise ParameterError("w must not be 0")
-    short = np.maximum(0.0, gamma - margins / length)
+    short = np.maximum(0.0, gamma - constraints.margins(vector) / length)
     deviation = math.sqrt(epochs * float(short @ short))
     return ((radius(X, fit_intercept=b is not None) + deviation) / gamma) ** 2 * _ROUNDING
 
@@ -134,9 +131,9 @@ def passive_aggressive_bound(
     """
     if C <= 0:
         raise ParameterError(f"C must be above 0, not {C!r}")
-    margins, vector = _two(X, y, w, b)
+    constraints, vector = _binary(X, y, w, b)
     # A margin of 1 less a rounding error is a margin of 1.
-    loss = np.maximum(0.0, 1.0 - margins * (1 + 4 * np.finfo(float).eps))
+    loss = np.maximum(0.0, 1.0 - constraints.margins(vector) * (1 + 4 * np.finfo(float).eps))
     size, R2 = float(vector @ vector), radius(X, fit_intercept=b is not None) ** 2
     if variant == "PA":
         bound = R2 * size if not loss.any() else math.inf
@@ -149,17 +146,15 @@ def passive_aggressive_bound(
     return bound * _ROUNDING
 
 
-def _two(X: Any, y: ArrayLike, w: ArrayLike, b: float | None) -> tuple[Floats, Floats]:
-    rows = signed_rows(X, y, fit_intercept=b is not None)
-    if not rows.two:
-        raise LabelError("y has more than two classes; joint_bound speaks of those")
-    vector = vector_of(rows, w, b)
-    return rows.margins(vector), vector
+def _binary(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None) -> tuple[Constraints, Floats]:
+    constraints = make_constraints(X, y, fit_intercept=b is not None)
+    if not constraints.is_binary:
+        raise LabelError("y has more than two classes; call joint_bound")
+    return constraints, as_vector(constraints, w, b)
 
 
-def _separated(rows: SignedRows, vector: Floats, beta: float) -> float:
-    facts = Facts.of(rows, exact.whole(exact.fractions(vector)))
-    if facts.lowest <= 0:
+def _of_separating(constraints: Constraints, vector: Floats, beta: float) -> float:
+    lowest, _, squared_margin, squared_radius, _ = measure(constraints, exact.fractions(vector))
+    if lowest <= 0:
         return math.inf
-    reach = facts.squared_radius * (1 if rows.two else 2) + 2 * Fraction(beta)
-    return math.floor(reach / facts.squared_margin)
+    return math.floor((squared_radius * (1 if constraints.is_binary else 2) + 2 * Fraction(beta)) / squared_margin)

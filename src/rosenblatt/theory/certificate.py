@@ -1,35 +1,53 @@
 """Certificates of separability: claims about data that anyone can check again, exactly.
 
-Invariant: ``check`` proves a claim from the data alone, in integer arithmetic on the rationals that the floats are.
-It uses nothing of the search that found the certificate, and no library for exact arithmetic but Python's integers.
-
-A certificate is also sealed: a SHA-256 of the data and of everything that it claims. The seal is no proof of
-anything; it makes a claim about *these* rows and labels and no others, and shows a changed digit at once.
+Invariant: ``check`` proves a claim from the data alone, in integer arithmetic on the rationals that the floats are. It
+uses nothing of the search that found the certificate. :func:`certify` makes its certificates by the same proofs.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.errors import DataError
 from rosenblatt.theory import exact
-from rosenblatt.theory.proof import Facts, describe, joined, numbered, rational, shortened, squared_length
-from rosenblatt.theory.rows import SignedRows, signed_rows
-from rosenblatt.theory.written import READ, Interval, as_dict
+from rosenblatt.theory.margin import Constraints, make_constraints
 
 
-class Claim:
-    """A verdict that can be proved from the data again."""
+class Interval(NamedTuple):
+    """Two floats that enclose a real number.
 
+    >>> found = Interval(0.5, 1.0)
+    >>> found.lower, found.width
+    (0.5, 0.5)
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def width(self) -> float:
+        """The width relative to the upper end."""
+        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+
+
+class _Verdict:
+    kind: ClassVar[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, in values that JSON can hold exactly."""
+        return {"kind": self.kind} | {f.name: _to_json(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+
+
+class _Claim(_Verdict):
     fit_intercept: bool
-    seal: str
 
     def check(self, X: Any, y: ArrayLike) -> bool:
         """Prove every claim for these data in exact arithmetic; False if one is not proved."""
@@ -38,37 +56,33 @@ class Claim:
     def fault(self, X: Any, y: ArrayLike) -> str | None:
         """The first claim that is not proved for these data, as a sentence; None if all are."""
         try:
-            rows = signed_rows(X, y, self.fit_intercept)
-        except DataError as error:
+            if not isinstance(self.fit_intercept, bool):
+                raise DataError("fit_intercept must be True or False")
+            self._prove_again(make_constraints(X, y, self.fit_intercept))
+        except (TypeError, ValueError, ArithmeticError, IndexError) as error:
             return str(error)
-        if self.seal != seal(self, rows):
-            return "the certificate or the data were changed since it was sealed"
-        return self._fault(rows)
+        return None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in values that JSON can hold exactly."""
-        return as_dict(self)
-
-    def _fault(self, rows: SignedRows) -> str | None:
+    def _prove_again(self, constraints: Constraints) -> None:
+        """Raise DataError if a claim is not proved."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class Separable(Claim):
+class Separable(_Claim):
     """The data are separable, and here is why.
 
-    ``(w, b)`` gives every row a margin above 0. The best margin any weights can have is ``gamma``: the margin of
-    ``(w, b)`` is its lower end, and the length of the convex combination of the signed rows `rows` with `weights` is
-    its upper end. With an offset all of this is measured in the space of the rows extended by 1, as the theorem is.
+    ``(w, b)`` gives every row a margin above 0. ``gamma`` encloses the best margin that any weights can have: its lower
+    end is the margin of ``(w, b)``, its upper end the length of the convex combination of the signed rows `rows` with
+    `weights`. With an offset, margins and lengths are those of the rows extended by 1, as in the theorem.
 
     Attributes
     ----------
-    w, b : the separating weights and offset: with K > 2 classes a weight row and an offset a class.
+    w, b : the separating weights and offset; with K > 2 classes, one weight row and one offset per class.
         Floats; fractions in the rare case that no floats of their size separate the rows.
     gamma : an enclosure of the best margin.
     radius : ``R``, the length of the longest (extended) row, rounded up.
-    mistake_bound : the largest whole number of mistakes that ``R²/gamma²`` allows with the lower end of gamma;
-        ``2R²/gamma²`` with more than two classes.
+    mistake_bound : ``floor(R²/gamma²)`` with the lower end of gamma; ``floor(2R²/gamma²)`` with more than two classes.
     rows, wrong, weights : the combination behind the upper end: rows, their wrong classes (with K > 2), weights.
 
     Examples
@@ -89,33 +103,51 @@ class Separable(Claim):
     wrong: tuple[int, ...] | None
     weights: tuple[exact.Number, ...]
     fit_intercept: bool
-    seal: str = field(default="", repr=False)
+
+    @classmethod
+    def prove(
+        cls, constraints: Constraints, vector: Sequence[exact.Number], combination: list[int], weights: Sequence[Any]
+    ) -> Separable:
+        """The certificate of a vector that separates the rows; raises DataError if it does not.
+
+        `combination` and `weights` are constraints and their weights, for the upper end of gamma.
+        """
+        V = np.array(vector, dtype=object).reshape(constraints.shape)
+        lowest, at, squared_margin, squared_radius, bound = measure(constraints, exact.fractions(vector))
+        if lowest <= 0:
+            raise DataError(f"{_describe(constraints, at)} has a margin of 0 or less")
+        if all(isinstance(v, float) for v in vector):
+            V = V.astype(np.float64)
+        w, b = (V[:, :-1], V[:, -1]) if constraints.fit_intercept else (V, np.zeros(len(V)))
+        rows, wrong = _named(constraints, combination)
+        return cls(
+            w=w[0] if constraints.is_binary else w,
+            b=b[0] if constraints.is_binary else b,
+            gamma=Interval(
+                exact.sqrt_down(squared_margin), exact.sqrt_up(squared_length(constraints, combination, weights))
+            ),
+            radius=exact.sqrt_up(squared_radius),
+            mistake_bound=bound,
+            rows=rows,
+            wrong=wrong,
+            weights=tuple(weights),
+            fit_intercept=constraints.fit_intercept,
+        )
 
     def __bool__(self) -> bool:
         return True
 
-    def _fault(self, rows: SignedRows) -> str | None:
-        vector = joined(self.w, self.b, rows)
-        if vector is None:
-            return "the weights are not numbers in the shape of the data"
-        facts = Facts.of(rows, vector)
-        if facts.lowest <= 0:
-            return f"{describe(rows, facts.at)} has a margin of 0 or less"
-        if self.gamma.lower != exact.sqrt_down(facts.squared_margin):
-            return "the lower end of gamma is not the margin of the weights"
-        demands = numbered(rows, self.rows, self.wrong)
-        if demands is None:
-            return "the combination names a row or a class that is not there"
-        weights = rational(self.weights)
-        if weights is None or len(weights) != len(demands) or not weights or min(weights) <= 0:
-            return "the combination has a weight that is not positive"
-        if self.gamma.upper != exact.sqrt_up(squared_length(rows, demands, weights)):
-            return "the upper end of gamma is not the length of the combination"
-        if self.radius != exact.sqrt_up(facts.squared_radius):
-            return "R is not the length of the longest row"
-        if self.mistake_bound != facts.mistake_bound:
-            return "the mistake bound is not R²/gamma²"
-        return None
+    def _prove_again(self, constraints: Constraints) -> None:
+        W, b = np.array(self.w, dtype=object, ndmin=2), np.array(self.b, dtype=object, ndmin=1)
+        W = np.hstack([W, b[:, None]]) if constraints.fit_intercept else W
+        if W.shape != constraints.shape or b.shape != W.shape[:1] or not (constraints.fit_intercept or not any(b)):
+            raise DataError("the weights do not have the shape of the data")
+        combination = _numbered(constraints, self.rows, self.wrong)
+        proved = Separable.prove(constraints, W.ravel().tolist(), combination, self.weights)
+        for name in ("gamma", "radius", "mistake_bound"):
+            found, claimed = getattr(proved, name), getattr(self, name)
+            if found != claimed or type(found) is not type(claimed):
+                raise DataError(f"{name} is {found}, not {claimed}")
 
     def __str__(self) -> str:
         return (
@@ -127,7 +159,7 @@ class Separable(Claim):
 
 
 @dataclass(frozen=True, eq=False)
-class NotSeparable(Claim):
+class NotSeparable(_Claim):
     """The data are not separable: a convex combination of the signed rows is exactly 0 (Gordan's theorem).
 
     If some weights gave every signed row a positive margin, the combination would have one too; but it is 0.
@@ -135,7 +167,7 @@ class NotSeparable(Claim):
     Attributes
     ----------
     rows, wrong : the rows of the combination and, with more than two classes, the wrong class of each.
-    weights : positive whole numbers without a common divisor; divided by their sum they are the convex weights. At most
+    weights : positive integers without a common divisor; divided by their sum they are the convex weights. At most
         d + 2 of them with an offset.
 
     Examples
@@ -151,24 +183,24 @@ class NotSeparable(Claim):
     wrong: tuple[int, ...] | None
     weights: tuple[int, ...]
     fit_intercept: bool
-    seal: str = field(default="", repr=False)
+
+    @classmethod
+    def prove(cls, constraints: Constraints, combination: list[int], weights: Sequence[Fraction]) -> NotSeparable:
+        """The certificate of a combination; raises DataError if it is not exactly 0."""
+        if squared_length(constraints, combination, weights) != 0:
+            raise DataError("the combination is not 0")
+        pairs = sorted(zip(combination, exact.whole(weights), strict=True))
+        rows, wrong = _named(constraints, [i for i, _ in pairs])
+        return cls(rows, wrong, tuple(n for _, n in pairs), constraints.fit_intercept)
 
     def __bool__(self) -> bool:
         return False
 
-    def _fault(self, rows: SignedRows) -> str | None:
-        demands = numbered(rows, self.rows, self.wrong)
-        if demands is None:
-            return "the combination names a row or a class that is not there"
-        if len(self.weights) != len(demands) or not all(isinstance(n, int) and n > 0 for n in self.weights):
-            return "the weights are not positive whole numbers, one a row"
-        if math.gcd(*self.weights) != 1:
-            return "the weights have a common divisor"
-        if len(demands) > rows.dimension + 1:
-            return f"the combination has more than {rows.dimension + 1} rows"
-        if squared_length(rows, demands, exact.fractions(np.array(self.weights, dtype=object))) != 0:
-            return "the combination is not 0"
-        return None
+    def _prove_again(self, constraints: Constraints) -> None:
+        combination = _numbered(constraints, self.rows, self.wrong)
+        proved = NotSeparable.prove(constraints, combination, exact.fractions(list(self.weights)))
+        if proved.as_dict() != self.as_dict() or any(type(n) is not int for n in self.weights):
+            raise DataError("the weights must be integers without a common divisor, in the order of the rows")
 
     @property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -177,14 +209,15 @@ class NotSeparable(Claim):
 
     def __str__(self) -> str:
         lines = [f"not separable: these {len(self.rows)} signed rows, so weighted, sum to exactly 0"]
-        for place, (row, weight) in enumerate(zip(self.rows, self.weights, strict=True)):
+        for place, (row, n) in enumerate(zip(self.rows, self.weights, strict=True)):
             against = "" if self.wrong is None else f" against class number {self.wrong[place]}"
-            lines.append(f"  {shortened(weight)} x row {row + 1}{against}")
+            weight = str(n) if n < 10**24 else f"{Decimal(n):.5e} (exact in .weights)"
+            lines.append(f"  {weight} x row {row + 1}{against}")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
+class Unknown(_Verdict):
     """No verdict within the budget. `gamma` encloses the best margin (which is 0 if the data are not separable).
 
     >>> print(Unknown(Interval(-0.1, 0.2), "the budget was used up", fit_intercept=True))
@@ -200,10 +233,6 @@ class Unknown:
     def __bool__(self) -> bool:
         raise ValueError(f"whether the data are separable is unknown: {self.reason}")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, in values that JSON can hold exactly."""
-        return as_dict(self)
-
     def __str__(self) -> str:
         return f"unknown: {self.reason}\n  best margin gamma   {self.gamma.lower:.6g} to {self.gamma.upper:.6g}"
 
@@ -211,32 +240,102 @@ class Unknown:
 Certificate = Separable | NotSeparable | Unknown
 
 
-_Sealable = TypeVar("_Sealable", Separable, NotSeparable)
+def measure(constraints: Constraints, vector: Sequence[Fraction]) -> tuple[int, int, Fraction, Fraction, int]:
+    """Exact facts about a vector: lowest margin (up to a factor) and its constraint, gamma², R², the mistake bound."""
+    integers = exact.whole(vector)
+    margins = constraints.exact_margins(integers)
+    at = int(np.argmin(margins))
+    lowest, unit = int(margins[at]), 1 << 2 * constraints.shift
+    squared_radius = Fraction(constraints.exact_squared_radius(), unit)
+    if lowest <= 0:
+        return lowest, at, Fraction(0), squared_radius, 0
+    squared_margin = Fraction(lowest * lowest, sum(v * v for v in integers) * unit)
+    bound = math.floor(squared_radius * (1 if constraints.is_binary else 2) / squared_margin)
+    return lowest, at, squared_margin, squared_radius, bound
 
 
-def sealed(certificate: _Sealable, rows: SignedRows) -> _Sealable:
-    """The certificate with the seal that binds it to these rows."""
-    return replace(certificate, seal=seal(certificate, rows))
-
-
-def seal(certificate: Claim, rows: SignedRows) -> str:
-    claims = {name: value for name, value in as_dict(certificate).items() if name != "seal"}
-    return hashlib.sha256(f"{rows.digest()} {claims!r}".encode()).hexdigest()
+def squared_length(constraints: Constraints, combination: list[int], weights: Sequence[Any]) -> Fraction:
+    """``‖sum λ_i z_i‖² / (sum λ_i)²``, exact; raises DataError unless there is one positive weight per constraint."""
+    shares = exact.fractions(list(weights))
+    if len(shares) != len(combination) or not shares or min(shares) <= 0:
+        raise DataError("the combination needs one positive weight per row")
+    whole = np.array(exact.whole(shares), dtype=object)
+    _, values = constraints.exact_take(np.array(combination, dtype=np.int64))
+    combined = (whole @ values).tolist()
+    return Fraction(sum(c * c for c in combined), sum(whole.tolist()) ** 2 << 2 * constraints.shift)
 
 
 def from_dict(values: dict[str, Any]) -> Certificate:
     """The certificate that ``as_dict`` described; it is as good as its ``check``.
 
     >>> from rosenblatt.theory import certify
-    >>> told = certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).as_dict()
-    >>> from_dict(told).check([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> saved = certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).as_dict()
+    >>> from_dict(saved).check([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     True
     """
-    kinds: tuple[type[Separable], type[NotSeparable], type[Unknown]] = (Separable, NotSeparable, Unknown)
+    kinds: tuple[Any, ...] = (Separable, NotSeparable, Unknown)
     cls = next((c for c in kinds if c.kind == values.get("kind")), None)
     if cls is None or set(values) != {"kind", *(f.name for f in fields(cls))}:
         raise DataError("not a certificate: its fields are not those of one")
     try:
-        return cls(**{name: READ[name](value) for name, value in values.items() if name != "kind"})
-    except (TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        read: Any = {name: _from_json(value, name) for name, value in values.items() if name != "kind"}
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise DataError(f"not a certificate: {error}") from None
+    certificate: Certificate = cls(**read)
+    return certificate
+
+
+def _to_json(value: Any) -> Any:
+    """In JSON's types: fractions and integers that a double does not hold become hexadecimal strings."""
+    if isinstance(value, np.ndarray | np.generic):
+        return _to_json(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_to_json(v) for v in value]
+    if isinstance(value, Fraction):
+        return f"{value.numerator:#x}/{value.denominator:#x}"
+    return hex(value) if isinstance(value, int) and abs(value) > 2**53 else value
+
+
+def _from_json(value: Any, field: str) -> Any:
+    """The inverse of :func:`_to_json` for one field of a certificate."""
+    if field == "gamma":
+        return Interval(*map(float, value))
+    if field in ("rows", "wrong", "weights") and value is not None:
+        return tuple(_number(v) for v in value)
+    if field == "w" or (field == "b" and isinstance(value, list)):
+        return np.array(_number(value))
+    return value if field in ("reason", "fit_intercept") else _number(value)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_number(v) for v in value]
+    if isinstance(value, str):
+        numerator, slash, denominator = value.partition("/")
+        return Fraction(int(numerator, 16), int(denominator, 16)) if slash else int(numerator, 16)
+    return value
+
+
+def _named(constraints: Constraints, combination: list[int]) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Rows and wrong classes of constraints."""
+    row, terms = constraints.terms(np.array(combination, dtype=np.int64))
+    return tuple(row.tolist()), None if constraints.is_binary else tuple(terms[1][0].tolist())
+
+
+def _numbered(constraints: Constraints, rows: Sequence[int], wrong: Sequence[int] | None) -> list[int]:
+    """The inverse of :func:`_named`; raises DataError if a constraint does not exist or comes twice."""
+    classes = [0] * len(rows) if wrong is None else wrong
+    combination = [
+        constraints.constraint(i, k)
+        for i, k in zip(rows, classes, strict=True)
+        if type(i) is type(k) is int and 0 <= i < constraints.X.shape[0]
+        if wrong is None or (0 <= k < len(constraints.classes) and k != constraints.label[i])
+    ]
+    if (wrong is None) != constraints.is_binary or len(set(combination)) != len(rows):
+        raise DataError("the combination names a row or a class that does not exist, or one twice")
+    return combination
+
+
+def _describe(constraints: Constraints, constraint: int) -> str:
+    (row,), wrong = _named(constraints, [constraint])
+    return f"row {row + 1}" + ("" if wrong is None else f" against class {constraints.classes[wrong[0]]!r}")

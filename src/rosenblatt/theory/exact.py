@@ -1,12 +1,17 @@
-"""Floats as the rationals they are: integers over a common power of two, and square roots rounded on purpose.
+"""Exact arithmetic: floats as the rationals they are, and linear systems in integers.
 
 Invariant: nothing in this module rounds unless its name says in which direction.
+
+References
+----------
+E. H. Bareiss, Sylvester's identity and multistep integer-preserving Gaussian elimination, Math. Comp. 22 (1968).
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,36 +19,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 Number = int | float | Fraction
+Floats = NDArray[np.float64]
+Whole = NDArray[np.object_]  # of Python integers
 
 
-def shift_of(values: NDArray[np.float64]) -> int:
+def shift_of(values: Floats) -> int:
     """The smallest ``s >= 0`` for which every value times ``2**s`` is an integer.
 
     >>> shift_of(np.array([0.5, 3.0, -0.125]))
     3
     """
-    nonzero = values[values != 0]
-    if nonzero.size == 0:
-        return 0
-    mantissa, exponent = _parts(nonzero)
+    mantissa, exponent = _parts(values[values != 0])
     lowest = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
-    return max(0, int(-(exponent + lowest).min()))
+    return int(-(exponent + lowest).min(initial=0))
 
 
-def integers(values: NDArray[np.float64], shift: int) -> NDArray[np.object_]:
+def integers(values: Floats, shift: int) -> Whole:
     """Every value times ``2**shift``, as Python integers; `shift` is at least :func:`shift_of` the values.
 
     >>> integers(np.array([0.5, 3.0]), 1).tolist()
     [1, 6]
     """
-    if values.size == 0:
-        return np.empty(values.shape, dtype=object)
     with np.errstate(over="ignore"):
         scaled = np.ldexp(values, shift)
-    if np.abs(scaled).max() < 2.0**62:
+    if np.abs(scaled).max(initial=0) < 2.0**62:
         return scaled.astype(np.int64).astype(object)
     mantissa, exponent = _parts(values)
-    # A value of 0 has the exponent of 1 here, so that no shift is negative without need.
     up = np.where(values == 0, 0, exponent + shift)
     left, right = np.maximum(up, 0), np.maximum(-up, 0)
     return np.asarray((mantissa.astype(object) << left.astype(object)) >> right.astype(object))
@@ -51,10 +52,10 @@ def integers(values: NDArray[np.float64], shift: int) -> NDArray[np.object_]:
 
 def fractions(values: Any) -> list[Fraction]:
     """Floats, integers or fractions as fractions."""
-    return [v if isinstance(v, Fraction) else Fraction(v) for v in np.asarray(values, dtype=object).ravel().tolist()]
+    return [Fraction(value) for value in np.asarray(values, dtype=object).ravel().tolist()]
 
 
-def whole(values: list[Fraction]) -> list[int]:
+def whole(values: Sequence[Fraction]) -> list[int]:
     """The same direction in coprime integers (all zeros stay zeros).
 
     >>> whole([Fraction(1, 2), Fraction(-3, 4)])
@@ -72,7 +73,12 @@ def sqrt_down(square: Fraction) -> float:
     >>> sqrt_down(Fraction(2)) ** 2 < 2 < math.nextafter(sqrt_down(Fraction(2)), 2) ** 2
     True
     """
-    root = _near_root(square)
+    # Scaled by an even power of two so that neither huge nor tiny squares leave the range of floats.
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    try:
+        root = math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
+    except OverflowError:
+        root = sys.float_info.max
     while Fraction(root) ** 2 > square:
         root = math.nextafter(root, 0.0)
     while (above := math.nextafter(root, math.inf)) < math.inf and Fraction(above) ** 2 <= square:
@@ -90,17 +96,81 @@ def sqrt_up(square: Fraction) -> float:
     return root if Fraction(root) ** 2 == square else math.nextafter(root, math.inf)
 
 
-def _near_root(square: Fraction) -> float:
-    # Scaled by an even power of two so that neither huge nor tiny squares leave the range of floats.
-    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    scaled = square / (1 << 2 * half) if half >= 0 else square * (1 << -2 * half)
+def gram(Z: Whole) -> Whole:
+    """The products of all rows of Z with one another."""
+    flint = load_flint()
+    if flint is None:
+        return np.asarray(Z @ Z.T)
+    M = flint.fmpz_mat(Z.tolist())
+    return np.array([[int(v) for v in row] for row in (M * M.transpose()).tolist()], dtype=object)
+
+
+def combine(shares: Sequence[Fraction], Z: Whole) -> list[Fraction]:
+    """The sum of the rows of Z, each times its share."""
+    common = math.lcm(*(s.denominator for s in shares))
+    numerators = np.array([s.numerator * (common // s.denominator) for s in shares], dtype=object)
+    return [Fraction(value, common) for value in (numerators @ Z).tolist()]
+
+
+def load_flint() -> Any | None:
+    """python-flint, or None if it is not installed."""
     try:
-        return math.ldexp(math.sqrt(scaled), half)
-    except OverflowError:
-        return sys.float_info.max
+        import flint
+    except ImportError:
+        return None
+    return flint
 
 
-def _parts(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def solve_seconds(n: int, bits: int) -> float:
+    """About how long :func:`solve_ones` takes for n unknowns and numbers of so many bits."""
+    return 7e-10 * bits * n**3 if load_flint() is not None else (1e-7 + 4e-10 * bits * n) * n**3 / 3
+
+
+def solve_ones(A: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
+    """For a Gram matrix A: the x with ``A x = 1``, and []; if A is singular, None, and a ``v != 0`` with ``A v = 0``.
+
+    By python-flint if it is installed, else by Bareiss's elimination, in which every division is exact.
+
+    >>> solve_ones(np.array([[2, 1], [1, 3]], dtype=object))
+    ([Fraction(2, 5), Fraction(1, 5)], [])
+    """
+    flint = load_flint()
+    if flint is None:
+        return _eliminate(A)
+    M = flint.fmpz_mat(A.tolist())
+    try:
+        x = M.solve(flint.fmpz_mat([[1]] * len(A)))
+    except ZeroDivisionError:
+        basis, _ = M.nullspace()
+        return None, [Fraction(int(basis[i, 0])) for i in range(len(A))]
+    return [Fraction(int(x[i, 0].p), int(x[i, 0].q)) for i in range(len(A))], []
+
+
+def _eliminate(A: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
+    n = len(A)
+    M = np.hstack([A, np.full((n, 1), 1, dtype=object)])
+    previous = 1
+    for k in range(n):
+        pivots = np.flatnonzero(M[k:, k])
+        if len(pivots) == 0:  # column k depends on the columns before it
+            return None, [*_substitute(M[:k, :k], M[:k, k]), Fraction(-1), *[Fraction(0)] * (n - k - 1)]
+        at = k + int(pivots[0])
+        M[[k, at]] = M[[at, k]]
+        M[k + 1 :, k + 1 :] = (M[k, k] * M[k + 1 :, k + 1 :] - np.outer(M[k + 1 :, k], M[k, k + 1 :])) // previous
+        previous = M[k, k]
+    return _substitute(M[:, :n], M[:, n]), []
+
+
+def _substitute(U: Whole, b: Whole) -> list[Fraction]:
+    """The solution of ``U x = b`` for the upper triangle of Bareiss's elimination, whose last pivot is the determinant."""
+    determinant = U[-1, -1] if len(U) else 1
+    x = np.zeros(len(U), dtype=object)
+    for i in reversed(range(len(U))):
+        x[i] = (determinant * b[i] - (U[i, i + 1 :] @ x[i + 1 :] if i + 1 < len(U) else 0)) // U[i, i]
+    return [Fraction(value, determinant) for value in x.tolist()]
+
+
+def _parts(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """``values = mantissa * 2**exponent`` with integer mantissas of at most 53 bits."""
     fraction, exponent = np.frexp(values)
     return np.ldexp(fraction, 53).astype(np.int64), exponent.astype(np.int64) - 53

@@ -1,6 +1,6 @@
-"""The mistake bound's proof, kept as a book: one line a mistake, with both of its inequalities.
+"""The proof of the mistake bound as a ledger: one line per mistake, with both inequalities of the proof.
 
-The proof follows two numbers while the weights ``w`` take one step ``z = y x`` a mistake, ``u`` being weights of
+The proof follows two numbers while the weights ``w`` take one step ``z = y x`` per mistake; ``u`` are weights of
 length 1 and margin ``gamma``::
 
     w·u   grows by at least gamma:    w·u  >= k gamma       since every z·u >= gamma
@@ -24,15 +24,13 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.params.base import LinearParams
-from rosenblatt.theory.certificate import NotSeparable, Separable
+from rosenblatt.theory.certificate import Interval, NotSeparable, Separable
 from rosenblatt.theory.certify import certify
-from rosenblatt.theory.columns import render_columns
-from rosenblatt.theory.margin import vector_of
-from rosenblatt.theory.replay import Replay, replay
-from rosenblatt.theory.rows import Floats, SignedRows, signed_rows
-from rosenblatt.theory.written import Interval
+from rosenblatt.theory.exact import Floats
+from rosenblatt.theory.margin import Constraints, as_vector, make_constraints
+from rosenblatt.theory.trace import Run, make_run, render_columns
 
-_ROUNDING = 1e-9  # the relative error that the sums of a long run may have gathered
+_ROUNDING = 1e-9  # relative error allowed for the sums of a long run
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Line:
 
     Attributes
     ----------
-    k, row : the number of the mistake, and the row that it was made on.
+    k, row : the number of the mistake, and its row.
     progress : ``w·u``
     least_progress : ``k gamma``
     squared_length : ``‖w‖²``
@@ -67,7 +65,7 @@ class Line:
 
     @property
     def holds(self) -> bool:
-        """Do both inequalities hold here?"""
+        """Whether both inequalities hold here."""
         slack = _ROUNDING * self.most_squared_length
         return (
             self.progress >= self.least_progress - math.sqrt(slack * _ROUNDING) - _ROUNDING * abs(self.progress)
@@ -77,7 +75,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The lines of one run, with what they are measured against.
+    """The lines of one run, with gamma, R and the bound.
 
     >>> book = ledger([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
     >>> len(book), len(book) <= book.bound, book.holds
@@ -98,7 +96,7 @@ class Ledger:
 
     @property
     def holds(self) -> bool:
-        """Do both inequalities hold at every line, and is the bound not exceeded?"""
+        """Whether both inequalities hold at every line, and the bound is not exceeded."""
         return all(line.holds for line in self.lines) and len(self.lines) <= self.bound
 
     @property
@@ -112,16 +110,16 @@ class Ledger:
         heads = ["k", "row", "w·u", "k·gamma", "‖w‖²", "k·R²", "cos", "margin of w", "‖w‖/k"]
         lines = [
             [
-                line.k,
-                line.row + 1,
-                line.progress,
-                line.least_progress,
-                line.squared_length,
-                line.most_squared_length,
-                line.cosine,
-                *line.bracket,
+                x.k,
+                x.row + 1,
+                x.progress,
+                x.least_progress,
+                x.squared_length,
+                x.most_squared_length,
+                x.cosine,
+                *x.bracket,
             ]
-            for line in self.lines[:most]
+            for x in self.lines[:most]
         ]
         left = len(self.lines) - len(lines)
         return render_columns(heads, lines) + (f"\n… {left} more lines" if left else "")
@@ -141,15 +139,15 @@ class Ledger:
 def ledger(
     X: Any, y: Any, learner: LinearParams | None = None, *, w: ArrayLike | None = None, b: ArrayLike | None = None
 ) -> Ledger:
-    """Keep the proof's book while a learner learns: a line a mistake.
+    """The proof of the mistake bound beside a learner's run: a line per mistake.
 
     Parameters
     ----------
     X, y : rows and labels
     learner : a linear learner with the perceptron's rule, not yet fitted; any keep, order, eta0, tie and beta
         By default ``Perceptron(shuffle=False, tol=None)``.
-    w, b : the weights to measure against, of any length
-        They must separate the data. By default those of :func:`certify`, with the best margin.
+    w, b : weights of any length that separate the data, to compare with
+        By default those of :func:`certify`, with the best margin.
 
     Returns
     -------
@@ -159,7 +157,7 @@ def ledger(
     Raises
     ------
     ParameterError, DataError
-        Where this theorem says nothing, with the name of the one that does, if it is here.
+        If this theorem does not apply; the message names the function for the theorem that does.
 
     Examples
     --------
@@ -173,82 +171,68 @@ def ledger(
     >>> book.holds
     True
     """
-    run = replay(X, y, learner)
+    run = make_run(X, y, learner)
     _check_theorem(run)
-    rows = signed_rows(X, y, bool(run.params.fit_intercept))
-    u = _comparison(rows, X, y, w, b)
-    margins = rows.margins(u)
+    constraints = make_constraints(X, y, bool(run.params.fit_intercept))
+    u = _comparison(constraints, X, y, w, b)
+    margins = constraints.margins(u)
     gamma = float(margins.min())
     if gamma <= 0:
-        raise DataError(
-            "the weights to measure against do not separate the data: row "
-            f"{rows.row(np.array([int(np.argmin(margins))]))[0]} has a margin of 0 or less"
-        )
-    eta0, beta = run.rule.eta0, run.rule.beta
-    squared_radius = float(rows.X.power(2).sum(axis=1).max()) + rows.fit_intercept
-    reach = squared_radius * (1 if rows.two else 2) + 2 * beta / eta0
+        row = int(np.argmin(margins)) // (len(constraints.classes) - 1)
+        raise DataError(f"w and b do not separate the data: row {row} has a margin of 0 or less")
+    squared_radius = float(constraints.X.power(2).sum(axis=1).max())
+    reach = squared_radius * (1 if constraints.is_binary else 2) + 2 * run.rule.beta / run.rule.eta0
     lines: list[Line] = []
     clean = 0
     for step in run.steps():
         clean = 0 if step.mistake else clean + 1
-        if not step.update:
-            continue
-        k = len(lines) + 1
-        V = np.array(step.after) / eta0
-        vector = (V if rows.fit_intercept else V[:, :-1]).ravel()
-        lines.append(_line(k, step.row, vector, u, gamma, reach, rows))
+        if step.update:
+            V = np.array(step.after)[:, : constraints.shape[1]] / run.rule.eta0
+            lines.append(_line(len(lines) + 1, step.row, V.ravel(), u, gamma, reach, constraints))
     return Ledger(lines, gamma, math.sqrt(squared_radius), reach / gamma**2, clean >= len(run.X))
 
 
-def _line(k: int, row: int, vector: Floats, u: Floats, gamma: float, reach: float, rows: SignedRows) -> Line:
+def _line(k: int, row: int, vector: Floats, u: Floats, gamma: float, reach: float, constraints: Constraints) -> Line:
     length = float(np.linalg.norm(vector))
     progress = float(vector @ u)
-    lower = float(rows.margins(vector).min()) / length if length else -math.inf
-    return Line(
-        k=k,
-        row=row,
-        progress=progress,
-        least_progress=k * gamma,
-        squared_length=float(vector @ vector),
-        most_squared_length=k * reach,
-        cosine=progress / length if length else 0.0,
-        bracket=Interval(lower, length / k),
-    )
+    lower = float(constraints.margins(vector).min()) / length if length else -math.inf
+    cosine = progress / length if length else 0.0
+    bracket = Interval(lower, length / k)
+    return Line(k, row, progress, k * gamma, float(vector @ vector), k * reach, cosine, bracket)
 
 
-def _comparison(rows: SignedRows, X: Any, y: Any, w: ArrayLike | None, b: ArrayLike | None) -> Floats:
-    """Weights of length 1 to measure against."""
+def _comparison(constraints: Constraints, X: Any, y: Any, w: ArrayLike | None, b: ArrayLike | None) -> Floats:
+    """The weights to compare with, of length 1."""
     if w is None:
-        verdict = certify(X, y, fit_intercept=rows.fit_intercept)
+        verdict = certify(X, y, fit_intercept=constraints.fit_intercept)
         if isinstance(verdict, NotSeparable):
-            raise DataError(
-                "the data are not separable, so no gamma has k gamma <= w·u: deviation_bound is the theorem for them"
-            )
+            raise DataError("the data are not separable, so this theorem does not apply; use deviation_bound")
         if not isinstance(verdict, Separable):
-            raise DataError(f"no separating weights to measure against are known: {verdict.reason}")
+            raise DataError(f"no separating weights are known: {verdict.reason}")
         w, b = verdict.w.astype(np.float64), verdict.b
-    if not rows.fit_intercept:
+    if constraints.fit_intercept:
+        b = np.zeros(constraints.shape[0]) if b is None else b
+    else:
         b = None
-    elif b is None:
-        b = np.zeros(1 if rows.two else len(rows.classes))
-    u = vector_of(rows, w, b)
+    u = as_vector(constraints, w, b)
     return np.asarray(u / np.linalg.norm(u))
 
 
-def _check_theorem(run: Replay) -> None:
-    if run.params.is_regression:
-        raise ParameterError("a regression has numbers to come close to, and this proof is about classes to tell apart")
-    if run.rule.name == "AROW":
-        raise ParameterError(
-            "AROW steps by a variance of each feature, and this proof is about steps along the row itself: "
-            "no theorem here bounds its mistakes (trace follows its steps)"
-        )
-    if run.rule.name != "perceptron":
-        theorem = ": passive_aggressive_bound is its theorem" if run.rule.name.startswith("PA") else ""
-        raise ParameterError(
-            f"{run.rule.name} takes steps of many lengths, and this proof is about steps of one{theorem}"
-        )
-    if run.params.class_weight is not None:
-        raise ParameterError("class_weight gives steps of several lengths, and this proof is about steps of one")
-    if not isinstance(run.params.init, str) or run.params.init != "zeros":
-        raise ParameterError("init: this proof starts from zero weights")
+def _check_theorem(run: Run) -> None:
+    """Raise ParameterError if the theorem does not apply to this learner."""
+    rule, params = run.rule.name, run.params
+    why = None
+    if params.is_regression:
+        why = "the theorem is about classification, not regression"
+    elif rule == "AROW":
+        why = "AROW scales each feature's step by its variance; no function here bounds its mistakes (trace follows it)"
+    elif rule.startswith("PA"):
+        why = f"{rule} takes steps of many lengths; use passive_aggressive_bound"
+    elif rule != "perceptron":
+        why = f"{rule} takes steps of many lengths, and the theorem is about steps of one length"
+    elif params.class_weight is not None:
+        why = "class_weight makes steps of several lengths, and the theorem is about steps of one length"
+    elif not isinstance(params.init, str) or params.init != "zeros":
+        why = "init: the theorem is about a start from zero weights"
+    if why is not None:
+        raise ParameterError(why)

@@ -1,0 +1,36 @@
+"""Defects of the theory that use has found."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from rosenblatt.plot.animation import render_html
+from rosenblatt.theory import Separable, certify, trace
+
+
+@pytest.mark.parametrize("shift", [1e4, 1e6, 1e9])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_certify_closes_the_gap_of_large_rows(shift, scale):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 10))
+    score = X @ rng.normal(size=10)
+    X, y = X[abs(score) > 0.1] * np.where(np.arange(10) % 2, scale, 1.0) + shift, score[abs(score) > 0.1] > 0
+    certificate = certify(X, y)
+    assert isinstance(certificate, Separable)
+    assert certificate.gamma.width <= 1e-9
+    assert certificate.check(X, y)
+
+
+@pytest.mark.parametrize("label", ["<!--<script>", "</script>", "<!--"])
+def test_a_label_of_html_does_not_end_the_script_of_a_trace(label):
+    run = trace([[0.0, 0.0], [1.0, 1.0]], ["a", label])
+    page = render_html(run, run.steps, 0.7)
+    script = re.search(r"<script[^>]*>(.*?)</script>", page, re.DOTALL).group(1)
+    assert "<!--" not in script
+    assert "<script" not in script
+    names = json.loads(re.search(r'"names": (\[.*?\])', page).group(1))
+    assert label in names
