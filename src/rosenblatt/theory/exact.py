@@ -162,7 +162,7 @@ def _eliminate(A: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
 
 
 def _substitute(U: Whole, b: Whole) -> list[Fraction]:
-    """The solution of ``U x = b`` for the upper triangle of Bareiss's elimination, whose last pivot is the determinant."""
+    """The solution of ``U x = b`` for the triangle of Bareiss's elimination, whose last pivot is the determinant."""
     determinant = U[-1, -1] if len(U) else 1
     x = np.zeros(len(U), dtype=object)
     for i in reversed(range(len(U))):
