@@ -20,11 +20,11 @@ Contents::
     tail_average               the mean of the latest weight vectors
     voted_perceptron           every vector votes                        Freund & Schapire 1999
     pocket_perceptron          the best vector so far                    Gallant 1990
-    multiclass_perceptron      one weight row a class
+    multiclass_perceptron      one weight row per class
     passive_aggressive         PA, PA-I, PA-II                           Crammer et al. 2006
     penalized_perceptron       weights that shrink after every row
-    arow                       a variance beside every weight            Crammer et al. 2009
-    kernel_perceptron          a weight a row instead of a weight a feature
+    arow                       a variance for every weight               Crammer et al. 2009
+    kernel_perceptron          one coefficient per row instead of one weight per feature
     learn                      all of the linear ones, step by step
     strip_order                the order of a shuffled epoch
 
@@ -36,11 +36,11 @@ Contents::
 from rosenblatt.textbook.family import Rule, Run, Step, is_mistake, learn, scores_of, steps
 from rosenblatt.textbook.kernels import Kernel, kernel_perceptron, kernel_score, polynomial, rbf
 from rosenblatt.textbook.margins import (
-    Arow,
     arow,
     arow_step,
     passive_aggressive,
     passive_aggressive_regression,
+    passive_aggressive_step,
     penalized_perceptron,
     shrunk,
 )
@@ -64,7 +64,6 @@ from rosenblatt.textbook.perceptrons import (
 from rosenblatt.textbook.vectors import Vector, dot, extended, plus
 
 __all__ = [
-    "Arow",
     "Draws",
     "Kernel",
     "Rule",
@@ -86,6 +85,7 @@ __all__ = [
     "multiclass_perceptron",
     "passive_aggressive",
     "passive_aggressive_regression",
+    "passive_aggressive_step",
     "penalized_perceptron",
     "perceptron",
     "perceptron_train",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rosenblatt.textbook.margins import arow_step, shrunk
+from rosenblatt.textbook.margins import arow_step, passive_aggressive_step, shrunk
 from rosenblatt.textbook.perceptrons import highest_wrong
 from rosenblatt.textbook.vectors import Vector, dot, plus
 
@@ -14,7 +14,7 @@ from rosenblatt.textbook.vectors import Vector, dot, plus
 class Rule:
     """How far to step: ``tau(margin, q)``.
 
-    ``perceptron``: ``eta0`` on a mistake, or where ``margin <= beta`` (the margin perceptron). ``normalized``:
+    ``perceptron``: ``eta0`` on a mistake, or if ``margin <= beta`` (the margin perceptron). ``normalized``:
     ``eta0/q`` on a mistake. ``PA``, ``PA-I``,
     ``PA-II``: from the loss ``1 - margin``. A row with ``q = 0`` (all zeros, no offset) gets no step: it can be a
     mistake, but not an update. A sample weight ``s`` makes it ``s eta0``, ``min(s C, l/q)``, ``l/(q + 1/(2 s C))``.
@@ -40,14 +40,7 @@ class Rule:
             return s * self.eta0 if mistake or (self.beta > 0 and margin <= self.beta) else 0.0
         if self.name == "normalized":
             return s * self.eta0 / q if mistake else 0.0
-        loss = max(0.0, 1.0 - margin)
-        if self.name == "PA":
-            return loss / q
-        if self.name == "PA-I":
-            return min(s * self.C, loss / q)
-        if self.name == "PA-II":
-            return loss / (q + 1.0 / (2.0 * s * self.C))
-        raise ValueError(f"unknown rule {self.name!r}")
+        return passive_aggressive_step(max(0.0, 1.0 - margin), q, self.name, s * self.C)
 
 
 @dataclass(frozen=True)
@@ -104,7 +97,7 @@ class Run:
 
 
 def scores_of(W: Sequence[Sequence[float]], x: Sequence[float]) -> Vector:
-    """A score a weight row, of a row without its constant 1.
+    """One score per weight row, for a row without its constant 1.
 
     >>> scores_of([[1.0, 0.5]], [2.0])
     [2.5]

@@ -1,13 +1,22 @@
-"""Chapter 2: steps as long as a margin asks for, weights that shrink, and a variance beside every weight."""
+"""Chapter 2: steps whose length depends on the loss, weights that shrink, and a variance for every weight."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from rosenblatt.textbook.perceptrons import highest_wrong
 from rosenblatt.textbook.vectors import Vector, dot, plus
+
+
+def passive_aggressive_step(loss: float, q: float, variant: str = "PA", C: float = 1.0) -> float:
+    """The step length ``tau`` for a loss and ``q = ‖x‖²``: ``l/q``, ``min(C, l/q)`` or ``l/(q + 1/(2C))``.
+
+    >>> [passive_aggressive_step(1.0, 2.0, variant, C=0.25) for variant in ("PA", "PA-I", "PA-II")]
+    [0.5, 0.25, 0.25]
+    """
+    if variant not in ("PA", "PA-I", "PA-II"):
+        raise ValueError(f"unknown rule {variant!r}")
+    return {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
 
 
 def passive_aggressive(
@@ -15,8 +24,7 @@ def passive_aggressive(
 ) -> Vector:
     """PA: the smallest change of ``w`` that gives the row a margin of 1; C limits it.
 
-    With the hinge loss ``l = max(0, 1 - y w·x)`` and ``q = ‖x‖²`` the step is ``l/q`` (PA),
-    ``min(C, l/q)`` (PA-I), ``l/(q + 1/(2C))`` (PA-II).
+    The loss is the hinge loss ``l = max(0, 1 - y w·x)``, the step that of :func:`passive_aggressive_step`.
 
     >>> passive_aggressive([[2.0, 0.0]], [+1], T=1)
     [0.5, 0.0]
@@ -26,8 +34,7 @@ def passive_aggressive(
         for x_i, y_i in zip(X, y, strict=True):
             loss, q = max(0.0, 1.0 - y_i * dot(w, x_i)), dot(x_i, x_i)
             if loss > 0 and q > 0:
-                tau = {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
-                w = plus(w, tau * y_i, x_i)
+                w = plus(w, passive_aggressive_step(loss, q, variant, C) * y_i, x_i)
     return w
 
 
@@ -52,8 +59,7 @@ def passive_aggressive_regression(
             away, q = y_i - dot(w, x_i), dot(x_i, x_i)
             loss = max(0.0, abs(away) - epsilon)
             if loss > 0 and q > 0:
-                tau = {"PA": loss / q, "PA-I": min(C, loss / q), "PA-II": loss / (q + 1 / (2 * C))}[variant]
-                w = plus(w, math.copysign(tau, away), x_i)
+                w = plus(w, math.copysign(passive_aggressive_step(loss, q, variant, C), away), x_i)
     return w
 
 
@@ -89,46 +95,20 @@ def penalized_perceptron(
     return w, b
 
 
-def arow(
-    X: Sequence[Sequence[float]],
-    y: Sequence[int],
-    order: Sequence[int],
-    *,
-    r: float = 1.0,
-    classes: int = 2,
-    fit_intercept: bool = True,
-    weights: Sequence[float] | None = None,
-) -> Arow:
+def arow(X: Sequence[Sequence[float]], y: Sequence[int], T: int, r: float = 1.0) -> tuple[Vector, Vector]:
     """AROW with a diagonal covariance: every weight has a variance, 1 at first, that falls as it is used.
 
     On a margin below 1, with ``v = sum Σ_j x_j²`` and ``β = 1/(v + r)``: ``w_j += (1 - m) β y Σ_j x_j`` and
-    ``Σ_j -= β (Σ_j x_j)²``. With more classes the right row gains and the highest wrong row loses, ``v`` is the sum
-    over both, and each row has its own variances. A sample weight s makes it ``r/s``; a row of zeros gets no step.
+    ``Σ_j -= β (Σ_j x_j)²``. Returns the weights and their variances.
 
-    >>> arow([[1.0, 0.0], [1.0, 1.0]], [+1, -1], order=[0], fit_intercept=False).W
-    [[0.5, 0.0, 0.0]]
+    >>> arow([[1.0, 0.0], [1.0, 1.0]], [+1, +1], T=1)
+    ([0.6, 0.2], [0.4, 0.6])
     """
-    rows, d = 1 if classes == 2 else classes, len(X[0])
-    W, V = [[0.0] * (d + 1) for _ in range(rows)], [[1.0] * (d + 1) for _ in range(rows)]
-    found = Arow(W, V, [[0.0] * (d + 1) for _ in range(rows)])
-    for i in order:
-        s = 1.0 if weights is None else weights[i]
-        if s == 0:
-            continue
-        x = [*X[i], 1.0 if fit_intercept else 0.0]
-        scores = [dot(w, x) for w in W]
-        if classes == 2:
-            margin, moved = y[i] * scores[0], [(0, y[i])]
-        else:
-            wrong = highest_wrong(scores, y[i])
-            margin, moved = scores[y[i]] - scores[wrong], [(y[i], +1), (wrong, -1)]
-        found.mistakes += margin <= 0
-        W, V, alpha = arow_step(W, V, moved, x, margin, r / s)
-        found.W, found.V = W, V
-        found.updates += alpha != 0
-        found.margins.append(margin)
-        found.total = [plus(t, 1.0, w) for t, w in zip(found.total, W, strict=True)]
-    return found
+    w, variances = [0.0] * len(X[0]), [1.0] * len(X[0])
+    for _ in range(T):
+        for x_i, y_i in zip(X, y, strict=True):
+            (w,), (variances,), _ = arow_step([w], [variances], [(0, y_i)], x_i, y_i * dot(w, x_i), r)
+    return w, variances
 
 
 def arow_step(
@@ -136,7 +116,8 @@ def arow_step(
 ) -> tuple[list[Vector], list[Vector], float]:
     """Weights and variances after one example, and ``α = (1 - m) β``: 0 if nothing moved.
 
-    `moved` are the weight rows that may move, each with its sign.
+    `moved` are the weight rows that may move, each with its sign: with more classes the right row gains, the highest
+    wrong row loses, and ``v`` is the sum over both.
 
     >>> arow_step([[0.0]], [[1.0]], [(0, +1)], [1.0], margin=0.0, r=1.0)
     ([[0.5]], [[0.5]], 0.5)
@@ -150,19 +131,3 @@ def arow_step(
         W[k] = [W[k][j] + (1.0 - margin) * beta * sign * V[k][j] * x[j] for j in range(len(x))]
         V[k] = [V[k][j] - beta * (V[k][j] * x[j]) ** 2 for j in range(len(x))]
     return W, V, (1.0 - margin) * beta
-
-
-@dataclass
-class Arow:
-    """What :func:`arow` found: weight rows and variances, extended by the offset, and the sum of all weights.
-
-    >>> arow([[1.0], [2.0]], [+1, -1], order=[0, 1], fit_intercept=False).mistakes
-    2
-    """
-
-    W: list[Vector]
-    V: list[Vector]
-    total: list[Vector]
-    mistakes: int = 0
-    updates: int = 0
-    margins: list[float] = field(default_factory=list)
