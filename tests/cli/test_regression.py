@@ -15,8 +15,7 @@ from command import run, train
 from sklearn import metrics
 
 import rosenblatt
-from rosenblatt.models.export import to_json, to_onnx
-from rosenblatt.models.export_c import to_c
+from rosenblatt.models.export import to_c, to_json, to_onnx
 from rosenblatt.models.file import load
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -168,7 +167,7 @@ def test_a_report_of_a_regression(csv: Path, tmp_path: Path) -> None:
     run("evaluate", tmp_path / "m", csv, "--report", tmp_path / "evaluate.html")
     for name in ("train", "evaluate"):
         page = (tmp_path / f"{name}.html").read_text()
-        assert "root mean squared error" in page
+        assert "RMSE" in page
         assert "Confusion" not in page
 
 

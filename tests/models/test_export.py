@@ -12,8 +12,7 @@ import rosenblatt
 from rosenblatt.errors import ModelError, ParameterError
 from rosenblatt.io import open_dataset, read
 from rosenblatt.learners.files.run import FileRun
-from rosenblatt.models.export import to_json, to_onnx
-from rosenblatt.models.export_c import to_c
+from rosenblatt.models.export import to_c, to_json, to_onnx
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Products, Quadratic
 from rosenblatt.params import make_params
@@ -202,6 +201,12 @@ def test_what_cannot_be_exported(tmp_path):
     model, _ = trained(tmp_path / "x")
     with pytest.raises(ModelError, match="ONNX has no hash for names and words"):
         to_onnx(model)
+    (tmp_path / "x.vw").write_text("1 |a x |b q\n-1 | y:2 |a z\n" * 4)
+    reader = open_dataset(tmp_path / "x.vw", interactions=["ab"])
+    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
+    run.run()
+    with pytest.raises(ModelError, match="interactions"):
+        to_c(run.model())
     voted, _ = trained(table(tmp_path / "y.csv"), "voted")
     with pytest.raises(ModelError, match="a vote has no single weight vector"):
         to_json(voted)
@@ -322,59 +327,3 @@ def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
     ).stdout.split()
     assert float(out[1]) == model.batch_scores(rows)[0, 0]
     assert model.classes[int(out[0])] == model.predict(rows.matrix(model.features))[0]
-
-
-@pytest.mark.parametrize("terms", [["ab"], ["aa"], ["::"], ["ab", "a:"], ["aab", "b:", "::"], [":::", "ba"]])
-def test_c_multiplies_namespaces_as_the_reader_does(tmp_path, terms):
-    (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3 |b s q\n-1 |b r s | y\n" * 4)
-    reader = open_dataset(tmp_path / "x.vw", bits=6, interactions=terms)  # so few columns that products meet
-    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
-    run.run()
-    model = run.model()
-    (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")
-    rows = read(tmp_path / "new.vw", encoder=reader.encoder)
-    assert len(rows.values) > 5 or terms == ["aa"]
-    program = compiled_as(tmp_path, to_c(model), SAY_NAMES, DIALECTS[0 if len(terms) == 1 else -1])
-    out = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
-    assert float(out[1]) == model.batch_scores(rows)[0, 0]
-    assert model.classes[int(out[0])] == model.predict(rows.matrix(model.features))[0]
-
-
-def test_c_takes_rows_of_a_table_with_categories_and_texts(tmp_path):
-    lines = [
-        f"{k % 7},{['red', 'green, light', ''][k % 3]},some words here {k % 5} and more,{k % 4 / 2},{'ab'[k % 3 == 0]}"
-        for k in range(60)
-    ]
-    import csv as tables
-
-    with open(tmp_path / "x.csv", "w", newline="") as file:
-        writer = tables.writer(file)
-        writer.writerow(["size", "color", "note", "share", "kind"])
-        for line in lines:
-            size, rest = line.split(",", 1)
-            color, note, share, kind = rest.rsplit(",", 3)
-            writer.writerow([size, color, note, share, kind])
-    reader = open_dataset(tmp_path / "x.csv", label="kind", bits=10)
-    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
-    run.run()
-    model = run.model()
-    body = """
-int main(void) {
-  const double numbers[] = {3, 0.0 / ZERO}, plain[] = {4, 1.5};
-  const char *cells[] = {"green, light", "some WORDS here"}, *none[] = {0, 0};
-  double scores[MODEL_ROWS];
-  model_scores_row(numbers, cells, scores);
-  printf("%d %.17g\\n", model_predict_row(numbers, cells), scores[0]);
-  model_scores_row(plain, none, scores);
-  printf("%d %.17g\\n", model_predict_row(plain, none), scores[0]);
-  return 0;
-}
-""".replace("{3, 0.0 / ZERO}", "{3, NAN}")
-    program = compiled_as(tmp_path, to_c(model), body, DIALECTS[1])
-    out = [
-        line.split()
-        for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
-    ]
-    (tmp_path / "new.csv").write_text('size,color,note,share\n3,"green, light",some WORDS here,\n4,,,1.5\n')
-    rows = read(tmp_path / "new.csv", encoder=reader.encoder, require_label=False)
-    assert [float(words[1]) for words in out] == model.batch_scores(rows)[:, 0].tolist()

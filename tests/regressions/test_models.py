@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,10 @@ from sklearn import metrics
 import rosenblatt
 from rosenblatt.data.batch import RowBatch
 from rosenblatt.evaluation import compare_models, evaluate, evaluate_batches
-from rosenblatt.models.model import model_of
+from rosenblatt.io import open_dataset
+from rosenblatt.models.export import to_c, to_json, to_onnx
+from rosenblatt.models.linear import Linear
+from rosenblatt.models.model import Model, model_of
 from rosenblatt.report import render_text
 
 
@@ -97,3 +102,78 @@ def test_two_models_are_compared_on_the_same_rows() -> None:
     assert 0 < low < found.difference < high
     same = compare_models(good, good, [batch_of(X, y)], [batch_of(X, y)])
     assert same.interval[0] < 0 < same.interval[1]
+
+
+def onnx_session(model: Any) -> Any:
+    runtime = pytest.importorskip("onnxruntime", reason="runs the exported model")
+    pytest.importorskip("onnx")
+    return runtime.InferenceSession(to_onnx(model), providers=["CPUExecutionProvider"])
+
+
+def run_c(tmp_path: Path, model: Any, body: str, text: str = "") -> str:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "main.c").write_text(
+        f"#include <stdio.h>\n#include <stdlib.h>\n{to_c(model)}\nint main(void) {{ {body} }}"
+    )
+    subprocess.run([compiler, "-std=c99", "-O1", "-o", tmp_path / "main", tmp_path / "main.c", "-lm"], check=True)
+    return subprocess.run([tmp_path / "main"], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def test_c_code_of_two_million_features_needs_no_stack(tmp_path: Path) -> None:
+    features = 2_000_000
+    weights = np.zeros((1, features))
+    weights[0, [3, features - 1]] = 1.0, 2.0
+    model = Model("x", {}, np.array([0, 1]), (Linear(weights, np.zeros(1)),), features)
+    body = f"""double *row = calloc({features}, sizeof(double)), score;
+        row[3] = 4; row[{features - 1}] = 8; model_scores(row, &score);
+        printf("%g %d", score, model_predict(row)); return 0;"""
+    assert run_c(tmp_path, model, body) == "20 1"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
+def test_every_export_has_the_probabilities(tmp_path: Path, classes: int, calibrate: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + rng.normal(size=400) / 2, [-0.5, 0.5][: classes - 1])]
+    model = model_of(rosenblatt.Calibrated(rosenblatt.AveragedPerceptron(), calibrate=calibrate).fit(X, y))
+    expected = model.predict_proba(X[:50])
+    label, found = onnx_session(model).run(["label", "probabilities"], {"X": X[:50]})
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert label.tolist() == model.predict(X[:50]).tolist()
+    body = """double row[3], scores[MODEL_ROWS], p[MODEL_CLASSES];
+        while (scanf("%lf %lf %lf", row, row + 1, row + 2) == 3) {
+          model_scores(row, scores); model_probabilities(scores, p);
+          for (int k = 0; k < MODEL_CLASSES; ++k) printf("%.17g ", p[k]);
+        } return 0;"""
+    said = run_c(tmp_path, model, body, "\n".join(" ".join(map(repr, row)) for row in X[:50].tolist()))
+    np.testing.assert_allclose(np.array(said.split(), float).reshape(expected.shape), expected, atol=1e-12)
+    read = json.loads(to_json(model))["probabilities"]
+    assert len(read["curves"]) == (1 if classes == 2 else classes)
+
+
+def test_onnx_of_a_table_with_categories(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with open(tmp_path / "x.csv", "w") as file:
+        file.write("age,job,city,rich\n")
+        for k in range(300):
+            age, job, city = rng.integers(20, 70), ["clerk", "smith", ""][k % 3], ["a=b", "c"][k % 2]
+            file.write(f"{age if k % 11 else ''},{job},{city},{'yes' if age + 20 * (job == 'smith') > 50 else 'no'}\n")
+    model = rosenblatt.train(tmp_path / "x.csv", "averaged", reading={"label": "rich"})
+    session = onnx_session(model)
+    assert {each.name for each in session.get_inputs()} == {"X", "job", "city"}
+    jobs, cities = [["smith"], ["clerk"], [""], ["unheard of"]], [["c"], ["a=b"], ["c"], ["c"]]
+    row = {"X": np.array([[30.0], [np.nan], [60.0], [40.0]]), "job": np.array(jobs), "city": np.array(cities)}
+    (scores,) = session.run(["scores"], row)
+    (tmp_path / "new.csv").write_text("age,job,city\n30,smith,c\n,clerk,a=b\n60,,c\n40,unheard of,c\n")
+    (batch,) = open_dataset(tmp_path / "new.csv", encoder=model.encoder, require_label=False)
+    np.testing.assert_allclose(scores, model.batch_scores(batch), atol=1e-12)
+
+
+def test_dates_as_classes_are_exported(tmp_path: Path) -> None:
+    y = np.array(["2024-01-01", "2024-02-01"], "M8[D]")[[0, 0, 1, 1]]
+    model = model_of(rosenblatt.Perceptron().fit([[0.0], [1.0], [5.0], [6.0]], y))
+    assert json.loads(to_json(model))["classes"] == ["2024-01-01", "2024-02-01"]
+    assert onnx_session(model).run(["label"], {"X": np.array([[9.0]])})[0].tolist() == ["2024-02-01"]

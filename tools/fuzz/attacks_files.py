@@ -76,7 +76,7 @@ def labels_in_c(folder: Path) -> Counts:
     """Odd labels through every dialect of the compiler: it takes them, and they come back as they were."""
     import numpy as np
 
-    from rosenblatt.models.export_c import to_c
+    from rosenblatt.models.export import to_c
     from rosenblatt.models.linear import Linear
     from rosenblatt.models.model import Model
 

@@ -242,7 +242,7 @@ def compile_export(path: Path) -> None:
     import numpy as np
 
     from rosenblatt.encode.table import Column, ColumnEncoder
-    from rosenblatt.models.export_c import to_c
+    from rosenblatt.models.export import to_c
     from rosenblatt.models.linear import Linear
     from rosenblatt.models.model import Model
 

@@ -21,8 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.io.atomic import write_atomic
-    from rosenblatt.models.export import to_json, to_onnx
-    from rosenblatt.models.export_c import to_c
+    from rosenblatt.models.export import to_c, to_json, to_onnx
     from rosenblatt.models.file import load
 
     model = load(args.model)
