@@ -210,9 +210,6 @@ def middle(runs: list[dict[str, float]]) -> dict[str, float]:
 
 def predictions(folder: Path, turns: int, seconds: float) -> tuple[list[Any], list[Any]]:
     """Single rows and bulk, every stack by turns."""
-    import io
-
-    import pyarrow as pa
     from sklearn.linear_model import Perceptron as Peer
 
     import rosenblatt
@@ -226,14 +223,9 @@ def predictions(folder: Path, turns: int, seconds: float) -> tuple[list[Any], li
     peer_one = post("/predict", json.dumps({"rows": X[:1].tolist()}).encode())
     many = post("/predict", json.dumps({"rows": X[:BULK].tolist(), "scores": True}).encode())
     peer_many = post("/predict", json.dumps({"rows": X[:BULK].tolist()}).encode())
-    sink = io.BytesIO()
-    table = pa.table({str(j): X[:BULK, j] for j in range(FEATURES)})
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    arrow = post("/predict?scores=true", sink.getvalue(), "application/vnd.apache.arrow.stream")
     asks = {
         "single": {"rosenblatt serve": one, "FastAPI + scikit-learn": peer_one, "bare uvicorn": peer_one},
-        "bulk": {"rosenblatt serve": many, "FastAPI + scikit-learn": peer_many, "rosenblatt serve, Arrow": arrow},
+        "bulk": {"rosenblatt serve": many, "FastAPI + scikit-learn": peer_many},
     }
     runs: dict[str, dict[str, list[Any]]] = {kind: {name: [] for name in who} for kind, who in asks.items()}
     servers: dict[str, tuple[subprocess.Popen[str], int]] = {}
@@ -317,7 +309,7 @@ def learning(folder: Path, seconds: float) -> tuple[list[Any], list[Any], list[A
     from rosenblatt.service.replay import replay
 
     begun = time.perf_counter()
-    replay([str(log)])
+    replay(str(log))
     passed = time.perf_counter() - begun
     import sqlite3
 

@@ -24,6 +24,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     lines = ["# who may do what", "", *(f"{role} {token}" for role, token in TOKENS.items())]
     tokens.write_text("\n".join(lines))
     tokens.chmod(0o600)
-    words = ("--learner", "averaged", "--learn", folder / "log.sqlite", "--shadow", "arow", "--token-file", tokens)
+    words = ("--learner", "averaged", "--learn", folder / "log.sqlite", "--token-file", tokens)
     with running(folder, *words, "--host", "0.0.0.0") as found:
         yield found

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any
 
 LOADED = [
-    "rosenblatt.service.serving",
-    "rosenblatt.service.opening",
-    "rosenblatt.service.arrow",
+    "rosenblatt.service.server",
     "rosenblatt.cli.serve",
 ]
 TOKENS = {"predict": "p" * 20, "learn": "l" * 20, "admin": "a" * 20}

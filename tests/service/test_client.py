@@ -22,12 +22,11 @@ def test_all_that_it_can_ask(guarded: Server) -> None:
     with Client(address(guarded), TOKENS["admin"]) as client:
         learned = client.learn([{"a": 1.0}, {"b": np.float64(1.0)}], ["x", "y"], [1.0, 2.0])
         assert learned["last"] - learned["first"] == 1
-        answers = client.answers([{"a": 1.0}], scores=True, remember=True, after=learned["last"])
+        answers = client.predictions([{"a": 1.0}], scores=True, return_id=True, min_seq=learned["last"])
         assert set(answers[0]) == {"label", "scores", "id"}
         assert client.feedback(answers[0]["id"], "y")["first"] == learned["last"] + 1
         assert client.predict([{"a": 1.0}, {"b": 1.0}])[1] in ("x", "y")
         assert client.model()["learns"] is True
-        assert client.promote("averaged")["learner"] == "AveragedPerceptron"
         assert len(client.file()) > 100
 
 
@@ -53,7 +52,7 @@ def test_what_is_refused_is_raised_at_once(tmp_path: Path, server: Server) -> No
     with Client(address(server)) as client:
         with pytest.raises(ServiceError, match="there are no rows") as refused:
             client.predict([])
-        assert (refused.value.status, refused.value.code) == (422, "unusable")
+        assert (refused.value.status, refused.value.code) == (422, "invalid")
         with pytest.raises(TypeError, match="cannot be sent"):
             client.predict([{"a": object()}])
         with pytest.raises(ValueError, match="JSON"):

@@ -70,11 +70,11 @@ def test_behind_nginx(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
             address = f"https://localhost:{port}"
             with Client(address, TOKEN, context=context) as client:
                 learned = client.learn([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
-                assert client.answers([{"b": 1.0}], after=learned["last"])[0]["label"] == "y"
+                assert client.predictions([{"b": 1.0}], min_seq=learned["last"])[0]["label"] == "y"
                 assert len(client.file()) > 100
                 # The live page asks from where it came: by the name and port of the proxy.
                 told = {"Origin": address}
-                assert client.request("POST", "/promote", b'{"learner":"averaged"}', told)
+                assert client.request("POST", "/predict", b'{"row":{"a":1}}', told)
                 with pytest.raises(ServiceError) as refused:
                     client.request("POST", "/learn", b" " * (17 << 20))
                 assert refused.value.status == 413  # by the proxy already

@@ -18,7 +18,7 @@ openapi_checks = pytest.importorskip("schemathesis.specs.openapi.checks")
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("described")
-    with running(folder, "--learner", "averaged", "--learn", folder / "log.sqlite", "--shadow", "arow") as server:
+    with running(folder, "--learner", "averaged", "--learn", folder / "log.sqlite") as server:
         server.post("/learn", {"rows": [{"a": 1}, {"b": 1}], "labels": ["x", "y"]})
         yield server
         assert "Traceback" not in server.text()
@@ -34,7 +34,7 @@ PATHS = (
     "POST /predict",
     "POST /learn",
     "POST /feedback",
-    "POST /promote",
+    "POST /reload",
     "GET /model",
     "GET /model/file",
     "GET /live",

@@ -24,10 +24,9 @@ from running import Server, running, wait_for
 from missing import missing
 from rosenblatt.errors import DataError
 from rosenblatt.params.family import make_params
-from rosenblatt.service.clock import Clock
-from rosenblatt.service.limits import Limits
-from rosenblatt.service.log import Log
-from rosenblatt.service.opening import Wanted, open_learning
+from rosenblatt.service.config import ServiceLimits
+from rosenblatt.service.event_log import EventLog, LearnerRecord
+from rosenblatt.service.startup import RequestedLearner, open_trainer
 
 
 def rows_of(dice: random.Random, count: int) -> tuple[list[dict[str, float]], list[str]]:
@@ -55,9 +54,9 @@ def filled(folder: Path, requests: int = 40, snapshots: int = 0) -> Path:
 
 def learned(log: Path) -> Any:
     """What a server that starts on this log has learned."""
-    learning, _ = open_learning(str(log), Limits())
-    learning.log.close()
-    return learning.fold.answering.learner
+    trainer = open_trainer(str(log), ServiceLimits())
+    trainer.log.close()
+    return trainer.model.learner
 
 
 def test_a_torn_or_altered_wal_gives_a_prefix_and_the_fold_of_it(tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ def check_full_disk(server: Server, log: Path, make_room: Any) -> None:
     assert content["error"]["message"].startswith("the examples cannot be stored")
     assert server.get("/ready")["learning"] != "on"
     for _ in range(3):
-        assert server.post("/predict", {"row": {"word": 1.0}})["answer"]["label"] in ("a", "b")
+        assert server.post("/predict", {"row": {"word": 1.0}})["prediction"]["label"] in ("a", "b")
     assert len(stored(log)) >= acknowledged
     make_room()
 
@@ -181,96 +180,21 @@ def test_a_full_disk_stops_learning_only(tmp_path: Path) -> None:
         subprocess.run(["umount", "-l", str(disk)], check=False)
 
 
-def test_a_server_starts_on_a_full_disk_and_on_one_that_may_only_be_read(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(disk)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a small disk can be mounted by root only")
-    log, filler = disk / "log.sqlite", disk / "filler"
-    example = {"row": {"a": 1.0}, "label": "x"}
-
-    def check_that_it_only_answers(server: Server, *, heal: list[str] | None) -> None:
-        assert server.ask("POST", "/learn", example)[0] == 503
-        assert server.post("/predict", {"row": {"a": 1.0}, "after": 2})["answer"]["label"] == "x"
-        assert server.get("/ready")["learning"] != "on"
-        assert server.ask("POST", "/promote", {"learner": "averaged"})[0] == 503
-        assert len(server.get("/model/file")) > 100
-        if heal is not None:
-            subprocess.run(heal, check=True)
-            assert server.post("/learn", example)["first"] == 3
-            assert server.get("/ready")["learning"] == "on"
-        assert server.stop() == 0, server.text()
-
-    try:
-        with running(tmp_path, "--learner", "averaged", "--learn", log) as server:
-            server.post("/learn", {"rows": [{"b": 1.0}, {"a": 1.0}], "labels": ["y", "x"]})
-            assert server.stop() == 0
-        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        with running(tmp_path, "--learn", log) as server:
-            check_that_it_only_answers(server, heal=None)
-        subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-        with open(filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(b"x" * 4096)
-        with running(tmp_path, "--learn", log) as server:
-            check_that_it_only_answers(server, heal=["rm", str(filler)])
-        assert same_bits(learned(log), plain_fold(log))
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=False)
-
-
-def test_predictions_are_bounded_on_disk_too(tmp_path: Path) -> None:
-    log, now = tmp_path / "log.sqlite", [1e9]
-    learning, _ = open_learning(str(log), Limits(predictions=5, retention=60), Wanted(make_params("averaged")))
-    remembered = learning.remembered
-    remembered.clock = Clock(0.0, lambda: 0.0, lambda: now[0])
-    remembered.clock._offset = 0.0
-    ids = [remembered.add({"a": float(at)}) for at in range(20)]
-    learning.log.connection.execute("PRAGMA query_only = 1")  # as if the disk were full
-    with pytest.raises(sqlite3.OperationalError):
-        learning.finish()
-    learning.log.connection.execute("PRAGMA query_only = 0")
-    learning.finish()
-    assert {id for id, _, _ in learning.log.remembered()} == set(ids[-5:])
-    assert (remembered.get(ids[-6]), remembered.get(ids[-1])) == (None, {"a": 19.0})
-    now[0] += 61
-    assert remembered.get(ids[-1]) is None
-    learning.finish()
-    assert learning.log.remembered() == []
-    learning.log.close()
+def test_predictions_are_bounded_on_disk(tmp_path: Path) -> None:
+    log = EventLog(str(tmp_path / "log.sqlite"), create=LearnerRecord("{}"))
+    for at in range(20):
+        log.append([], [(f"id {at}", float(at), b"1")])
+    log.prune(5, 5, 17.0)
+    assert [at for at in range(20) if log.prediction(f"id {at}") is not None] == [17, 18, 19]
+    log.close()
 
 
 def test_a_server_with_tighter_limits_still_learns_its_log(tmp_path: Path) -> None:
     log = filled(tmp_path, 10)
-    tight = Limits(values=1, cells=1, features=1, classes=1, name=1)
-    learning, _ = open_learning(str(log), tight)
-    learning.log.close()
-    assert same_bits(learning.fold.answering.learner, plain_fold(log))
-
-
-def test_a_clock_that_jumps_changes_no_order(tmp_path: Path) -> None:
-    times = iter([1e9, 5e8, 2e9])
-    steady = iter(range(100))
-    clock = Clock(0.0, lambda: next(times), lambda: float(next(steady)))
-    assert [clock() for _ in range(3)] == [1e9 + 1, 1e9 + 2, 1e9 + 3]
-    # A server that starts when the clock was set back goes on from the newest time that it knows.
-    log = tmp_path / "log.sqlite"
-    with running(tmp_path, "--learner", "averaged", "--learn", log) as server:
-        server.post("/learn", {"row": {"a": 1}, "label": "x"})
-        assert server.stop() == 0
-    with sqlite3.connect(log) as connection:
-        connection.execute("UPDATE entries SET time = time + 1e9")
-    connection.close()
-    with running(tmp_path, "--learn", log) as server:
-        server.post("/learn", {"row": {"a": 1}, "label": "y"})
-        id = server.post("/predict", {"row": {"a": 1}, "remember": True})["answer"]["id"]
-        assert server.post("/feedback", {"id": id, "label": "y"})["first"] == 3
-        assert server.stop() == 0
-    with sqlite3.connect(log) as connection:
-        found = [row[0] for row in connection.execute("SELECT time FROM entries ORDER BY seq")]
-    connection.close()
-    assert found == sorted(found)
+    tight = ServiceLimits(values=1, cells=1, features=1, classes=1, name=1)
+    trainer = open_trainer(str(log), tight)
+    trainer.log.close()
+    assert same_bits(trainer.model.learner, plain_fold(log))
 
 
 def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path) -> None:
@@ -298,7 +222,7 @@ def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path) -> No
             return found.post(path, body)
 
         ask("/learn", {"row": {"a": 1}, "label": "x"})
-        id = ask("/predict", {"row": {"a": 2}, "remember": True})["answer"]["id"]
+        id = ask("/predict", {"row": {"a": 2}, "return_id": True})["prediction"]["id"]
         moment.write_text("-10y")
         assert ask("/learn", {"row": {"b": 1}, "label": "y"})["first"] == 2
         moment.write_text("+10y")
@@ -308,11 +232,8 @@ def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path) -> No
     finally:
         process.kill()
         process.communicate()
-    with sqlite3.connect(log) as connection:
-        times = [row[0] for row in connection.execute("SELECT time FROM entries ORDER BY seq")]
-    connection.close()
-    assert times == sorted(times)
-    assert times[-1] - times[0] < 3600
+    assert [seq for seq, *_ in stored(log)] == [1, 2, 3]
+    assert same_bits(learned(log), plain_fold(log))
 
 
 def test_a_client_that_hangs_up_during_a_commit_stops_nobody(server: Server, tmp_path: Path) -> None:
@@ -324,7 +245,7 @@ def test_a_client_that_hangs_up_during_a_commit_stops_nobody(server: Server, tmp
             # A reset, at once: the reply finds nobody.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
     assert server.post("/learn", {"row": {"b": 1.0}, "label": "y"})["predicted"] == ["x"]
-    examples = server.get("/model")["learners"][0]["examples"]
+    examples = server.get("/model")["examples"]
     assert server.stop() == 0, server.text()
     assert len(stored(tmp_path / "log.sqlite")) == examples
     assert "Traceback" not in server.text()
@@ -364,38 +285,36 @@ def test_any_cut_of_the_log_by_a_snapshot_gives_the_same_bits(
     tmp_path_factory: pytest.TempPathFactory, requests: list[Any], cut: int
 ) -> None:
     log = tmp_path_factory.mktemp("cut") / "log.sqlite"
-    wanted = Wanted(make_params("averaged"))
-    learning, _ = open_learning(str(log), Limits(), wanted, [make_params("arow")])
+    trainer = open_trainer(str(log), ServiceLimits(), RequestedLearner(make_params("averaged")))
+    model = trainer.model
     for at, request in enumerate(requests):
         if at == cut:
-            learning.snapshot()
+            trainer.snapshot()
         rows, labels, weights = (list(part) for part in zip(*request, strict=True))
         examples = json.dumps({"rows": rows, "labels": labels, "weights": weights}).encode()
-        (entry,) = learning.log.append([(len(rows), 0.0, examples, None, b"")])
-        learning.take(entry, rows, labels, weights)
-    before = {name: each.learner for name, each in learning.fold.followers.items()}
-    progress = {name: each.progress.to_json() for name, each in learning.fold.followers.items()}
-    learning.log.close()
-    again, _ = open_learning(str(log), Limits(), None, [make_params("arow")])
+        (entry,) = trainer.log.append([(len(rows), 0.0, examples, None, b"")])
+        model.learn(rows, labels, weights)
+        model.hash_chain = entry.hash_chain
+    trainer.log.close()
+    again = open_trainer(str(log), ServiceLimits())
     again.log.close()
-    for name, each in again.fold.followers.items():
-        assert each.progress.to_json() == progress[name]
-        assert each.learner.has_learned == before[name].has_learned
-        if each.learner.has_learned and each.learner.n_features_in_:
-            assert same_bits(each.learner, before[name])
+    assert again.model.dump() == model.dump()
+    assert again.model.learner.has_learned == model.learner.has_learned
+    if model.learner.has_learned and model.learner.n_features_in_:
+        assert same_bits(again.model.learner, model.learner)
 
 
 def test_what_is_no_log_is_refused_with_a_sentence(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a log, " * 1000)
     with pytest.raises(DataError, match="cannot be used as a log"):
-        Log(str(text))
-    with pytest.raises(DataError, match="there is no such file"):
-        Log(str(tmp_path / "nothing.sqlite"), readonly=True)
+        EventLog(str(text))
+    with pytest.raises(DataError, match="no such file"):
+        EventLog(str(tmp_path / "nothing.sqlite"), readonly=True)
     newer = tmp_path / "newer.sqlite"
-    Log(str(newer)).close()
+    EventLog(str(newer), create=LearnerRecord("{}")).close()
     with sqlite3.connect(newer) as connection:
         connection.execute("UPDATE about SET value = 99 WHERE name = 'version'")
     connection.close()
     with pytest.raises(DataError, match="of version 99"):
-        Log(str(newer))
+        EventLog(str(newer))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import socket
@@ -11,11 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from running import Server, running, wait_for
 
-ARROW = "application/vnd.apache.arrow.stream"
 HEAD = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 MEMORY = 700 << 20  # libraries alone take nearly half of it
 
@@ -30,7 +27,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with running(folder, "--learner", "averaged", "--learn", folder / "log.sqlite", *words) as server:
         server.post("/learn", {"rows": [{"a": 1}, {"b": 1}] * 3, "labels": ["x", "y"] * 3})
         yield server
-        assert server.post("/predict", {"row": {"a": 1}})["answer"]["label"] == "x"
+        assert server.post("/predict", {"row": {"a": 1}})["prediction"]["label"] == "x"
         assert server.memory() < MEMORY
         assert server.stop() == 0
         assert "Traceback" not in server.text()
@@ -80,8 +77,8 @@ BOMBS: list[tuple[bytes, int]] = [
     (b'{"rows":[]}', 422),
     (b'{"row":{"a":1},"top":0}', 422),
     (b'{"row":{"a":1},"top":true}', 422),
-    (b'{"row":{"a":1},"after":-1}', 422),
-    (b'{"row":{"a":1},"after":99999999999999999999}', 422),
+    (b'{"row":{"a":1},"min_seq":-1}', 422),
+    (b'{"row":{"a":1},"min_seq":99999999999999999999}', 422),
     (b'{"row":{"a":1},"no such option":1}', 422),
     (b'{"row":{"a":1},"probabilities":true}', 422),
     (b'{"row":[' + b"0," * 300 + b"0]}", 422),
@@ -102,25 +99,25 @@ def test_bombs_are_refused_with_a_sentence(target: Server, at: int) -> None:
 
 
 LESSONS: list[tuple[Any, str]] = [
-    ({"row": {"a": 1}, "label": 3}, "another kind|are texts"),
-    ({"row": {"a": 1}, "label": True}, "another kind|are texts"),
+    ({"row": {"a": 1}, "label": 3}, "another type"),
+    ({"row": {"a": 1}, "label": True}, "another type"),
     ({"row": {"a": 1}, "label": 1.5}, "Expected"),
-    ({"rows": [{"a": 1}] * 2, "labels": [1, True]}, "must be of one kind"),
+    ({"rows": [{"a": 1}] * 2, "labels": [1, True]}, "must be of one type"),
     ({"row": {"a": 1}, "label": None}, "Expected"),
     ({"row": {"a": 1}, "label": "x" * 101}, "more than 100 bytes"),
-    ({"row": {"a": 1}, "label": "nul\0"}, "no label can hold"),
+    ({"row": {"a": 1}, "label": "nul\0"}, "cannot be a label"),
     ({"row": {"n" * 101: 1}, "label": "x"}, "more than 100 bytes"),
     ({"row": {"a": 1}, "label": "x", "weight": -1}, ">= 0.0"),
     ({"row": {"a": 1e100}, "label": "x", "weight": 1e200}, "too large to learn from"),
     ({"row": {"a": 1e101}, "label": "x"}, "too large to learn from"),
     ({"rows": [{"a": 1}], "labels": ["x", "y"]}, "1 rows, but 2 labels"),
     ({"rows": [{"a": 1}], "labels": ["x"], "weights": []}, "1 rows, but 0 weights"),
-    ({"rows": [{"a": 1}], "label": "x"}, "rows go with labels"),
-    ({"row": {"a": 1}}, "goes with label"),
-    ({"row": [1.0], "label": "x"}, "send a map of names"),
-    ({"rows": [{f"new {j}": 1} for j in range(600)], "labels": ["x"] * 600}, "may know 500 features"),
-    ({"rows": [{"a": 1}] * 6, "labels": list("uvwxyz")}, "may know 5 classes"),
-    ({"rows": [{f"new {j}": 1} for j in range(400)], "labels": list("wxyz") * 100}, "may have 1,500 weights"),
+    ({"rows": [{"a": 1}], "label": "x"}, "rows, labels"),
+    ({"row": {"a": 1}}, "row, label"),
+    ({"row": [1.0], "label": "x"}, "expects"),
+    ({"rows": [{f"new {j}": 1} for j in range(600)], "labels": ["x"] * 600}, "can have 500 features"),
+    ({"rows": [{"a": 1}] * 6, "labels": list("uvwxyz")}, "can have 5 classes"),
+    ({"rows": [{f"new {j}": 1} for j in range(400)], "labels": list("wxyz") * 100}, "can have 1,500 weights"),
 ]
 
 
@@ -186,7 +183,7 @@ def test_slow_and_silent_clients_are_cut_off_and_others_are_served(target: Serve
         elif at % 4 == 2:
             connection.sendall(b"P")
         # The others say nothing at all.
-    assert target.post("/predict", {"row": {"a": 1}})["answer"]["label"] == "x"
+    assert target.post("/predict", {"row": {"a": 1}})["prediction"]["label"] == "x"
     for at, connection in enumerate(slow):
         reply = read_reply(connection)  # which returns, since the server closes
         assert error_of(reply) == (408, "timeout") if at % 4 != 3 else not reply
@@ -215,7 +212,7 @@ def test_a_client_that_does_not_read_is_cut_off(target: Server) -> None:
             return gone.is_set()
 
         wait_for(is_gone)
-    assert target.post("/predict", {"row": {"a": 1}})["answer"]["label"] == "x"
+    assert target.post("/predict", {"row": {"a": 1}})["prediction"]["label"] == "x"
 
 
 def test_a_thousand_connections_are_served_and_more_are_refused(target: Server) -> None:
@@ -289,46 +286,9 @@ def test_other_sites_and_other_names_are_refused(target: Server) -> None:
     assert target.ask("POST", "/learn", body, Idempotency_Key="k" * 300)[0] == 422
 
 
-def arrow_of(table: pa.Table, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema, **options) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-def test_arrow_that_could_grow_or_is_broken_is_refused(target: Server) -> None:
-    plain = arrow_of(pa.table({"a": [1.0, 2.0]}))
-    assert target.ask("POST", "/predict", plain, Content_Type=ARROW)[0] == 200
-    packed = arrow_of(pa.table({"a": [0.0] * 900}), options=pa.ipc.IpcWriteOptions(compression="zstd"))
-    coded = arrow_of(pa.table({"a": pa.array(["x"] * 9).dictionary_encode()}))
-    nested = arrow_of(pa.table({"a": [[1.0], [2.0]]}))
-    endless = arrow_of(pa.table({"a": pa.nulls(10**9)}))
-    wide = arrow_of(pa.table({f"c{at}": pa.nulls(900) for at in range(100)}))  # 90,000 cells of no bytes
-    for body, status in [
-        (packed, 422),
-        (coded, 422),
-        (nested, 422),
-        (endless, 413),
-        (wide, 413),
-        (plain[:50], 400),
-        (b"x" * 99, 400),
-    ]:
-        found, content = target.ask("POST", "/predict", body, Content_Type=ARROW)
-        assert found == status, content
-    connection = target.connection()  # one for all: most of the time would be spent on opening them
-    for at in range(0, len(plain), 3):
-        changed = bytearray(plain)
-        changed[at] ^= 0x41
-        connection.request("POST", "/predict", bytes(changed), {"Content-Type": ARROW})
-        answer = connection.getresponse()
-        answer.read()
-        assert answer.status in (200, 400, 413, 422)
-    connection.close()
-
-
 def test_an_overloaded_server_says_so(tmp_path: Path) -> None:
     log = tmp_path / "log.sqlite"
-    with running(tmp_path, "--learner", "averaged", "--learn", log, "--limit", "waiting=50") as server:
+    with running(tmp_path, "--learner", "averaged", "--learn", log, "--limit", "bodies=2K") as server:
         statuses: list[tuple[int, bool]] = []
 
         def learn() -> None:
@@ -345,4 +305,4 @@ def test_an_overloaded_server_says_so(tmp_path: Path) -> None:
         assert set(statuses) <= {(200, False), (503, True)}
         assert (503, True) in statuses
         learned = sum(status == 200 for status, _ in statuses)
-        assert server.get("/model")["learners"][0]["examples"] == 40 * learned
+        assert server.get("/model")["examples"] == 40 * learned

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import rosenblatt
@@ -27,12 +24,11 @@ from rosenblatt import (
 )
 from rosenblatt.errors import ModelError, ParameterError
 from rosenblatt.models.file import load
-from rosenblatt.service.bodies import ARROW, JSON
-from rosenblatt.service.limits import Limits
-from rosenblatt.service.opening import check_bounded, wanted_from
-from rosenblatt.service.refusals import Refused
-from rosenblatt.service.service import Service
-from rosenblatt.service.serving import form_of
+from rosenblatt.service.config import ServiceLimits
+from rosenblatt.service.decoding import JSON, decode_predict
+from rosenblatt.service.errors import HTTPError
+from rosenblatt.service.predictor import Predictor, fixed_predictor
+from rosenblatt.service.startup import learner_from_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -57,32 +53,18 @@ CLASSIFIERS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def served(learner: Any, y: Any, folder: Path, values: Any = X) -> tuple[Any, Service, Path]:
-    """The loaded model, and a service that answers by it."""
+def served(learner: Any, y: Any, folder: Path, values: Any = X) -> tuple[Any, Predictor, Path]:
+    """The loaded model, and a predictor of it."""
     path = folder / "some.model"
     rosenblatt.save(learner.fit(values, y), path)
     model = load(path)
-    return model, Service(form_of(model, Limits()), Limits(), model=model), path
+    return model, fixed_predictor(model, ServiceLimits()), path
 
 
-def awaited(coroutine: Any) -> bytes:
-    """What it returns, in a thread of its own: a browser of other tests may have a loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
-
-
-def ask(service: Service, **asked: Any) -> Any:
-    body = json.dumps(asked).encode()
-    return json.loads(awaited(service.predict(body, JSON, b"")))
-
-
-def ask_arrow(service: Service, values: Any) -> pa.Table:
-    sink = io.BytesIO()
-    table = pa.table({str(at): values[:, at] for at in range(values.shape[1])})
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    found = awaited(service.predict(sink.getvalue(), ARROW, b"", packed=True))
-    return pa.ipc.open_stream(found).read_all()
+def ask(predictor: Predictor, **asked: Any) -> Any:
+    options, rows = decode_predict(json.dumps(asked).encode(), JSON, b"", predictor.schema)
+    found = [msgspec.to_builtins(each) for each in predictor.predict(rows, options)[0]]
+    return {"prediction": found[0], "predictions": found}
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -91,14 +73,13 @@ def test_answers_are_those_of_the_loaded_model_to_the_bit(tmp_path: Path, name: 
     model, service, _ = served(*CLASSIFIERS[name], tmp_path, X.astype(dtype))
     labels, scores = model.predict(Z).tolist(), model.decision_function(Z)
     expected = (np.column_stack([-scores, scores]) if scores.ndim == 1 else scores).tolist()
-    together = ask(service, rows=Z.tolist(), scores=True)["answers"]
-    apart = [ask(service, row=row, scores=True)["answer"] for row in Z.tolist()]
+    together = ask(service, rows=Z.tolist(), scores=True)["predictions"]
+    apart = [ask(service, row=row, scores=True)["prediction"] for row in Z.tolist()]
     for answers in (together, apart):
         assert [answer["label"] for answer in answers] == labels
         assert [list(answer["scores"].values()) for answer in answers] == expected
-    assert ask_arrow(service, Z).column("label").to_pylist() == labels
     if model.calibrator is not None:
-        found = ask(service, rows=Z.tolist(), probabilities=True)["answers"]
+        found = ask(service, rows=Z.tolist(), probabilities=True)["predictions"]
         assert [list(answer["probabilities"].values()) for answer in found] == model.predict_proba(Z).tolist()
 
 
@@ -109,65 +90,63 @@ def test_features_by_name_are_those_of_the_loaded_model_to_the_bit(tmp_path: Pat
         learner.learn_one(row, label)
     rosenblatt.save(learner, tmp_path / "named.model")
     model = load(tmp_path / "named.model")
-    service = Service(form_of(model, Limits()), Limits(), model=model)
-    found = ask(service, rows=rows, scores=True)["answers"]
+    service = fixed_predictor(model, ServiceLimits())
+    found = ask(service, rows=rows, scores=True)["predictions"]
     for row, answer in zip(rows, found, strict=True):
         assert answer["label"] == model.predict_one(row)
         assert list(answer["scores"].values()) == model._scores_one(row)[0].tolist()
-        assert ask(service, row={**row, "never seen": 3.0}, scores=True)["answer"] == answer
+        assert ask(service, row={**row, "never seen": 3.0}, scores=True)["prediction"] == answer
 
 
 def test_a_regression_answers_with_its_number(tmp_path: Path) -> None:
     model, service, path = served(PassiveAggressiveRegression(), NUMBERS, tmp_path)
     expected = model.predict(Z).tolist()
-    assert [answer["label"] for answer in ask(service, rows=Z.tolist())["answers"]] == expected
-    assert [ask(service, row=row)["answer"]["label"] for row in Z.tolist()] == expected
-    assert ask_arrow(service, Z).column("label").to_pylist() == expected
-    reasons = ask(service, row=Z[0].tolist(), because=5)["answer"]["because"]
+    assert [answer["label"] for answer in ask(service, rows=Z.tolist())["predictions"]] == expected
+    assert [ask(service, row=row)["prediction"]["label"] for row in Z.tolist()] == expected
+    reasons = ask(service, row=Z[0].tolist(), contributions=5)["prediction"]["contributions"]
     weights, intercept = model.linear().weights[0], float(model.linear().intercept[0])
     assert sum(reason["share"] for reason in reasons) + intercept == pytest.approx(expected[0])
     assert {int(reason["feature"]): reason["share"] for reason in reasons} == pytest.approx(
         {at: weights[at] * value for at, value in enumerate(Z[0])}
     )
-    with pytest.raises(Refused, match="predicts a number"):
+    with pytest.raises(HTTPError, match="predicts a number"):
         ask(service, row=Z[0].tolist(), scores=True)
-    with pytest.raises(ModelError, match="predicts numbers instead of labels"):
-        wanted_from(str(path))
+    with pytest.raises(ModelError, match="predicts numbers, not labels"):
+        learner_from_model(str(path))
 
 
 def test_a_model_of_several_labels_answers_with_all_that_hold(tmp_path: Path) -> None:
     model, service, path = served(Perceptron(), SEVERAL, tmp_path)
     expected = [[at for at, holds in enumerate(row) if holds] for row in model.predict(Z).tolist()]
-    answers = ask(service, rows=Z.tolist(), scores=True, top=1)["answers"]
+    answers = ask(service, rows=Z.tolist(), scores=True, top=1)["predictions"]
     assert [answer["label"] for answer in answers] == expected
     assert [list(answer["scores"].values()) for answer in answers] == model.decision_function(Z).tolist()
-    assert ask_arrow(service, Z).column("label").to_pylist() == expected
-    with pytest.raises(Refused, match="several labels"):
-        ask(service, row=Z[0].tolist(), because=2)
-    with pytest.raises(ModelError, match="several labels per row: it can be served without --learn"):
-        wanted_from(str(path))
+    with pytest.raises(HTTPError, match="predicts several"):
+        ask(service, row=Z[0].tolist(), contributions=2)
+    with pytest.raises(ModelError, match="several labels per row"):
+        learner_from_model(str(path))
 
 
 @pytest.mark.parametrize(("name", "why"), [
-    ("kernel", "which keeps rows"),
-    ("calibrated", "fitted on rows that are held out"),
+    ("kernel", "stores rows"),
+    ("calibrated", "held-out rows"),
     ("auto", "prepares its columns"),
 ])  # fmt: skip
 def test_what_cannot_learn_here_says_why(tmp_path: Path, name: str, why: str) -> None:
     _, _, path = served(*CLASSIFIERS[name], tmp_path)
     with pytest.raises(ModelError, match=why):
-        wanted_from(str(path))
+        learner_from_model(str(path))
 
 
 def test_a_vote_cannot_learn_here(tmp_path: Path) -> None:
     _, _, path = served(VotedPerceptron(), TWO, tmp_path)
     with pytest.raises(ParameterError, match="no bound"):
-        check_bounded(wanted_from(str(path)).params)
+        learner_from_model(str(path)).record()
 
 
 def test_answers_never_have_more_scores_than_the_limit(tmp_path: Path) -> None:
     model, _, _ = served(Perceptron(), THREE, tmp_path)
-    service = Service(form_of(model, Limits(cells=60)), Limits(cells=60), model=model)
-    assert len(ask(service, rows=[{}] * 20)["answers"]) == 20
-    with pytest.raises(Refused, match="more than 60 scores"):
+    service = fixed_predictor(model, ServiceLimits(cells=60))
+    assert len(ask(service, rows=[{}] * 20)["predictions"]) == 20
+    with pytest.raises(HTTPError, match="more than 60 scores"):
         ask(service, rows=[{}] * 21)

@@ -14,7 +14,7 @@ from running import TOKENS, Server, running, wait_for
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("live")
-    words = ("--learner", "perceptron", "--learn", folder / "log.sqlite", "--shadow", "averaged")
+    words = ("--learner", "perceptron", "--learn", folder / "log.sqlite")
     with running(folder, *words) as server:
         rows = [{"height": float(at % 7 - 3), "<b>weight</b>": 1.0} for at in range(3000)]
         labels = ["tall" if row["height"] > 0 else "short" for row in rows]
@@ -22,7 +22,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         # From here on nothing is to be learned any more.
         labels = ["tall" if at // 3 % 2 else "short" for at in range(400)]
         server.post("/learn", {"rows": rows[:400], "labels": labels})
-        server.post("/predict", {"row": rows[0], "after": 3400})
+        server.post("/predict", {"row": rows[0], "min_seq": 3400})
         yield server
 
 
@@ -61,7 +61,7 @@ def test_the_live_page_shows_how_it_goes(pages: Pages, live: Server) -> None:
     for name in ("examples", "error of all", "error of the latest 1,000", "predict, median / p99", "features", "log"):
         assert name in figures
     assert "3,400" in figures
-    assert page.locator("#curves path:not(.grid):not(.mark)").count() == 4  # two curves for each learner
+    assert page.locator("#curves path:not(.grid):not(.mark)").count() == 2
     assert page.locator("#curves path.mark").count() >= 1
     assert "Drift: mistakes became more frequent at example 3,0" in page.inner_text("#alarm")
     assert page.locator("#classes rect").count() == 6
@@ -74,18 +74,9 @@ def test_the_live_page_shows_how_it_goes(pages: Pages, live: Server) -> None:
 def test_it_goes_on_by_itself(pages: Pages, live: Server) -> None:
     page = pages.open(live)
     page.wait_for_selector("#state.good")
-    before = live.get("/model")["learners"][0]["examples"]
+    before = live.get("/model")["examples"]
     live.post("/learn", {"row": {"height": 1.0}, "label": "short"})
     wait_for(lambda: f"{before + 1:,}" in page.inner_text("#figures"))
-    assert not pages.complaints
-
-
-def test_a_click_promotes_a_shadow(pages: Pages, live: Server) -> None:
-    page = pages.open(live)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.click("#learners button >> text=promote")
-    wait_for(lambda: live.get("/model")["learner"] == "AveragedPerceptron")
-    wait_for(lambda: "answers" in page.inner_text("#learners tbody tr:nth-child(2)"))
     assert not pages.complaints
 
 

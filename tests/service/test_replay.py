@@ -1,4 +1,4 @@
-"""The log alone: replayed, compared, exported, shortened, rotated."""
+"""The log alone: replayed, compared, exported."""
 
 from __future__ import annotations
 
@@ -14,34 +14,32 @@ from command import run as run_command
 from folding import plain_fold, same_bits, stored
 
 from rosenblatt import AROW, AveragedPerceptron
-from rosenblatt.errors import DataError
+from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.models.file import load
 from rosenblatt.params.family import make_params
-from rosenblatt.service.limits import Limits
-from rosenblatt.service.opening import Wanted, open_learning
-from rosenblatt.service.replay import compare, replay
-from rosenblatt.service.upkeep import rotate, shorten
+from rosenblatt.service.config import ServiceLimits
+from rosenblatt.service.replay import compare, export, replay, save_replay
+from rosenblatt.service.startup import RequestedLearner, learner_from_model, open_trainer
 
 
-def learn(log: Path, seed: int, requests: int = 30, begin: str | None = "averaged") -> None:
-    """Let a log grow, as a server would do it."""
+def learn(log: Path, seed: int, requested: RequestedLearner | None = None, requests: int = 30) -> None:
+    """Let a log grow, as a server does."""
     dice = random.Random(seed)
-    learning, clock = open_learning(str(log), Limits(), None if begin is None else Wanted(make_params(begin)))
+    trainer = open_trainer(str(log), ServiceLimits(), requested)
     for _ in range(requests):
         count = dice.choice((1, 2, 5))
         rows = [{f"f{dice.randrange(20)}": dice.gauss(0, 1) for _ in range(4)} for _ in range(count)]
         labels = ["yes" if sum(row.values()) > 0 else "no" for row in rows]
         weights = [dice.choice((0.5, 1.0)) for _ in rows]
         examples = json.dumps({"rows": rows, "labels": labels, "weights": weights}).encode()
-        (entry,) = learning.log.append([(count, clock(), examples, None, b"")])
-        learning.take(entry, rows, labels, weights)
-    learning.log.close()
+        trainer.log.append([(count, 0.0, examples, None, b"")])
+    trainer.log.close()
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     found = tmp_path / "log.sqlite"
-    learn(found, 0)
+    learn(found, 0, RequestedLearner(make_params("averaged")))
     return found
 
 
@@ -56,14 +54,14 @@ def test_as_of_any_moment_and_by_another_learner(log: Path) -> None:
         learner: Any = AveragedPerceptron()
         for _, row, label, weight in examples[:until]:
             learner.learn_one(row, label, weight)
-        assert same_bits(replay([str(log)], until=until), learner)
-    assert same_bits(replay([str(log)], make_params("arow", r=0.1)), plain_fold(log, AROW(r=0.1)))
-    with pytest.raises(DataError, match=f"holds the examples from 1 to {len(examples)}"):
-        replay([str(log)], until=len(examples) + 1)
+        assert same_bits(replay(str(log), until=until), learner)
+    assert same_bits(replay(str(log), make_params("arow", r=0.1)), plain_fold(log, AROW(r=0.1)))
+    with pytest.raises(DataError, match=f"examples 1 to {len(examples)}"):
+        replay(str(log), until=len(examples) + 1)
 
 
 def test_learners_are_compared_on_every_example_before_it_is_learned(log: Path) -> None:
-    found = {each["learner"]: each for each in compare([str(log)], [make_params(n) for n in ("perceptron", "arow")])}
+    found = {each["learner"]: each for each in compare(str(log), [make_params(n) for n in ("perceptron", "arow")])}
     learner, mistakes = AROW(), 0
     for _, row, label, weight in stored(log):
         mistakes += not learner.has_learned or learner.predict_one(row) != label
@@ -83,64 +81,6 @@ def test_learners_are_compared_on_every_example_before_it_is_learned(log: Path) 
     assert len(shown.stdout.splitlines()) == 4
 
 
-def test_a_shortened_log_goes_on_with_the_same_bits(log: Path, tmp_path: Path) -> None:
-    whole = plain_fold(log)
-    count = len(stored(log))
-    assert shorten(str(log), 20) <= 20
-    left = len(stored(log))
-    assert 0 < left < count
-    assert same_bits(replay([str(log)]), whole)
-    assert shorten(str(log)) == left
-    assert stored(log) == []
-    learn(log, 1, begin=None)
-    for _, row, label, weight in stored(log):
-        whole.learn_one(row, label, weight)
-    assert stored(log)[0][0] == count + 1
-    learning, _ = open_learning(str(log), Limits())
-    learning.log.close()
-    assert same_bits(learning.fold.answering.learner, whole)
-    assert learning.fold.answering.progress.examples == count + len(stored(log))
-    with pytest.raises(DataError, match=f"holds the examples from {count + 1}"):
-        replay([str(log)], until=5)
-
-
-def test_a_request_that_is_sent_again_finds_its_reply_in_a_shortened_log(log: Path) -> None:
-    learning, _ = open_learning(str(log), Limits())
-    rows, labels = [{"f1": 1.0}, {"f2": -1.0}], ["yes", "no"]
-    examples = json.dumps({"rows": rows, "labels": labels}).encode()
-    (entry,) = learning.log.append([(2, 0.0, examples, "a key", b"digest")])
-    predicted, mistaken = learning.take(entry, rows, labels, None)
-    learning.log.close()  # as if killed: the reply was not stored
-    shorten(str(log))
-    again, _ = open_learning(str(log), Limits())
-    seq, digest, reply = again.log.known_keys(["a key"])["a key"]
-    again.log.close()
-    assert (seq, digest) == (entry.seq, b"digest")
-    assert reply is not None
-    found = json.loads(reply)
-    assert (found["last"], found["predicted"], found["mistaken"]) == (entry.last, predicted, mistaken)
-
-
-def test_rotated_logs_follow_one_another(log: Path, tmp_path: Path) -> None:
-    archive, second = tmp_path / "first.sqlite", tmp_path / "second.sqlite"
-    run_command("replay", log, "--rotate", archive)
-    learn(log, 1, begin=None)
-    rotate(str(log), str(second))
-    learn(log, 2, begin=None)
-    logs = [str(archive), str(second), str(log)]
-    learner: Any = AveragedPerceptron()
-    for path in logs:
-        for _, row, label, weight in stored(Path(path)):
-            learner.learn_one(row, label, weight)
-    assert same_bits(replay(logs), learner)
-    assert same_bits(replay(logs[2:]), learner)
-    assert same_bits(replay(logs, make_params("averaged")), learner)
-    with pytest.raises(DataError, match="does not go on where"):
-        replay([logs[0], logs[2]])
-    with pytest.raises(DataError, match="exists already"):
-        rotate(str(log), str(second))
-
-
 def test_an_exported_log_holds_every_example(log: Path, tmp_path: Path) -> None:
     target = tmp_path / "examples.parquet"
     run_command("replay", log, "--export", target)
@@ -157,26 +97,47 @@ def test_an_altered_log_is_found_out(log: Path, kind: str) -> None:
         )
     connection.close()
     with pytest.raises(DataError, match=r"is damaged: example \d+ is not what was stored"):
-        replay([str(log)])
+        replay(str(log))
 
 
 def test_a_log_can_be_replayed_while_its_server_writes(log: Path) -> None:
-    learning, _ = open_learning(str(log), Limits())
+    trainer = open_trainer(str(log), ServiceLimits())
     try:
-        assert same_bits(replay([str(log)]), learning.fold.answering.learner)
-        with pytest.raises(DataError, match="is in use by another server"):
-            shorten(str(log))
+        assert same_bits(replay(str(log)), trainer.model.learner)
     finally:
-        learning.log.close()
+        trainer.log.close()
+
+
+def test_a_new_log_goes_on_where_the_old_one_ends(log: Path, tmp_path: Path) -> None:
+    """`replay OLD -o M`, then `serve M --learn NEW`: bit-identical to one log."""
+    model, new = tmp_path / "old.model", tmp_path / "new.sqlite"
+    save_replay(str(log), str(model))
+    learn(new, 1, learner_from_model(str(model)))
+    learn(log, 1)
+    assert same_bits(replay(str(new)), replay(str(log)))
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    ([], "say one of -o, --compare"),
-    (["-o", "x.model", "--shorten"], "say one of"),
+    ([], "pass one of -o, --compare"),
+    (["-o", "x.model", "--export", "y"], "pass one of"),
     (["-o", "x.model", "--eta0", "2"], "need --learner"),
-    (["--rotate", "x.sqlite", "--until", "3"], "leave --until out"),
     (["--compare", "nobody"], "must be one of"),
 ])  # fmt: skip
-def test_wrong_use_is_refused_with_a_sentence(log: Path, words: list[str], sentence: str) -> None:
+def test_wrong_use_is_an_error(log: Path, words: list[str], sentence: str) -> None:
     found = run_command("replay", log, *words, check=2)
     assert sentence in found.stderr
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", ".lock"])
+@pytest.mark.parametrize("link", [None, "symlink_to", "hardlink_to"])
+def test_no_output_overwrites_the_log(log: Path, tmp_path: Path, ending: str, link: str | None) -> None:
+    target = Path(f"{log}{ending}")
+    target.touch()
+    before = log.read_bytes()
+    if link is not None:
+        getattr(tmp_path / "output", link)(target)
+        target = tmp_path / "output"
+    for write in (export, save_replay):
+        with pytest.raises(ParameterError):
+            write(str(log), str(target))
+    assert log.read_bytes() == before

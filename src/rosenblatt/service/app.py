@@ -1,274 +1,340 @@
-"""The service as an ASGI application: who asks, for what, and in which form.
+"""The service as an ASGI application: a route table, bounded bodies, one error shape.
 
-Invariant: every request gets exactly one answer, and every error has the same shape. What a client sends is bounded
-before it is read.
+Invariant: every request gets exactly one reply. What a client sends is authorized and bounded before it is read.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import sys
 import time
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from rosenblatt.service.bodies import ARROW, JSON, LINES, TYPES, decode
-from rosenblatt.service.live import live_facts
-from rosenblatt.service.messages import Promote
+from rosenblatt import __version__
+from rosenblatt.errors import RosenblattError
+from rosenblatt.service.auth import ADMIN, LEARN, OPEN, PREDICT, Tokens, check_host, check_origin
+from rosenblatt.service.config import LOOPBACK, ServiceLimits
+from rosenblatt.service.decoding import JSON, NDJSON, decode, decode_learn, decode_predict
+from rosenblatt.service.errors import HTTPError, error_body, too_large, unavailable
 from rosenblatt.service.metrics import Metrics
+from rosenblatt.service.online_model import model_bytes
 from rosenblatt.service.openapi import describe
 from rosenblatt.service.page import PAGES
-from rosenblatt.service.refusals import Refused, body_of, busy, too_large
-from rosenblatt.service.service import Service
-from rosenblatt.service.tokens import ROLES, Tokens
+from rosenblatt.service.predictor import FixedModel
+from rosenblatt.service.schemas import (
+    FeedbackRequest,
+    Health,
+    LearnReply,
+    LearnRequest,
+    ModelInfo,
+    PredictReply,
+    PredictRequest,
+    Ready,
+)
+from rosenblatt.service.trainer import Trainer
 
 ENCODER = msgspec.json.Encoder()
-PROMOTE = msgspec.json.Decoder(Promote)
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
-_JSON, _LINES, _ARROW, _FILE = JSON.encode(), LINES.encode(), ARROW.encode(), b"application/octet-stream"
-_TEXT = b"text/plain; version=0.0.4; charset=utf-8"
+FEEDBACK = msgspec.json.Decoder(FeedbackRequest)
+SHORT = 8192  # bytes of a body that arrives with its head
+LARGE = 256 << 10  # bytes of a body that is decoded and predicted in a thread of its own
+_JSON, _NDJSON, _FILE = JSON.encode(), NDJSON.encode(), "application/octet-stream"
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
-_WATCHED = frozenset(
-    (
-        b"accept",
-        b"content-type",
-        b"content-length",
-        b"authorization",
-        b"host",
-        b"origin",
-        b"idempotency-key",
-        b"content-encoding",
-    )
-)
-OPEN, PREDICT, LEARN, ADMIN = -1, 0, 1, 2
-SHORT = 8192  # bytes of a body that is not waited for with a clock of its own
 
-Reply = tuple[bytes, bytes]  # the type of the content, and the content
+Reply = tuple[bytes, bytes]  # content type and content
+
+
+class Route(NamedTuple):
+    """A row of the route table; those without a summary are not described."""
+
+    method: str
+    path: str
+    role: int
+    handler: Callable[[Request], Awaitable[Reply]]
+    summary: str = ""
+    request: type | None = None
+    reply: type | str = JSON
+    errors: str = ""
+    bulk: str = ""  # NDJSON for the request, or for both
 
 
 class App:
-    """Routes requests to the service.
+    """Routes requests to the model.
 
     Parameters
     ----------
-    service : Service
+    source : Trainer or FixedModel
+        What predicts, and may learn.
+    limits : ServiceLimits
     tokens : Tokens, optional
         Without them only this machine is served, and only by its own names.
     hosts : set of str
-        Names under which this server may be asked; empty: any, if there are tokens.
+        The Host headers to accept; empty: any, if there are tokens.
     """
 
-    def __init__(self, service: Service, tokens: Tokens | None = None, hosts: frozenset[str] = frozenset()) -> None:
-        self.service, self.tokens = service, tokens
+    def __init__(
+        self,
+        source: Trainer | FixedModel,
+        limits: ServiceLimits,
+        tokens: Tokens | None = None,
+        hosts: frozenset[str] = frozenset(),
+    ) -> None:
+        self.source, self.limits, self.tokens = source, limits, tokens
         self.hosts = hosts if hosts or tokens is not None else LOOPBACK
-        self.metrics = Metrics(service)
-        self.reading = 0  # bytes of bodies that are in memory
-        self.description = ENCODER.encode(describe(service.form.raw))
-        self.routes: dict[str, dict[str, tuple[int, Callable[[_Request], Awaitable[Reply]]]]] = {
-            "/predict": {"POST": (PREDICT, self._predict)},
-            "/learn": {"POST": (LEARN, self._learn)},
-            "/feedback": {"POST": (LEARN, self._feedback)},
-            "/model": {"GET": (PREDICT, self._model)},
-            "/model/file": {"GET": (ADMIN, self._file)},
-            "/promote": {"POST": (ADMIN, self._promote)},
-            "/live": {"GET": (LEARN, self._live)},
-            "/health": {"GET": (OPEN, self._health)},
-            "/ready": {"GET": (OPEN, self._ready)},
-            "/metrics": {"GET": (PREDICT, self._metrics)},
-            "/openapi.json": {"GET": (OPEN, self._openapi)},
-        }
-        for path in PAGES:
-            self.routes[path] = {"GET": (OPEN, self._page)}
+        self.metrics = Metrics(source)
+        self.bytes_in_flight = 0
+        table = [
+            Route("POST", "/predict", PREDICT, self._predict, "Predict rows",
+                  PredictRequest, PredictReply, "409", "both"),
+            Route("POST", "/learn", LEARN, self._learn, "Learn rows with labels",
+                  LearnRequest, LearnReply, "409", "in"),
+            Route("POST", "/feedback", LEARN, self._feedback, "Learn the label of an earlier prediction",
+                  FeedbackRequest, LearnReply, "404 409"),
+            Route("POST", "/reload", ADMIN, self._reload, "Read the model file again", None, ModelInfo, "409"),
+            Route("GET", "/model", PREDICT, self._model, "The model and its lineage", None, ModelInfo),
+            Route("GET", "/model/file", ADMIN, self._file, "The model file as of now", None, _FILE, "409 503"),
+            Route("GET", "/live", LEARN, self._live, "What the live page shows"),
+            Route("GET", "/health", OPEN, self._health, "Does the process answer?", None, Health),
+            Route("GET", "/ready", OPEN, self._ready, "Can it predict, and can it learn?", None, Ready),
+            Route("GET", "/metrics", PREDICT, self._metrics, "Figures for Prometheus", None, "text/plain"),
+            Route("GET", "/openapi.json", OPEN, self._openapi),
+            *(Route("GET", path, OPEN, self._page) for path in PAGES),
+        ]  # fmt: skip
+        self.routes: dict[str, Route] = {route.path: route for route in table}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             raise NotImplementedError(scope["type"])
-        begun = time.perf_counter()
-        path = scope["path"]
-        headers = list(_ALWAYS)
-        status = 200
+        begun, path, headers, status = time.perf_counter(), scope["path"], list(_ALWAYS), 200
+        request = Request(scope, receive)
         try:
-            kind, body = await self._answer(_Request(scope, receive))
+            kind, body = await self._reply(request)
             if path in PAGES:
                 headers += PAGES[path].headers
-        except Refused as refused:
-            status, kind, body = refused.status, _JSON, body_of(refused.status, refused.message)
-            headers += refused.headers
+        except HTTPError as error:
+            status, kind, body = error.status, _JSON, error_body(error.status, error.message)
+            headers += error.headers
         except TimeoutError:
-            status, kind, body = 503, _JSON, body_of(503, "it took too long")
+            status, kind, body = 503, _JSON, error_body(503, "it took too long")
             headers.append((b"retry-after", b"1"))
-        except _Gone:
+        except _Disconnected:
             return
         except Exception:
             traceback.print_exc(file=sys.stderr)
-            status, kind, body = 500, _JSON, body_of(500, "something went wrong in the server; its log says what")
+            status, kind, body = 500, _JSON, error_body(500, "internal error; the server's log has the details")
+        finally:
+            self.bytes_in_flight -= request.body_bytes
         headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
         self.metrics.count(path if path in self.routes else "other", status, time.perf_counter() - begun)
-        with contextlib.suppress(RuntimeError, OSError):  # the client was cut off: nobody is there to be told
+        with contextlib.suppress(RuntimeError, OSError):  # the client has gone
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": body})
 
-    async def _answer(self, request: _Request) -> Reply:
-        self._check_host(request)
-        methods = self.routes.get(request.path)
-        if methods is None:
-            raise Refused(404, f"there is nothing at {request.path[:100]!r}: /docs lists what there is")
-        method = "GET" if request.method == "HEAD" else request.method
-        if method not in methods:
-            allowed = ", ".join([*methods, "HEAD"] if "GET" in methods else methods)
-            raise Refused(405, f"{request.path} takes {allowed}", [(b"allow", allowed.encode())])
-        role, run = methods[method]
-        if role != OPEN and self.tokens is not None:
-            self._check_token(request, role)
-        if method == "POST":
-            return await self._with_body(request, run)
-        return await run(request)
+    async def _reply(self, request: Request) -> Reply:
+        route = self.routes.get(request.path)
+        if route is None or route.handler not in (self._health, self._ready):  # checks of the machine that it runs on
+            check_host(self.hosts, request.hosts)
+        check_origin(request.header(b"origin"), request.hosts[0] if request.hosts else "")
+        if route is None:
+            raise HTTPError(404, f"nothing at {request.path[:100]!r}: see /docs")
+        if request.method != route.method and (request.method, route.method) != ("HEAD", "GET"):
+            allowed = "GET, HEAD" if route.method == "GET" else route.method
+            raise HTTPError(405, f"{request.path} needs {allowed}", [(b"allow", allowed.encode())])
+        if route.role != OPEN and self.tokens is not None:
+            self.tokens.authorize(request.header(b"authorization"), route.role)
+        if route.request is not None:
+            await self._read_body(request, route)
+        return await route.handler(request)
 
-    async def _with_body(self, request: _Request, run: Callable[[_Request], Awaitable[Reply]]) -> Reply:
+    async def _read_body(self, request: Request, route: Route) -> None:
         if (encoding := request.header(b"content-encoding")) and encoding != "identity":
-            raise Refused(415, f"the body is in the encoding {encoding[:50]!r}: send it as it is")
+            raise HTTPError(415, f"Content-Encoding {encoding[:50]!r} is not supported: send the body as it is")
         kind = request.header(b"content-type")
         request.kind = kind = kind if kind == JSON else kind.split(";")[0].strip().lower()
-        if kind != JSON and (kind not in TYPES or request.path not in ("/predict", "/learn")):
+        if kind != JSON and (kind != NDJSON or not route.bulk):
             hint = "" if "form" not in kind else " (with curl: -H 'Content-Type: application/json')"
-            raise Refused(415, f"the Content-Type {kind[:100]!r} is not among {', '.join(TYPES)}{hint}")
-        limits = self.service.limits
+            raise HTTPError(
+                415, f"Content-Type {kind[:100]!r}: send {JSON}{f' or {NDJSON}' if route.bulk else ''}{hint}"
+            )
+        limits = self.limits
         claimed = int(request.header(b"content-length") or limits.body)
         if claimed > limits.body:
             raise too_large(f"the body has {claimed:,} bytes; the limit is {limits.body:,}")
         try:
-            if claimed <= SHORT:  # it has come with the head, nearly always; the protocol watches for the rest
-                await self._read(request)
-            else:
-                async with asyncio.timeout(limits.seconds):
-                    await self._read(request)
-            return await run(request)
+            # A short body arrives with its head, nearly always; the protocol watches for the rest.
+            async with asyncio.timeout(None if claimed <= SHORT else limits.seconds):
+                await self._receive(request)
         except TimeoutError:
-            if request.is_whole:
-                raise
-            late = f"the body did not come within {limits.seconds} seconds"
-            raise Refused(408, late, [(b"connection", b"close")]) from None
-        finally:
-            self.reading -= request.held
+            late = f"the body did not arrive within {limits.seconds} seconds"
+            raise HTTPError(408, late, [(b"connection", b"close")]) from None
 
-    async def _read(self, request: _Request) -> None:
-        """The whole body, as long as there is room for it."""
-        limits = self.service.limits
+    async def _receive(self, request: Request) -> None:
         parts: list[bytes] = []
-        size = 0
-        while True:
+        more = True
+        while more:
             message = await request.receive()
             if message["type"] == "http.disconnect":
-                raise _Gone
+                raise _Disconnected
             part = message.get("body", b"")
-            size += len(part)
-            request.held += len(part)
-            self.reading += len(part)
-            if size > limits.body:
-                raise too_large(f"the body has more than {limits.body:,} bytes, the limit")
-            if self.reading > limits.bodies:
-                refused = busy("too many large requests at once")
-                refused.headers = (*refused.headers, (b"connection", b"close"))
-                raise refused
+            request.body_bytes += len(part)
+            self.bytes_in_flight += len(part)
+            if request.body_bytes > self.limits.body:
+                raise too_large(f"the body has more than {self.limits.body:,} bytes, the limit")
+            if self.bytes_in_flight > self.limits.bodies:
+                error = unavailable("too many large requests at once")
+                error.headers = (*error.headers, (b"connection", b"close"))
+                raise error
             parts.append(part)
-            if not message.get("more_body"):
-                break
+            more = message.get("more_body")
         request.body = parts[0] if len(parts) == 1 else b"".join(parts)
-        request.is_whole = True
 
-    # -- who asks
+    # -- handlers
 
-    def _check_host(self, request: _Request) -> None:
-        """A page elsewhere could point its own name here, or send a form: neither may reach the model."""
-        host = request.header(b"host")
-        if self.hosts:
-            name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
-            name, port = (name, port) if name else (port, "")
-            if name.lower() not in self.hosts or (port and not port.isdecimal()) or request.hosts != 1:
-                raise Refused(403, f"this server is not asked by the name {host[:100]!r}")
-        origin = request.header(b"origin")
-        if origin and origin.split("://", 1)[-1] != host:
-            raise Refused(403, "pages of other sites may not ask this server")
+    async def _predict(self, request: Request) -> Reply:
+        async def run(what: Callable[..., Any], *arguments: Any) -> Any:
+            return what(*arguments) if len(request.body) <= LARGE else await asyncio.to_thread(what, *arguments)
 
-    def _check_token(self, request: _Request, role: int) -> None:
-        assert self.tokens is not None
-        given = request.header(b"authorization")
-        words = given.split(" ", 1)
-        found = None
-        if len(words) == 2 and words[0].lower() == "bearer":
-            found = self.tokens.role_of(words[1].strip().encode("latin-1"))
-        if found is None:
-            raise Refused(401, "send Authorization: Bearer TOKEN", [(b"www-authenticate", b"Bearer")])
-        if found < role:
-            raise Refused(403, f"this needs a token with the role {ROLES[role]}")
+        schema = self.source.predictor.schema
+        options, rows = await run(decode_predict, request.body, request.kind, request.query, schema)
+        if options.min_seq is not None:
+            await self._trainer().wait_for(options.min_seq)
+        predictor = self.source.predictor
+        predictions, stored = await run(predictor.predict, rows, options)
+        self.metrics.predicted += len(rows)
+        if schema.encoder is not None:
+            self.metrics.input_drift.update(schema.encoder, rows)
+        if options.return_id:
+            for each in predictions:
+                each.id = secrets.token_hex(12)
+            now = time.time()
+            rows = [(each.id, now, ENCODER.encode(row)) for each, row in zip(predictions, stored, strict=True)]
+            await self._trainer().store(rows)
+        if request.kind == NDJSON:
+            return _NDJSON, ENCODER.encode_lines(predictions)
+        if options.rows is msgspec.UNSET:
+            return _JSON, ENCODER.encode(PredictReply(predictor.seq, prediction=predictions[0]))
+        return _JSON, await run(ENCODER.encode, PredictReply(predictor.seq, predictions=predictions))
 
-    # -- what is asked for
-
-    async def _predict(self, request: _Request) -> Reply:
-        packed = request.header(b"accept") == ARROW
-        body = await self.service.predict(request.body, request.kind, request.query, packed)
-        return (_ARROW if packed else _LINES if request.kind == LINES else _JSON), body
-
-    async def _learn(self, request: _Request) -> Reply:
-        key = request.header(b"idempotency-key") or None
+    async def _learn(self, request: Request) -> Reply:
+        trainer, key = self._trainer(), request.header(b"idempotency-key") or None
         if key is not None and (len(key) > 255 or not key.isprintable() or key.startswith("feedback:")):
-            raise Refused(422, "an Idempotency-Key has at most 255 characters, and does not begin with feedback:")
-        return _JSON, await self.service.learn(request.body, request.kind, request.query, key)
+            raise HTTPError(422, "an Idempotency-Key has at most 255 characters and does not start with feedback:")
+        body, kind, query = request.body, request.kind, request.query
+        label = next(iter(trainer.predictor.labels), "spam")
+        request.body = b""  # the job has it
+        return _JSON, await trainer.submit(
+            lambda: decode_learn(body, kind, query, trainer.schema, label), len(body), key
+        )
 
-    async def _feedback(self, request: _Request) -> Reply:
-        return _JSON, await self.service.feedback(request.body)
+    async def _feedback(self, request: Request) -> Reply:
+        trainer, found = self._trainer(), decode(FEEDBACK, request.body, '; send {"id": "...", "label": "spam"}')
+        return _JSON, await trainer.submit(lambda: trainer.feedback(found), len(request.body), f"feedback:{found.id}")
 
-    async def _promote(self, request: _Request) -> Reply:
-        await self.service.promote(decode(PROMOTE, request.body).learner)
-        return _JSON, ENCODER.encode(self.service.facts())
+    def _trainer(self) -> Trainer:
+        if not isinstance(self.source, Trainer):
+            raise HTTPError(409, "this server does not learn: start it with --learn LOG")
+        return self.source
 
-    async def _model(self, request: _Request) -> Reply:
-        return _JSON, ENCODER.encode(self.service.facts())
+    async def _reload(self, request: Request) -> Reply:
+        await self.reload()
+        return await self._model(request)
 
-    async def _file(self, request: _Request) -> Reply:
-        return _FILE, await self.service.file()
+    async def reload(self) -> None:
+        """Read the model file again, and predict by it."""
+        if not isinstance(self.source, FixedModel):
+            raise HTTPError(409, "this server learns: its model is its log. Start a new log to use another model")
+        try:
+            await asyncio.to_thread(self.source.reload)
+        except (RosenblattError, OSError) as error:
+            raise HTTPError(409, f"the old model stays: {error}") from None
 
-    async def _live(self, request: _Request) -> Reply:
-        return _JSON, ENCODER.encode(live_facts(self.service, self.metrics))
+    def info(self) -> ModelInfo:
+        """What is known of the model."""
+        source, predictor = self.source, self.source.predictor
+        encoder = predictor.schema.encoder
+        reads = "rows of features" if encoder is None else encoder.describe()
+        if isinstance(source, FixedModel):
+            model = source.model
+            learner, parameters = model.learner, dict(model.parameters)
+        else:
+            learner, parameters = type(source.model.learner).__name__, source.model.learner.params().plain()
+        found = ModelInfo(
+            learner,
+            parameters,
+            predictor.labels,
+            predictor.features,
+            reads,
+            predictor.seq,
+            isinstance(source, Trainer),
+            source.lineage,
+        )
+        if isinstance(source, Trainer):
+            tracker = source.model.tracker
+            found.examples, found.mistakes = tracker.examples, tracker.mistakes
+            found.progressive_error, found.recent_error = tracker.error, tracker.recent_error
+            found.drift_alarms, found.skipped = tracker.drift_alarms, source.model.skipped
+        return found
 
-    async def _health(self, request: _Request) -> Reply:
-        return _JSON, ENCODER.encode(self.service.health())
+    async def _model(self, request: Request) -> Reply:
+        return _JSON, ENCODER.encode(self.info())
 
-    async def _ready(self, request: _Request) -> Reply:
-        return _JSON, ENCODER.encode(self.service.ready())
+    async def _file(self, request: Request) -> Reply:
+        source = self.source
+        if isinstance(source, FixedModel):
+            return _FILE.encode(), model_bytes(source.model)
+        if not source.model.learner.has_learned or not source.schema.names:
+            raise HTTPError(409, "nothing is learned yet")
+        return _FILE.encode(), await source.call(lambda: model_bytes(source.model.model()))
 
-    async def _metrics(self, request: _Request) -> Reply:
-        return _TEXT, self.metrics.text()
+    async def _live(self, request: Request) -> Reply:
+        return _JSON, ENCODER.encode(self.metrics.live(self.info()))
 
-    async def _openapi(self, request: _Request) -> Reply:
-        return _JSON, self.description
+    async def _health(self, request: Request) -> Reply:
+        return _JSON, ENCODER.encode(Health("ok", __version__))
 
-    async def _page(self, request: _Request) -> Reply:
+    async def _ready(self, request: Request) -> Reply:
+        learning = self.source.storage_error or "on" if isinstance(self.source, Trainer) else "off"
+        return _JSON, ENCODER.encode(Ready(True, learning, self.source.predictor.seq))
+
+    async def _metrics(self, request: Request) -> Reply:
+        return _PROMETHEUS.encode(), self.metrics.text()
+
+    async def _openapi(self, request: Request) -> Reply:
+        raw = self.source.predictor.schema.encoder is not None
+        return _JSON, ENCODER.encode(describe(list(self.routes.values()), raw))
+
+    async def _page(self, request: Request) -> Reply:
         page = PAGES[request.path]
         return page.kind, page.content
 
 
-class _Request:
-    """A request, with the headers that matter."""
+class Request:
+    """A request; its body is read when it is authorized."""
 
-    __slots__ = ("_headers", "body", "held", "hosts", "is_whole", "kind", "method", "path", "query", "receive")
+    __slots__ = ("_headers", "body", "body_bytes", "kind", "method", "path", "query", "receive")
 
     def __init__(self, scope: Any, receive: Any) -> None:
         self.method, self.path, self.query = scope["method"], scope["path"], scope["query_string"]
-        self.receive = receive
-        self.body, self.kind, self.held, self.is_whole = b"", "", 0, False
-        self._headers = {name: value for name, value in scope["headers"] if name in _WATCHED}
-        self.hosts = sum(name == b"host" for name, _ in scope["headers"])
+        self.receive, self._headers = receive, scope["headers"]
+        self.body, self.kind, self.body_bytes = b"", "", 0
 
     def header(self, name: bytes) -> str:
-        """The text of a header; empty if it was not sent."""
-        value = self._headers.get(name)
-        return "" if value is None else value.decode("latin-1")
+        """A header; empty if it was not sent."""
+        for each, value in self._headers:
+            if each == name:
+                return str(value, "latin-1")
+        return ""
+
+    @property
+    def hosts(self) -> list[str]:
+        return [str(value, "latin-1") for name, value in self._headers if name == b"host"]
 
 
-class _Gone(Exception):
+class _Disconnected(Exception):
     """The client has hung up before its request was whole."""

@@ -92,11 +92,11 @@ class Client:
 
     def predict(self, rows: Sequence[Any]) -> list[Any]:
         """The labels of rows."""
-        return [answer["label"] for answer in self.answers(rows)]
+        return [each["label"] for each in self.predictions(rows)]
 
-    def answers(self, rows: Sequence[Any], **asked: Any) -> list[dict[str, Any]]:
-        """The answers to rows, with what is asked for: scores, probabilities, top, because, remember, after."""
-        found: list[dict[str, Any]] = self._post("/predict", {"rows": list(rows), **asked})["answers"]
+    def predictions(self, rows: Sequence[Any], **options: Any) -> list[dict[str, Any]]:
+        """Predictions with options: scores, probabilities, top, contributions, return_id, min_seq."""
+        found: list[dict[str, Any]] = self._post("/predict", {"rows": list(rows), **options})["predictions"]
         return found
 
     def learn(
@@ -117,10 +117,6 @@ class Client:
     def feedback(self, id: str, label: Any, weight: float = 1.0) -> dict[str, Any]:
         """Learn the label of an earlier prediction, by its id."""
         return self._post("/feedback", {"id": id, "label": label, "weight": weight})
-
-    def promote(self, learner: str) -> dict[str, Any]:
-        """Let a shadow answer from now on."""
-        return self._post("/promote", {"learner": learner})
 
     def model(self) -> dict[str, Any]:
         """Facts about the model."""

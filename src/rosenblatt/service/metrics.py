@@ -3,119 +3,161 @@
 from __future__ import annotations
 
 import resource
+import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-if TYPE_CHECKING:
-    from rosenblatt.service.service import Service
+from rosenblatt.encode.table import ColumnEncoder
+from rosenblatt.service.predictor import FixedModel
+from rosenblatt.service.trainer import Trainer
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+RECENT_ROWS = 1000
+
+
+class InputDrift:
+    """How far the recent values of each numeric column are from their mean in training, in standard deviations.
+
+    An exponential mean over about a thousand predicted rows, for models that read tables.
+    """
+
+    def __init__(self) -> None:
+        self._encoder: Any = None
+        self.shifts: dict[str, list[float]] = {}  # of each column: the shift, and the rows that it is a mean of
+
+    def update(self, encoder: Any, rows: list[Any]) -> None:
+        """Rows that are predicted."""
+        if encoder is not self._encoder:
+            columns = encoder.numbers if isinstance(encoder, ColumnEncoder) else ()
+            self._encoder, self.shifts = encoder, {column.name: [0.0, 0.0] for column in columns}
+        if not self.shifts:
+            return
+        for column in encoder.numbers:
+            shift = self.shifts[column.name]
+            for row in rows[:RECENT_ROWS]:
+                cell = row.get(column.name)
+                if isinstance(cell, int | float):
+                    shift[1] = min(shift[1] + 1, RECENT_ROWS)
+                    shift[0] += ((cell - column.mean) / (column.scale or 1.0) - shift[0]) / shift[1]
 
 
 class Metrics:
-    """Counts requests, and asks the service for the rest when it is asked itself.
+    """Counts requests in plain lists: a counter of the library with its locks costs more than a prediction."""
 
-    Requests are counted in plain lists: a counter of the library with its locks costs more than a prediction.
-    """
-
-    def __init__(self, service: Service) -> None:
-        self.registry = CollectorRegistry()
+    def __init__(self, source: Trainer | FixedModel) -> None:
+        self.source = source
+        self.began = time.monotonic()
+        self.predicted = 0
+        self.input_drift = InputDrift()
         self.requests: dict[tuple[str, int], int] = {}
         self.seconds: dict[str, list[float]] = {}  # of each path: a count per bucket, and the sum of all
         self.latest: dict[str, deque[float]] = {name: deque(maxlen=1000) for name in ("/predict", "/learn")}
-        self.registry.register(_Requests(self))
-        self.registry.register(_Facts(service))
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
 
     def count(self, path: str, status: int, seconds: float) -> None:
         """One request was answered."""
-        requests = self.requests
-        requests[path, status] = requests.get((path, status), 0) + 1
-        kept = self.seconds.get(path)
-        if kept is None:
-            kept = self.seconds[path] = [0.0] * (len(BUCKETS) + 2)
-        kept[bisect_left(BUCKETS, seconds)] += 1
-        kept[-1] += seconds
+        self.requests[path, status] = self.requests.get((path, status), 0) + 1
+        known = self.seconds.get(path)
+        if known is None:
+            known = self.seconds[path] = [0.0] * (len(BUCKETS) + 2)
+        known[bisect_left(BUCKETS, seconds)] += 1
+        known[-1] += seconds
         latest = self.latest.get(path)
         if latest is not None:
             latest.append(seconds)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
-        return generate_latest(self.registry)
-
-    def latency(self, path: str) -> dict[str, float] | None:
-        """Of the latest requests: the median and the 99th of a hundred, in milliseconds."""
-        found = sorted(self.latest[path])
-        if not found:
-            return None
-        return {"p50": 1000 * found[len(found) // 2], "p99": 1000 * found[int(len(found) * 0.99)]}
-
-
-class _Requests:
-    """What was counted, as Prometheus has it."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self.metrics = metrics
+        return generate_latest(self._registry)
 
     def describe(self) -> Iterable[Metric]:
         return []
 
     def collect(self) -> Iterable[Metric]:
+        """For the registry of prometheus_client."""
         requests = CounterMetricFamily("rosenblatt_requests", "Requests answered", labels=["path", "status"])
-        for (path, status), count in self.metrics.requests.items():
+        for (path, status), count in self.requests.items():
             requests.add_metric([path, str(status)], count)
         seconds = HistogramMetricFamily("rosenblatt_request_seconds", "Time to answer", labels=["path"])
-        for path, kept in self.metrics.seconds.items():
-            sums = list(accumulate(kept[:-1]))
-            buckets = list(zip([*map(str, BUCKETS), "+Inf"], sums, strict=True))
-            seconds.add_metric([path], buckets, kept[-1])
-        yield from (requests, seconds)
-
-
-class _Facts:
-    """Figures that the service knows at any time."""
-
-    def __init__(self, service: Service) -> None:
-        self.service = service
-
-    def describe(self) -> Iterable[Metric]:
-        return []
-
-    def collect(self) -> Iterable[Metric]:
-        service = self.service
-        published = service.published
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        yield GaugeMetricFamily("rosenblatt_features", "Features of the model", published.features)
-        yield GaugeMetricFamily("rosenblatt_classes", "Classes of the model", len(published.labels))
-        yield GaugeMetricFamily("rosenblatt_memory_peak_bytes", "Most memory so far", memory)
-        yield CounterMetricFamily("rosenblatt_predictions", "Rows predicted", service.predicted)
-        learning, writer = service.learning, service.writer
-        if learning is None or writer is None:
-            return
-        yield CounterMetricFamily("rosenblatt_commits", "Commits to the log", writer.commits)
-        yield CounterMetricFamily("rosenblatt_commit_seconds", "Time spent in commits", writer.commit_seconds)
-        yield GaugeMetricFamily("rosenblatt_waiting_examples", "Examples accepted, not learned yet", writer.waiting)
-        yield GaugeMetricFamily("rosenblatt_log_writable", "1 if examples can be stored", int(not writer.broken))
-        yield GaugeMetricFamily("rosenblatt_log_bytes", "Size of the log", learning.log.size)
-        yield GaugeMetricFamily("rosenblatt_log_seq", "Number of the last example", learning.fold.seq)
-        yield GaugeMetricFamily(
-            "rosenblatt_snapshot_seq", "Number up to which a snapshot was saved", learning.snapshot_seq
+        for path, known in self.seconds.items():
+            buckets = list(zip([*map(str, BUCKETS), "+Inf"], accumulate(known[:-1]), strict=True))
+            seconds.add_metric([path], buckets, known[-1])
+        shift = GaugeMetricFamily(
+            "rosenblatt_input_shift", "Recent mean of a column, in standard deviations of training", labels=["column"]
         )
-        yield GaugeMetricFamily("rosenblatt_published_seq", "Number up to which answers have learned", published.seq)
-        examples = CounterMetricFamily("rosenblatt_examples", "Examples learned", labels=["learner"])
-        mistakes = CounterMetricFamily("rosenblatt_mistakes", "Mistakes before learning", labels=["learner"])
-        recent = GaugeMetricFamily("rosenblatt_recent_error", "Error of the latest thousand", labels=["learner"])
-        alarms = CounterMetricFamily("rosenblatt_drift_alarms", "Alarms of drift", labels=["learner"])
-        for name, each in learning.fold.followers.items():
-            progress = each.progress
-            examples.add_metric([name], progress.examples)
-            mistakes.add_metric([name], progress.mistakes)
-            recent.add_metric([name], progress.recent_error or 0.0)
-            alarms.add_metric([name], progress.drift.raised)
-        yield from (examples, mistakes, recent, alarms)
+        for column, (value, rows) in self.input_drift.shifts.items():
+            if rows >= 30:
+                shift.add_metric([column], value)
+        yield from (requests, seconds, shift)
+        predictor, memory = self.source.predictor, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        yield GaugeMetricFamily("rosenblatt_features", "Features of the model", predictor.features)
+        yield GaugeMetricFamily("rosenblatt_classes", "Classes of the model", len(predictor.labels))
+        yield GaugeMetricFamily("rosenblatt_memory_peak_bytes", "Peak memory", memory)
+        yield CounterMetricFamily("rosenblatt_predictions", "Rows predicted", self.predicted)
+        if isinstance(self.source, Trainer):
+            yield from self._of_trainer(self.source)
+
+    @staticmethod
+    def _of_trainer(trainer: Trainer) -> Iterable[Metric]:
+        model, tracker = trainer.model, trainer.model.tracker
+        counters = {
+            "commits": ("Commits to the log", trainer.commits),
+            "commit_seconds": ("Time spent in commits", trainer.commit_seconds),
+            "examples": ("Examples learned", tracker.examples),
+            "mistakes": ("Mistakes before learning", tracker.mistakes),
+            "skipped_examples": ("Stored examples that could not be learned", model.skipped),
+            "drift_alarms": ("Alarms: the error has risen", tracker.drift_alarms),
+        }
+        gauges = {
+            "log_writable": ("1 if examples can be stored", int(not trainer.storage_error)),
+            "log_bytes": ("Size of the log", trainer.log.size),
+            "log_seq": ("Number of the last example", model.seq),
+            "snapshot_seq": ("Last example in a snapshot", trainer.snapshot_seq),
+            "published_seq": ("Last example that predictions include", trainer.predictor.seq),
+            "recent_error": ("Error of the latest thousand examples", tracker.recent_error or 0.0),
+        }
+        for name, (text, value) in counters.items():
+            yield CounterMetricFamily(f"rosenblatt_{name}", text, value)
+        for name, (text, value) in gauges.items():
+            yield GaugeMetricFamily(f"rosenblatt_{name}", text, value)
+
+    def live(self, info: Any) -> dict[str, Any]:
+        """Everything on the live page, as of now."""
+        found = {
+            "seconds": time.monotonic() - self.began,
+            "predicted": self.predicted,
+            "latency": {path.strip("/"): _latency(sorted(latest)) for path, latest in self.latest.items()},
+            "model": info,
+            "published": self.source.predictor.seq,
+            "learning": "off",
+        }
+        trainer = self.source
+        if not isinstance(trainer, Trainer):
+            return found
+        model = trainer.model
+        return found | {
+            "learning": trainer.storage_error or "on",
+            "seq": model.seq,
+            "commits": trainer.commits,
+            "log_bytes": trainer.log.size,
+            "snapshot": trainer.snapshot_seq,
+            "snapshot_error": trainer.snapshot_error,
+            "curve": list(model.tracker.curve),
+            "alarms": list(model.tracker.alarms),
+            "mistakes": list(model.newest_mistakes)[::-1],
+            "spans": list(model.spans),
+        }
+
+
+def _latency(seconds: list[float]) -> dict[str, float] | None:
+    """Median and 99th percentile, in milliseconds."""
+    if not seconds:
+        return None
+    return {"p50": 1000 * seconds[len(seconds) // 2], "p99": 1000 * seconds[int(len(seconds) * 0.99)]}

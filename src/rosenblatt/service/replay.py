@@ -1,120 +1,150 @@
-"""From the log alone: the model as of any moment, by the same learner or another one, and learners compared.
+"""From the log alone: the model as of any example, by the same learner or another one; learners compared; an export.
 
-Invariant: a replay does what the server did, example by example, and checks every entry against its digest.
+Invariant: a replay does what the server did, example by example, and verifies every entry. It never writes to the log.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rosenblatt.errors import DataError
-from rosenblatt.models.file import encoder_from
-from rosenblatt.models.model import Model, model_of
-from rosenblatt.params.base import Params
-from rosenblatt.service.fold import Follower
-from rosenblatt.service.learning import read_entry
-from rosenblatt.service.limits import Limits
-from rosenblatt.service.log import Entry, Log, chained
-from rosenblatt.service.opening import begin_learner
-from rosenblatt.service.rows import Features, Form
-from rosenblatt.service.states import new_learner, params_to
+import msgspec
 
-Example = tuple[Features, Any, float]
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io.atomic import writing
+from rosenblatt.models.file import save
+from rosenblatt.models.model import Model
+from rosenblatt.params.base import Params
+from rosenblatt.params.family import name_of
+from rosenblatt.service.config import ServiceLimits
+from rosenblatt.service.decoding import Features, RowSchema
+from rosenblatt.service.event_log import Entry, EventLog
+from rosenblatt.service.online_model import OnlineModel, new_learner
+from rosenblatt.service.schemas import Examples
+from rosenblatt.service.startup import encoder_of, first_learner
+from rosenblatt.service.trainer import read_entry
+
+ROW_GROUP = 10_000
 
 
 class Replay:
-    """Logs, one after the other, as a stream of examples.
+    """A log as a stream of examples, up to the number `until`."""
 
-    Parameters
-    ----------
-    paths : list of paths
-        A log, or several where each goes on from the one before, as rotation leaves them.
-    until : int, optional
-        The number of the last example.
-    """
-
-    def __init__(self, paths: Sequence[str], until: int | None = None) -> None:
-        self.logs = [Log(path, readonly=True) for path in paths]
-        self.until = until
-        first = self.logs[0]
-        for before, after in zip(self.logs, self.logs[1:], strict=False):
-            if (before.id, before.last, before.chain) != (after.id, after.base, after.base_chain):
-                raise DataError(f"{after.path} does not go on where {before.path} ends")
-        if until is not None and not first.base <= until <= self.logs[-1].last:
-            last = self.logs[-1].last
-            held = f"the examples from {first.base + 1} to {last}" if last > first.base else f"none beyond {last}"
-            raise DataError(f"--until {until}: {first.path} holds {held}")
-        self.encoder = None if first.encoder is None else encoder_from(json.loads(first.encoder))
-        self.form = Form({}, Limits(), self.encoder)
+    def __init__(self, path: str, until: int | None = None) -> None:
+        self.log, self.until = EventLog(path, readonly=True), until
+        if until is not None and not 0 < until <= self.log.last:
+            self.log.close()
+            raise DataError(f"--until {until}: {path} has the examples 1 to {self.log.last}")
+        self.encoder = encoder_of(self.log)
 
     def __enter__(self) -> Replay:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for log in self.logs:
-            log.close()
+        self.log.close()
 
-    def entries(self) -> Iterator[Entry]:
-        """The entries in their order, each as it was stored."""
-        chain = self.logs[0].base_chain
-        for log in self.logs:
-            for entry in log.entries(log.base, self.until):
-                chain = chained(chain, entry.examples)
-                if chain != entry.chain:
-                    raise DataError(f"{log.path} is damaged: example {entry.seq} is not what was stored")
-                yield entry
+    def entries(self) -> Iterator[tuple[Entry, int]]:
+        """The entries, and how many examples of each to take."""
+        for entry in self.log.entries(until=self.until):
+            yield entry, entry.count if self.until is None else min(entry.count, self.until - entry.seq + 1)
 
-    def examples(self) -> Iterator[Example]:
-        """The features, label and weight of every example."""
-        for entry in self.entries():
-            rows, labels, weights = read_entry(entry, self.form)
-            count = entry.count if self.until is None else min(entry.count, self.until - entry.seq + 1)
-            for at in range(count):
-                yield rows[at], labels[at], 1.0 if weights is None else weights[at]
-
-    def learner(self, params: Params | None = None) -> Any:
-        """The learner that answers for this log, or one of other params, as it is before the first example."""
-        origins = self.logs[0].origins()
-        served = next(origin for origin in self.logs[-1].origins() if origin.served)
-        begun = next((origin for origin in origins if origin.name == served.name), served)
-        learner = begin_learner(begun) if params is None else new_learner(params)
-        names = learner.columns_by_name() if learner.has_learned else {}
-        if names:  # a model that learned on knows by what its features are called
-            self.form.names = names
-        return learner
+    def learn(self, models: Sequence[OnlineModel], names: dict[Any, int]) -> None:
+        """Let models learn every example."""
+        schema = RowSchema(names, ServiceLimits(), self.encoder)
+        for entry, count in self.entries():
+            rows, examples = read_entry(entry, schema)
+            part: tuple[list[Features], list[Any], list[float] | None] = (
+                rows[:count],
+                examples.labels[:count],
+                None if examples.weights is None else examples.weights[:count],
+            )
+            for model in models:
+                model.learn(*part)
 
 
-def replay(paths: Sequence[str], params: Params | None = None, until: int | None = None) -> Model:
-    """The model that the log makes: with its own learner, to the bit what the server had."""
-    with Replay(paths, until) as log:
-        learner = log.learner(params)
-        follower = Follower("", learner)
-        for example in log.examples():
-            follower.take(*example)
-        if not learner.has_learned or not learner.n_features_in_:
-            raise DataError(f"{paths[0]} holds no example to learn from")
-        return model_of(learner, encoder=log.encoder, state=True)
+def replay(path: str, params: Params | None = None, until: int | None = None) -> Model:
+    """The model that the log makes: with its own learner, bit-identical to the server's."""
+    with Replay(path, until) as log:
+        model = OnlineModel(first_learner(log.log, params), log.encoder)
+        log.learn([model], model.names)
+        if not model.learner.has_learned or not model.learner.n_features_in_:
+            raise DataError(f"{path} has no example to learn from")
+        return model.model()
 
 
-def compare(paths: Sequence[str], params_list: Sequence[Params], until: int | None = None) -> list[dict[str, Any]]:
-    """How each set of params would have done: every example predicted before it is learned. The best comes first."""
-    with Replay(paths, until) as log:
-        log.learner()
-        followers = [Follower(str(params_to(params)["learner"]), new_learner(params)) for params in params_list]
-        for example in log.examples():
-            for follower in followers:
-                follower.take(*example)
+def save_replay(path: str, output: str, params: Params | None = None, until: int | None = None) -> Model:
+    """Write the model that the log makes."""
+    check_output(path, output)
+    model = replay(path, params, until)
+    save(model, output)
+    return model
+
+
+def compare(path: str, candidates: Sequence[Params], until: int | None = None) -> list[dict[str, Any]]:
+    """The progressive error of each learner: every example predicted before it is learned. The best comes first."""
+    with Replay(path, until) as log:
+        models = [OnlineModel(new_learner(params)) for params in candidates]
+        log.learn(models, OnlineModel(first_learner(log.log)).names)
     found = [
         {
-            "learner": each.name,
-            "examples": each.progress.examples,
-            "mistakes": each.progress.mistakes,
-            "progressive_error": each.progress.error,
-            "recent_error": each.progress.recent_error,
-            "drift_alarms": each.progress.drift.raised,
+            "learner": name_of(params),
+            "examples": model.tracker.examples,
+            "mistakes": model.tracker.mistakes,
+            "progressive_error": model.tracker.error,
+            "recent_error": model.tracker.recent_error,
+            "drift_alarms": model.tracker.drift_alarms,
         }
-        for each in followers
+        for params, model in zip(candidates, models, strict=True)
     ]
     return sorted(found, key=lambda each: each["mistakes"])
+
+
+def export(path: str, output: str, until: int | None = None) -> int:
+    """Write the examples to a Parquet file; how many there are."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    check_output(path, output)
+    decoder, count = msgspec.json.Decoder(Examples), 0
+    with Replay(path, until) as log:
+        raw = log.encoder is not None
+        row = pa.string() if raw else pa.map_(pa.string(), pa.float64())
+        types = {"seq": pa.int64(), "time": pa.float64(), "label": pa.string(), "weight": pa.float64(), "row": row}
+        schema = pa.schema(list(types.items()))
+        with writing(output) as out, parquet.ParquetWriter(out, schema) as writer:
+            waiting: list[dict[str, Any]] = []
+            for entry, number in log.entries():
+                found = decoder.decode(entry.examples)
+                for at in range(number):
+                    label = found.labels[at]
+                    waiting.append({
+                        "seq": entry.seq + at,
+                        "time": entry.time,
+                        "label": label if isinstance(label, str) else json.dumps(label),
+                        "weight": 1.0 if found.weights is None else found.weights[at],
+                        "row": _cells(found.rows[at], raw),
+                    })  # fmt: skip
+                count += number
+                if len(waiting) >= ROW_GROUP:
+                    writer.write_table(pa.Table.from_pylist(waiting, schema))
+                    waiting = []
+            writer.write_table(pa.Table.from_pylist(waiting, schema))
+    return count
+
+
+def _cells(row: Any, raw: bool) -> Any:
+    if raw:
+        return json.dumps(row, ensure_ascii=False)
+    pairs = enumerate(row) if isinstance(row, list) else row.items()
+    return [(str(name), float(value)) for name, value in pairs]
+
+
+def check_output(path: str, output: str) -> None:
+    """Raise for an output that would overwrite the log or a file that belongs to it, also by a link."""
+    for ending in ("", "-wal", "-shm", ".lock"):
+        mine = os.path.realpath(path) + ending
+        same = os.path.exists(output) and os.path.exists(mine) and os.path.samefile(output, mine)
+        if same or os.path.realpath(output) == mine:
+            raise ParameterError(f"{output} is the log itself: choose another output")

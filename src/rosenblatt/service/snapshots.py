@@ -1,4 +1,4 @@
-"""Snapshots of the fold, so that a restart need not begin at the first example.
+"""Snapshots of an online model, so that a restart need not begin at the first example.
 
 Invariant: a snapshot is only used if the log holds the very examples that it has learned. It is whole or not there.
 """
@@ -14,57 +14,45 @@ import numpy as np
 
 from rosenblatt.errors import ModelError
 from rosenblatt.models.container import read_container, write_container
-from rosenblatt.service.fold import Fold, Follower
-from rosenblatt.service.log import Log
-from rosenblatt.service.progress import Progress
-from rosenblatt.service.states import from_bytes, to_bytes
+from rosenblatt.service.event_log import EventLog
+from rosenblatt.service.online_model import OnlineModel, learner_from_bytes, learner_to_bytes
 
-KEPT = 2
+NUMBER = 2  # of snapshots beside a log
 
 
-class Snapshots:
-    """The snapshots beside a log."""
-
-    def __init__(self, log: Log) -> None:
-        self.folder = f"{log.path}.snapshots"
-
-    def save(self, fold: Fold, log: Log) -> str:
-        """Write what was learned so far; the oldest ones go."""
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        path = os.path.join(self.folder, f"{fold.seq:016d}.snapshot")
-        header = {"log": log.id, "fold": fold.to_json(), "names": list(fold.followers)}
-        tensors = {
-            f"state.{at}": np.frombuffer(to_bytes(each.learner), np.uint8)
-            for at, each in enumerate(fold.followers.values())
-        }
-        write_container(path, "snapshot", header, tensors)
-        for old in self.paths()[KEPT:]:
-            with suppress(OSError):
-                os.remove(old)
-        return path
-
-    def paths(self) -> list[str]:
-        """The newest first."""
+def save_snapshot(model: OnlineModel, log: EventLog) -> None:
+    """Write what is learned so far; remove the oldest snapshots."""
+    folder = _folder(log)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    state = np.frombuffer(learner_to_bytes(model.learner), np.uint8)
+    path = os.path.join(folder, f"{model.seq:016d}.snapshot")
+    write_container(path, "snapshot", {"log": log.id, "model": model.dump()}, {"state": state})
+    for old in _paths(log)[NUMBER:]:
         with suppress(OSError):
-            names = [name for name in os.listdir(self.folder) if re.fullmatch(r"\d{16}\.snapshot", name)]
-            return [os.path.join(self.folder, name) for name in sorted(names, reverse=True)]
-        return []
+            os.remove(old)
 
-    def newest(self, log: Log, until: int | None = None) -> tuple[dict[str, Any], dict[str, Follower]] | None:
-        """The facts and learners of the newest snapshot, up to a number, that this log bears out, if there is one."""
-        for path in self.paths():
-            try:
-                header, tensors = read_container(path, "snapshot")
-                facts = header["fold"]
-                if until is not None and facts["seq"] > until:
-                    continue
-                if header["log"] != log.id or log.chain_at(facts["seq"]) != bytes.fromhex(facts["chain"]):
-                    continue
-                found = {}
-                for at, name in enumerate(header["names"]):
-                    learner = from_bytes(tensors[f"state.{at}"].tobytes())
-                    found[name] = Follower(name, learner, Progress.from_json(facts["progress"][name]))
-                return facts, found
-            except (ModelError, OSError, KeyError, TypeError, ValueError):
-                continue  # a snapshot only saves time: an older one, or the log alone, does as well
-        return None
+
+def load_snapshot(log: EventLog, encoder: Any) -> OnlineModel | None:
+    """The newest snapshot that belongs to this log."""
+    for path in _paths(log):
+        try:
+            header, tensors = read_container(path, "snapshot")
+            known = header["model"]
+            if header["log"] != log.id or log.chain_at(known["seq"]) != bytes.fromhex(known["hash_chain"]):
+                continue
+            return OnlineModel.load(known, learner_from_bytes(tensors["state"].tobytes()), encoder)
+        except (ModelError, OSError, KeyError, TypeError, ValueError):
+            continue  # a snapshot only saves time: an older one, or the log alone, does as well
+    return None
+
+
+def _folder(log: EventLog) -> str:
+    return f"{log.path}.snapshots"
+
+
+def _paths(log: EventLog) -> list[str]:
+    """The newest first."""
+    with suppress(OSError):
+        names = [name for name in os.listdir(_folder(log)) if re.fullmatch(r"\d{16}\.snapshot", name)]
+        return [os.path.join(_folder(log), name) for name in sorted(names, reverse=True)]
+    return []

@@ -97,7 +97,7 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
     learner.converged_ = learner.stop_reason_ == "converged"
     if header["unrecorded"] is not None:
         hashed = bool(getattr(params, "hash_bits", None))
-        columns = {} if hashed else {names[column]: column for column in range(features)}
+        columns = {} if hashed else {names.get(column, column): column for column in range(features)}
         if not hashed and len(columns) != features:
             raise ModelError("the names of its features do not fit them")
         stream = learner.learned.begin_stream(columns, params)

@@ -33,7 +33,7 @@ function showFigures(live) {
 	const now = performance.now()
 	const passed = before ? (now - before.at) / 1000 : 0
 	const rate = (name) => (passed ? count(Math.max(0, (live[name] ?? 0) - (before.live[name] ?? 0)) / passed) : "–")
-	const served = live.model.learners.find((each) => each.served)
+	const served = live.model.learns ? live.model : null
 	const figures = [["predictions per second", rate("predicted")]]
 	const latency = (name) =>
 		live.latency[name] ? `${live.latency[name].p50.toFixed(1)} / ${live.latency[name].p99.toFixed(1)}` : "–"
@@ -74,9 +74,8 @@ function rounded(most) {
 }
 
 function showCurves(live) {
-	const curves = Object.entries(live.curves ?? {}).filter(([, points]) => points.length > 1)
+	const all = (live.curve ?? []).length > 1 ? live.curve : []
 	const svg = find("curves")
-	const all = curves.flatMap(([, points]) => points)
 	const last = Math.max(1, ...all.map(([n]) => n))
 	const most = rounded(Math.max(0.02, ...all.filter(([n]) => n > last / 50).flatMap(([, a, b]) => [a, b])))
 	const [width, height] = fitted(svg)
@@ -97,52 +96,8 @@ function showCurves(live) {
 		draw("text", { class: "right", x: right, y: height - 8 }, `${count(last)} examples`),
 	)
 	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} ${top}V${bottom}` }))
-	curves.forEach(([, points], at) => {
-		nodes.push(
-			draw("path", { class: `c${at % COLOURS} recent`, d: line(points, 2) }),
-			draw("path", { class: `c${at % COLOURS}`, d: line(points, 1) }),
-		)
-	})
+	if (all.length) nodes.push(draw("path", { class: "c0 recent", d: line(all, 2) }), draw("path", { class: "c0", d: line(all, 1) }))
 	svg.replaceChildren(...nodes)
-	find("legend").replaceChildren(...curves.map(([name], at) => make("span", { class: `c${at % COLOURS}` }, name)))
-}
-
-async function promote(name) {
-	if (!confirm(`From now on ${name} answers. Is that what you want?`)) return
-	const answer = await ask("/promote", {
-		method: "POST",
-		headers: { "content-type": "application/json" },
-		body: JSON.stringify({ learner: name }),
-	})
-	if (!answer.ok) alert((await answer.json()).error.message)
-	refresh()
-}
-
-function showLearners(live) {
-	const rows = live.model.learners.map((each) => {
-		const action = make("td")
-		if (each.served) action.append("answers")
-		else {
-			const button = make("button", { type: "button" }, "promote")
-			button.addEventListener("click", () => promote(each.name))
-			action.append(button)
-		}
-		return make(
-			"tr",
-			{},
-			make("td", {}, each.name),
-			make("td", {}, percent(each.progressive_error)),
-			make("td", {}, percent(each.recent_error)),
-			action,
-		)
-	})
-	// A button under the pointer must not be replaced by another one between press and release.
-	const body = find("learners").tBodies[0]
-	const text = rows.map((row) => row.textContent).join("\n")
-	if (body.dataset.text !== text) {
-		body.dataset.text = text
-		body.replaceChildren(...rows)
-	}
 }
 
 function showClasses(live) {
@@ -193,10 +148,9 @@ function showMistakes(live) {
 }
 
 function showAlarm(live) {
-	const served = live.model.learners.find((each) => each.served)
 	const newest = (live.alarms ?? []).at(-1)
 	const alarm = find("alarm")
-	alarm.hidden = newest === undefined || served.examples - newest > 5000
+	alarm.hidden = newest === undefined || live.model.examples - newest > 5000
 	if (!alarm.hidden) alarm.textContent = `Drift: mistakes became more frequent at example ${count(newest)}.`
 }
 
@@ -213,7 +167,6 @@ async function refresh() {
 		const live = await answer.json()
 		showFigures(live)
 		showCurves(live)
-		showLearners(live)
 		showClasses(live)
 		showMistakes(live)
 		showAlarm(live)

@@ -1,0 +1,144 @@
+"""From a log, a model or nothing to a trainer that is ready.
+
+Invariant: the log decides what is learned; options that contradict it are errors. A start that fails leaves no log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from rosenblatt.errors import DataError, ModelError, ParameterError
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.learners.targets import check_online
+from rosenblatt.models.file import encoder_from, load
+from rosenblatt.params.base import Params
+from rosenblatt.params.rules import KEEPS
+from rosenblatt.select.kept import revive
+from rosenblatt.service.config import SNAPSHOT_EXAMPLES, ServerConfig, ServiceLimits
+from rosenblatt.service.decoding import RowSchema
+from rosenblatt.service.event_log import EventLog, LearnerRecord
+from rosenblatt.service.online_model import (
+    OnlineModel,
+    learner_from_bytes,
+    learner_to_bytes,
+    new_learner,
+    open_stream,
+    params_from_json,
+    params_to_json,
+)
+from rosenblatt.service.snapshots import load_snapshot
+from rosenblatt.service.trainer import Trainer
+
+# Parameters of `fit` that a stream of examples cannot honor.
+_ONLY_FIT = ("early_stopping", "warm_start", "n_init", "init", "hash_bits")
+_WHY_FIXED = {
+    "AutoPerceptron": "it prepares its columns with all rows",
+    "Calibrated": "its probabilities are fitted on held-out rows",
+    "KernelPerceptron": "it stores rows, more with every mistake",
+    "PassiveAggressiveRegression": "it predicts numbers, not labels",
+    "PassiveAggressiveRegressor": "it predicts numbers, not labels",
+}
+
+
+@dataclass(frozen=True)
+class RequestedLearner:
+    """A learner to start a log with: by its params, from nothing or from what it has learned."""
+
+    params: Params
+    learner: Any = None
+    encoder: Any = None
+    classes: tuple[Any, ...] = ()
+    lineage: dict[str, Any] = field(default_factory=dict)
+
+    def record(self) -> LearnerRecord:
+        """What the log stores of it; raises for a learner that cannot learn from a stream."""
+        check_online(self.params)
+        if KEEPS[self.params.keep].votes:
+            raise ParameterError("a vote stores every mistaken row, so its memory has no bound: serve averaged instead")
+        if self.learner is None:
+            defaults = type(self.params)()
+            for name in _ONLY_FIT:
+                if getattr(self.params, name, None) != getattr(defaults, name, None):
+                    raise ParameterError(f"{name} has no meaning for a stream of examples: remove it")
+        learner = new_learner(self.params, self.classes) if self.learner is None else self.learner
+        state = learner_to_bytes(learner) if learner.has_learned else None
+        encoder = None if self.encoder is None else json.dumps(self.encoder.to_json())
+        lineage = {"created": datetime.now(UTC).isoformat(timespec="seconds"), **self.lineage}
+        return LearnerRecord(params_to_json(self.params), state, encoder, json.dumps(lineage))
+
+
+def open_trainer(
+    path: str,
+    limits: ServiceLimits,
+    requested: RequestedLearner | None = None,
+    snapshot_every: int = SNAPSHOT_EXAMPLES,
+) -> Trainer:
+    """A trainer that has learned everything in the log."""
+    record = None if requested is None else requested.record()
+    if record is None and not os.path.exists(path):
+        raise ParameterError(f"{path} is a new log: pass a MODEL or a --learner to start it with")
+    log = EventLog(path, create=record)
+    try:
+        if record is not None and record.digest() != log.record.digest():
+            raise DataError(
+                f"{path} was started with another model or learner: remove MODEL and --learner to continue it, or use "
+                "another log"
+            )
+        encoder = encoder_of(log)
+        model = load_snapshot(log, encoder) or OnlineModel(first_learner(log), encoder)
+        model.hash_chain = model.hash_chain or log.record.digest()
+        return Trainer(log, model, RowSchema(model.names, limits, encoder), limits, snapshot_every)
+    except BaseException:
+        log.discard()
+        raise
+
+
+def encoder_of(log: EventLog) -> Any:
+    """The encoder of the model that the log was started with."""
+    return None if log.record.encoder is None else encoder_from(json.loads(log.record.encoder))
+
+
+def first_learner(log: EventLog, params: Params | None = None) -> Any:
+    """The learner before the first entry; with other params, a new one that reads the same columns."""
+    record, encoder = log.record, encoder_of(log)
+    begun = new_learner(params_from_json(record.params)) if record.state is None else learner_from_bytes(record.state)
+    if params is None:
+        return begun
+    if encoder is None:
+        return new_learner(params)
+    return new_learner(params, begun.learned.labels_in_order, begun.n_features_in_)
+
+
+def learner_from_model(path: str) -> RequestedLearner:
+    """A model that learns on, from the state in its file."""
+    model = load(path)
+    learner = revive(model)
+    if not isinstance(learner, LinearLearner) or model.is_multilabel:
+        why = _WHY_FIXED.get(type(learner).__name__, "it predicts several labels per row")
+        raise ModelError(
+            f"{path} is a model of {type(learner).__name__} and cannot learn here: {why}. Serve it without --learn, or "
+            "train one with --learner averaged, pa1, arow or another single learner"
+        )
+    if model.classes.dtype.kind in "mM":
+        raise ModelError(f"{path}: its classes are dates, which JSON does not have")
+    open_stream(learner)
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    lineage = {"parent": os.path.basename(path), "sha256": digest}
+    return RequestedLearner(learner.params(), learner, model.encoder, lineage=lineage)
+
+
+def trainer_of(config: ServerConfig) -> Trainer:
+    """The trainer that a server is told to start."""
+    requested = None
+    if config.model is not None:
+        requested = learner_from_model(config.model)
+    elif config.params is not None:
+        requested = RequestedLearner(config.params, classes=config.classes)
+    assert config.log is not None
+    return open_trainer(config.log, config.limits, requested, config.snapshot_every)
