@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, confusion_matrix
 from rosenblatt import AutoPerceptron, Perceptron
 from rosenblatt.models.model import model_of
 from rosenblatt.report import evaluate, render_html
-from rosenblatt.select.probability import reliability
+from rosenblatt.select.scoring import reliability
 
 
 def test_a_report_of_a_classifier_with_probabilities() -> None:

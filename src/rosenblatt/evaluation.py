@@ -24,7 +24,7 @@ from rosenblatt.models.model import Model
 from rosenblatt.models.predictions import labels_to_json
 
 if TYPE_CHECKING:
-    from rosenblatt.select.probability import Reliability
+    from rosenblatt.select.scoring import Reliability
 
 Floats = NDArray[np.float64]
 MAX_CONFUSION = 200  # classes with a whole confusion matrix; of more, the most frequent confusions stay
@@ -394,7 +394,7 @@ class Evaluator:
             tuple((key // self.K, key % self.K, _whole(value)) for key, value in pairs),
         )
         if known := self._total("known"):
-            from rosenblatt.select.probability import Reliability
+            from rosenblatt.select.scoring import Reliability
 
             bins = np.array([[self._total(name, k) for k in range(BINS)] for name in ("bin", "confidence", "right")])
             count, confidence, right = bins[:, bins[0] > 0]

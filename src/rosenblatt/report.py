@@ -18,7 +18,7 @@ from rosenblatt.models.model import Model
 
 if TYPE_CHECKING:
     from rosenblatt.select.comparison import Comparison
-    from rosenblatt.select.probability import Reliability
+    from rosenblatt.select.scoring import Reliability
 
 _MAX_SHOWN = 30  # classes in a table
 _MAX_LISTED = 100  # classes in a list

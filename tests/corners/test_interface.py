@@ -250,9 +250,8 @@ def test_several_labels_are_judged_by_all_columns_of_a_row() -> None:
     for learner in learners:
         found = [cross_validate(X, Y, learner, scoring=scoring, n_jobs=1).scores for scoring in (None, all_right)]
         np.testing.assert_array_equal(*found)
-    for choose in ("holdout", "progressive"):
-        swept = [Sweep(learners, choose=choose, scoring=scoring, n_jobs=1).fit(X, Y) for scoring in (None, all_right)]
-        np.testing.assert_array_equal(*(each.scores_ for each in swept))
+    swept = [Sweep(learners, scoring=scoring, n_jobs=1).fit(X, Y) for scoring in (None, all_right)]
+    np.testing.assert_array_equal(*(each.scores_ for each in swept))
     assert set(told) == {(3, 3)}
 
 

@@ -24,6 +24,7 @@ _HELD = "penalized weights are held as they were when all were settled, and read
 _NUMBERS = "a model of a file has the weights of its classes as numbers, as a resumed run has them"
 _ROOM = "a shuffled run makes room for all features at once, after it has stored the rows"
 _ABSENT = "rows of weight 0 are as if absent, and are not counted"
+_PAIRED = "only columns that need it are scaled, products are judged on the same rows, and the sentence says so"
 _FACTS = "what train says and stores tells how good the model is, on which rows, and its SHA-256"
 
 CHANGED: dict[str, str] = {
@@ -108,16 +109,10 @@ CHANGED: dict[str, str] = {
     "kernels/rbf/PA-II": _AGES,
     "sweeps/family": _WEIGHTS,
     "sweeps/others": f"{_WEIGHTS}; {_HELD}",
-    "sweeps/weighted": f"{_WEIGHTS}; {_HELD}",
+    "sweeps/weighted": f"{_WEIGHTS}; {_HELD}; chosen by held-out rows",
     "sweeps/PA-I": _WEIGHTS,
     "sweeps/PA-II": _WEIGHTS,
-    "autos/2": _WEIGHTS,
-    "autos/3": _WEIGHTS,
-    "autos/4": _WEIGHTS,
-    "autos/ring no products": _WEIGHTS,
-    "autos/ring batches": _WEIGHTS,
-    "autos/quarters": _WEIGHTS,
-    "autos/quarters batches": _WEIGHTS,
+    "autos/": f"{_WEIGHTS}; {_PAIRED}",
     "calibrated/sigmoid": _PROBABILITIES,
     "calibrated/isotonic": _PROBABILITIES,
     "calibrated/vote": _PROBABILITIES,

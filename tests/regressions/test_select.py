@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
-from rosenblatt import AutoPerceptron, PassiveAggressive
-from rosenblatt.select import compare, decision
+from rosenblatt import AROW, AutoPerceptron, AveragedPerceptron, Calibrated, PassiveAggressive, Perceptron, Sweep
+from rosenblatt.select import compare, cross_validate, decision, tune
+from rosenblatt.select.comparison import family
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def incomes_and_cities(seed: int, rows: int = 6000, cities: int = 300) -> tuple[Any, Any]:
@@ -54,3 +60,118 @@ def test_products_and_columns_are_compared_on_the_same_rows(monkeypatch: pytest.
     for each in chosen:
         with_products, without = re.findall(r"([0-9.]+) %", each.choice_)
         assert float(with_products) > float(without)
+
+
+def two_classes(rows: int = 120, seed: int = 0) -> tuple[Any, Any]:
+    generator = np.random.default_rng(seed)
+    y = np.arange(rows) % 2
+    return generator.normal(size=(rows, 3)) + y[:, None], y
+
+
+def nan_for_the_first() -> Any:
+    """A score that is NaN when it is first asked for, and 0.5 afterwards."""
+    calls: list[int] = []
+
+    def score(true: Any, predicted: Any) -> float:
+        calls.append(1)
+        return float("nan") if len(calls) == 1 else 0.5
+
+    return score
+
+
+def test_a_score_of_nan_does_not_win() -> None:
+    X, y = two_classes()
+    assert Sweep([Perceptron(max_iter=2), AROW(max_iter=2)], scoring=nan_for_the_first()).fit(X, y).best_index_ == 1
+    found = tune(X, y, folds=2, scoring=nan_for_the_first())
+    assert np.isnan(found.tried[-1][1].mean)
+    assert found.tried[0][1].mean == 0.5
+
+
+def test_compare_gives_weights_only_to_classifiers_that_take_them() -> None:
+    X, y = two_classes()
+    found = compare(X, y, classifiers={"neighbors": KNeighborsClassifier()}, folds=2, sample_weight=np.arange(len(y)))
+    assert 0.5 < found.measured[0].accuracy <= 1
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", "roc_auc_ovo"])
+def test_scores_of_probabilities_bear_a_fold_without_a_rare_class(scoring: str) -> None:
+    X, y = two_classes()
+    y = y.copy()
+    y[:2] = 2
+    for learner in (Calibrated(AveragedPerceptron(max_iter=3), folds=2), AutoPerceptron(max_iter=3)):
+        assert np.isfinite(cross_validate(X, y, learner, folds=4, scoring=scoring).scores).all()
+
+
+def test_compare_does_not_spend_its_time_on_votes() -> None:
+    voted = [each for name, each in family(20_000).items() if name.startswith("VotedPerceptron")]
+    assert voted[0].max_iter == 1
+    assert "VotedPerceptron" not in family(20_000)  # the name says that it is cut short
+
+
+def test_calibrated_streams_cost_little_more_than_their_learner() -> None:
+    """Work per example must not grow with the window of scores: no array is copied."""
+    X, y = two_classes(3000)
+    examples = [dict(enumerate(row)) for row in X.tolist()]
+    calibrated = Calibrated(AveragedPerceptron())
+    for features, label in zip(examples, y.tolist(), strict=True):
+        calibrated.learn_one(features, label)
+    seconds = []
+    for learner in (AveragedPerceptron(), calibrated):
+        best = np.inf
+        for begin in range(0, 3000, 300):
+            started = time.perf_counter()
+            for features, label in zip(examples[begin : begin + 300], y[begin : begin + 300].tolist(), strict=True):
+                learner.learn_one(features, label)
+            best = min(best, time.perf_counter() - started)
+        seconds.append(best)
+    assert seconds[1] < 20 * seconds[0]
+    assert calibrated.predict_proba_one(examples[1])[1] > calibrated.predict_proba_one(examples[0])[1]
+
+
+@pytest.mark.parametrize("call", ["learn_one", "partial_fit"])
+def test_threads_that_begin_a_calibrated_stream_lose_no_example(call: str) -> None:
+    X, y = two_classes(400)
+    for _ in range(5):
+        calibrated = Calibrated(AveragedPerceptron(), folds=2)
+        barrier = threading.Barrier(4)
+
+        def work(part: int, calibrated: Any = calibrated, barrier: Any = barrier) -> None:
+            barrier.wait()
+            for row in range(part * 100, part * 100 + 100, 10):
+                if call == "partial_fit":
+                    calibrated.partial_fit(X[row : row + 10], y[row : row + 10])
+                else:
+                    for each in range(row, row + 10):
+                        calibrated.learn_one(dict(enumerate(X[each].tolist())), int(y[each]))
+
+        threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        scores = calibrated._answering.calibration.scores.codes
+        assert len(scores) >= (400 if call == "partial_fit" else 398)
+
+
+def test_rows_of_one_group_are_never_learned_and_judged() -> None:
+    """Rows of a group are copies of each other: held-out copies would show nothing but memory."""
+    generator = np.random.default_rng(0)
+    X, y = np.repeat(generator.normal(size=(60, 40)), 5, axis=0), np.repeat(np.arange(60) % 2, 5)
+    groups = np.repeat(np.arange(60), 5)
+    learner = PassiveAggressive(max_iter=20, tol=None)
+    assert cross_validate(X, y, learner).mean > 0.9
+    assert cross_validate(X, y, learner, groups=groups).mean < 0.75
+    assert cross_validate(X, y, AutoPerceptron(), groups=groups).mean < 0.75
+    assert max(AutoPerceptron().fit(X, y, groups=groups).scores_.values()) < 0.75
+    assert tune(X, y, folds=2, groups=groups).tried[0][1].mean < 0.8
+
+
+def test_rows_are_judged_by_earlier_rows() -> None:
+    """The rule turns around: what was learned before is wrong of what comes after."""
+    generator = np.random.default_rng(0)
+    X, time_of_row = generator.normal(size=(400, 2)), generator.permutation(400)
+    y = (X[:, 0] > 0) ^ (time_of_row >= 300)
+    learner = AveragedPerceptron(max_iter=10)
+    assert cross_validate(X, y, learner, folds=3, time=time_of_row).scores[-1] < 0.2
+    assert cross_validate(X, y, learner, folds=3).scores[-1] > 0.5
+    assert max(AutoPerceptron().fit(X, y, time=time_of_row).scores_.values()) < 0.5

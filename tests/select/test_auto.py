@@ -15,11 +15,10 @@ import rosenblatt
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.select.contest import Contest, Examples, _best, make_candidates, make_folds
+from rosenblatt.select.contest import VALUES_A_THREAD, Contest, Examples, _best, make_candidates
 from rosenblatt.select.decision import choose, out_of_sample_scores
-from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.folds import assign_folds, selection_folds
 from rosenblatt.select.scaling import find_scaling, typical_squared_norm
-from rosenblatt.select.together import VALUES_A_THREAD
 
 
 @parametrize_with_checks(
@@ -61,7 +60,7 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
     X = X / X.max(axis=0)
     table, labels = as_table(sp.csr_array(X) if sparse else X), encode_labels(y)
     candidates = make_candidates(4.0, len(y), sparse=sparse)
-    folds = make_folds(labels, None, 3)
+    folds = selection_folds(labels, None, 3)
     contest = Contest(candidates, Examples(table, labels, None, folds), 3, n_jobs=1)
     contest._run(candidates, 3, 3)
     training, held = folds[0]

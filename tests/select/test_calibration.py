@@ -23,8 +23,7 @@ from sklearn.model_selection import train_test_split
 from rosenblatt import AutoPerceptron, AveragedPerceptron, Calibrated, VotedPerceptron
 from rosenblatt.errors import ParameterError
 from rosenblatt.select import brier_score, reliability
-from rosenblatt.select.calibration import WINDOW, Calibration, Judged
-from rosenblatt.select.probability import fit_calibrator, fit_isotonic, fit_sigmoid
+from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores, fit_calibrator, fit_isotonic, fit_sigmoid
 
 # NumPy 2 calls it by another name.
 _CORE = getattr(np, "_core", None) or np.core
@@ -62,7 +61,7 @@ def test_a_sigmoid_finds_the_numbers_that_made_the_labels() -> None:
 
 _CURVE = """
 import numpy as np
-from rosenblatt.select.probability import fit_sigmoid
+from rosenblatt.select.calibration import fit_sigmoid
 generator = np.random.default_rng(0)
 scores = generator.normal(size=5000)
 curve = fit_sigmoid(scores, generator.random(5000) < 0.5 + 0.3 * np.tanh(scores))
@@ -99,23 +98,23 @@ def test_a_weight_of_two_is_a_row_that_comes_twice(fit: Any) -> None:
 def test_a_window_is_filled_from_all_over_the_rows() -> None:
     codes = np.repeat([0, 1, 2], [15_000, 9_000, 6_000]).astype(np.int32)
     scores = np.arange(30_000.0)[:, None].repeat(3, axis=1)
-    sorted_rows = Calibration("sigmoid", Judged(scores, codes, None), 3).judged
+    sorted_rows = Calibration("sigmoid", HeldOutScores(scores, codes, None), 3).scores
     assert np.bincount(sorted_rows.codes).tolist() == [5000, 3000, 2000]
     assert (np.diff(sorted_rows.scores[:, 0]) > 0).all()  # in their order, so that the oldest can leave
-    in_turn = Calibration("sigmoid", Judged(scores, np.tile([0, 1, 2], 10_000).astype(np.int32), None), 3).judged
+    in_turn = Calibration("sigmoid", HeldOutScores(scores, np.tile([0, 1, 2], 10_000).astype(np.int32), None), 3).scores
     assert np.bincount(in_turn.codes).tolist() == [3334, 3333, 3333]
 
 
 def test_the_oldest_rows_of_a_window_leave() -> None:
-    def judged(begin: int, end: int, weights: Any = None) -> Judged:
-        return Judged(np.arange(float(begin), end)[:, None], np.zeros(end - begin, np.int32), weights)
+    def judged(begin: int, end: int, weights: Any = None) -> HeldOutScores:
+        return HeldOutScores(np.arange(float(begin), end)[:, None], np.zeros(end - begin, np.int32), weights)
 
     first = Calibration("sigmoid", judged(0, 8000), 2)
-    later = first.followed_by(judged(8000, 12_000, np.full(4000, 2.0))).judged
+    later = first.append(judged(8000, 12_000, np.full(4000, 2.0))).scores
     assert later.scores[[0, -1], 0].tolist() == [2000, 11_999]
     assert later.weights is not None
     assert np.bincount(later.weights.astype(int)).tolist() == [0, 6000, 4000]
-    assert len(first.followed_by(judged(8000, 50_000)).judged.codes) == WINDOW
+    assert len(first.append(judged(8000, 50_000)).scores.codes) == WINDOW
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic", "blend"])
@@ -136,7 +135,7 @@ def test_auto_is_the_mean_of_both_maps_where_there_are_enough_rows(classes: int)
     X = rng.normal(size=(2500, 4))
     y = np.argmax(X[:, :classes] + rng.normal(size=(2500, classes)), axis=1)
     auto = AutoPerceptron(products=False).fit(X, y)
-    judged = auto._answering.calibration.judged
+    judged = auto._answering.calibration.scores
     assert len(judged.codes) >= 2000
     rows = rng.normal(size=(40, 1 if classes == 2 else classes))
     both = [fit_calibrator(judged.scores, judged.codes, classes, kind).curves for kind in ("sigmoid", "isotonic")]
@@ -178,7 +177,7 @@ def test_rows_are_scored_before_they_are_learned() -> None:
     calibrated = Calibrated(AveragedPerceptron(max_iter=3)).fit(X[:300], y[:300])
     before = calibrated.learner_.decision_function(X[300:])
     calibrated.partial_fit(X[300:], y[300:])
-    np.testing.assert_array_equal(calibrated._answering.calibration.judged.scores[300:, 0], before)
+    np.testing.assert_array_equal(calibrated._answering.calibration.scores.scores[300:, 0], before)
     assert not np.array_equal(before, calibrated.learner_.decision_function(X[300:]))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rosenblatt.select.calibrated import Calibrated
     from rosenblatt.select.comparison import Comparison, compare
     from rosenblatt.select.loading import LoadedModel, load
-    from rosenblatt.select.probability import Reliability, brier_score, reliability
+    from rosenblatt.select.scoring import Reliability, brier_score, reliability
     from rosenblatt.select.sweep import Sweep
     from rosenblatt.select.tuning import Tuning, tune
     from rosenblatt.select.validation import CrossValidation, cross_validate
@@ -24,14 +24,14 @@ _HOMES = {
     "Comparison": "comparison",
     "CrossValidation": "validation",
     "LoadedModel": "loading",
-    "Reliability": "probability",
+    "Reliability": "scoring",
     "Sweep": "sweep",
     "Tuning": "tuning",
-    "brier_score": "probability",
+    "brier_score": "scoring",
     "compare": "comparison",
     "cross_validate": "validation",
     "load": "loading",
-    "reliability": "probability",
+    "reliability": "scoring",
     "tune": "tuning",
 }
 

@@ -26,12 +26,11 @@ from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.quadratic import Quadratic
-from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged, Kind
+from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, HeldOutScores, Method, fit_calibrator
 from rosenblatt.select.contest import MOST_EPOCHS, Measured
 from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
-from rosenblatt.select.probability import fit_calibrator
 from rosenblatt.select.probable import Answering, Probable
-from rosenblatt.select.scoring import make_measure
+from rosenblatt.select.scoring import make_scorer
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
@@ -98,15 +97,29 @@ class AutoPerceptron(Probable):
     max_iter: int = MOST_EPOCHS
     class_weight: Any = None
     products: bool = True
-    calibrate: Kind = "auto"
+    calibrate: Method = "auto"
     scoring: Any = None
     random_state: Any = 0
     n_jobs: int | None = -1
     verbose: int = 0
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose a learner and fit it on all rows."""
-        self._begin(X, one_label_of(y, "AutoPerceptron").weighed(sample_weight), sample_weight)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Self:
+        """Choose a learner and fit it on all rows.
+
+        Parameters
+        ----------
+        X, y : rows and labels
+            As for `Perceptron`.
+        sample_weight : array-like, optional
+            Weighs the learning and every comparison.
+        groups : array-like, optional
+            One value per row, such as a patient or a user; rows of one group are held out together, so that learners
+            are compared as they will be used, on new groups.
+        time : array-like, optional
+            One value per row that can be sorted; the latest rows are held out.
+        """
+        labels = one_label_of(y, "AutoPerceptron").weighed(sample_weight)
+        self._begin(X, labels, sample_weight, groups=groups, time=time)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -148,7 +161,7 @@ class AutoPerceptron(Probable):
         scores = before.reading.scores(table)
         try:
             self._learn_more(table, labels, weights)
-            judged = Judged(scores, labels.codes, counted)
+            judged = HeldOutScores(scores, labels.codes, counted)
             self.classes_, self._answering = known, before.followed_by(self._read(), table, judged, rows)
         except BaseException:  # an interrupted call has learned whole rows
             self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
@@ -184,7 +197,16 @@ class AutoPerceptron(Probable):
         """The intercepts for unscaled rows; none where products were taken: see `best_`."""
         return self._linear("intercept_").intercept
 
-    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False) -> None:
+    def _begin(
+        self,
+        X: Any,
+        labels: Labels,
+        sample_weight: Any,
+        *,
+        more_to_come: bool = False,
+        groups: Any = None,
+        time: Any = None,
+    ) -> None:
         """Choose, learn from all rows, and calibrate."""
         if self.calibrate not in ("auto", "sigmoid", "isotonic"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
@@ -208,6 +230,8 @@ class AutoPerceptron(Probable):
             n_jobs=self.n_jobs,
             sample_weights=row_weights(sample_weight, None, labels),
             scoring=self._measured(),
+            groups=groups,
+            time=time,
         )
         outcome, judged = self._learn(decision, seed)
         best = decision.best
@@ -227,22 +251,22 @@ class AutoPerceptron(Probable):
 
     def _measured(self) -> tuple[str, Measured] | None:
         """The score asked for, as the contest uses it; None for accuracy, which it counts itself."""
-        if self.scoring is None or (measure := make_measure(self.scoring)).is_accuracy:
+        if self.scoring is None or (scorer := make_scorer(self.scoring)).is_accuracy:
             return None
 
         def score(scores: Floats, labels: Labels, weights: Floats | None) -> float:
             calibrator = fit_calibrator(scores, labels.codes, len(labels.classes), "sigmoid", weights)
-            return measure.share(measure.of(scores, labels, weights, calibrator))
+            return scorer.share(scorer(scores, labels, weights, calibrator))
 
-        return measure.name, score
+        return scorer.name, score
 
-    def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, Judged]:
+    def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, HeldOutScores]:
         """The chosen learner, learned from all rows; and scores to calibrate by."""
         learn, prepared = partial(learn_all, decision, seed), decision.prepared
         if decision.contest is None:
             outcome = learn()
             scores = outcome.state.predictor().scores(prepared.table)
-            return outcome, Judged(scores, prepared.labels.codes, prepared.sample_weights)
+            return outcome, HeldOutScores(scores, prepared.labels.codes, prepared.sample_weights)
         enough = PLENTY if self.calibrate != "sigmoid" and decision.best.counted >= ENOUGH else 0
         judge = partial(out_of_sample_scores, decision, seed=seed, enough=enough)
         visits = decision.examples.table.count * decision.epochs
@@ -251,7 +275,7 @@ class AutoPerceptron(Probable):
         else:
             outcome, (scores, rows) = learn(), judge()
         weights = prepared.sample_weights
-        return outcome, Judged(scores, prepared.labels.codes[rows], None if weights is None else weights[rows])
+        return outcome, HeldOutScores(scores, prepared.labels.codes[rows], None if weights is None else weights[rows])
 
     def _learn_more(self, table: Table, labels: Labels, weights: Floats | None) -> None:
         """Go on with the chosen learner; the terms of many rows are not held all at once."""

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from rosenblatt.data.labels import Labels, label_values, labels_of, merge_classes, one_label_of, sorted_classes
-from rosenblatt.data.table import Table, as_table
+from rosenblatt.data.labels import Labels, label_values, merge_classes, one_label_of, sorted_classes
+from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.fitting import conclude, prepare, remember_columns, warn_if_unfinished
+from rosenblatt.learners.fitting import conclude, prepare, warn_if_unfinished
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.targets import are_absent, class_weights, row_weights, weight_of_class
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.probability import Calibrator
-from rosenblatt.select.calibration import Calibration, Judged, VoteShares
-from rosenblatt.select.folds import assign_folds, check_learner, fit_folds, out_of_fold_scores
+from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores, VoteShares
+from rosenblatt.select.folds import assign_folds, check_learner, fit_folds
 from rosenblatt.select.probable import Answering, Probable
 
 Floats = NDArray[np.float64]
+_locks: WeakKeyDictionary[Any, threading.RLock] = WeakKeyDictionary()  # beside the estimators, so that these pickle
+_guard = threading.Lock()
+
+
+def _lock_of(estimator: Any) -> threading.RLock:
+    """One lock per estimator: threads that begin or continue a stream take turns, so that no example is lost."""
+    with _guard:
+        return _locks.setdefault(estimator, threading.RLock())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -70,10 +81,19 @@ class Calibrated(Probable):
     folds: int = 5
     n_jobs: int | None = -1
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn, and fit the curves from scores to probabilities."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn, and fit the curves from scores to probabilities.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for the learner.
+        groups : array-like, optional
+            One value per row; rows of one group share a fold, as in `cross_validate`.
+        """
         self._check()
-        self._begin(X, one_label_of(y, "Calibrated").weighed(sample_weight), sample_weight)
+        with _lock_of(self):
+            self._begin(X, one_label_of(y, "Calibrated").weighed(sample_weight), sample_weight, groups)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -84,8 +104,12 @@ class Calibrated(Probable):
         X, y, sample_weight
             As for `fit`; labels may be new.
         classes : array-like, optional
-            Labels that may come. Not needed: new labels are taken as they come.
+            Labels that may come. Not needed: new labels are added when they first come.
         """
+        with _lock_of(self):
+            return self._partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         labels = one_label_of(y, "Calibrated").weighed(sample_weight)
         if are_absent(sample_weight, labels):
             return self
@@ -100,7 +124,13 @@ class Calibrated(Probable):
         scores = before.reading.scores(table)
         try:
             self.learner_.partial_fit(X, y, classes, sample_weight)
-            self._follow(table, labels, sample_weight, scores)
+            reading = self.learner_.learned.reading()
+            labels = Labels(reading.classes, labels.among(reading.classes))
+            present, counted = self._weights(sample_weight, labels)
+            after = before.followed_by(reading, table, HeldOutScores(scores, labels.codes, counted), present)
+            if self.calibrate == "vote":
+                after = replace(after, calibration=self._vote_shares(reading))
+            self.classes_, self._answering = reading.classes, after
         except BaseException:
             reading = self.learner_.learned.reading()
             if reading is not self._answering.reading:
@@ -109,37 +139,82 @@ class Calibrated(Probable):
         return self
 
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
-        """Score one example, learn from it, and fit the curves on the latest scores; see `learn_one` of the learner.
+        """Score one example and learn from it; the curves are fitted on the latest scores when they are next used.
 
-        It may be the first call: there are no probabilities other than equal ones then, until scores have come.
+        It may be the first call: probabilities are equal until there are scores.
+
+        Parameters
+        ----------
+        features, label, weight
+            As for `learn_one` of the learner.
         """
-        learner, calibration = vars(self).get("learner_"), None
-        if learner is None:
-            self._check()
-            learner = clone(self.learner)
-        else:
-            calibration = self._answering.calibration
-        scores = None if not learner.has_learned else learner.scores_one(features)[None]
-        learner.learn_one(features, label, weight)
-        if not learner.has_learned or label not in learner.learned.labels_in_order:
-            return self  # an example of weight 0 is as if absent
-        reading = learner.learned.reading()
-        labels = Labels(reading.classes, labels_of([label]).among(reading.classes))
-        present, counted = self._weights([weight], labels)
-        classes = len(reading.classes)
-        if self.calibrate == "vote":
-            calibration = self._vote_shares(reading)
-        elif not isinstance(calibration, Calibration) or classes != calibration.classes or scores is None:
-            calibration = Calibration(self.calibrate, Judged.none(classes), classes)
-        else:
-            calibration = calibration.followed_by(Judged(scores, labels.codes, counted).take(present))
-        self.learner_, self.classes_ = learner, reading.classes
-        self.n_features_in_ = learner.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(learner, "feature_names_in_"):
-            self.feature_names_in_ = learner.feature_names_in_
-        self._answering = Answering(reading, calibration)
+        with _lock_of(self):
+            learner = vars(self).get("learner_")
+            if learner is None:
+                self._check()
+                learner = clone(self.learner)
+            scores, classes = None, 0
+            if learner.has_learned:
+                scores, classes = learner.scores_one(features), len(learner.learned.classes)
+            learner.learn_one(features, label, weight)
+            learned = learner.learned if learner.has_learned else None
+            if learned is None or label not in learned.labels_in_order:
+                return self  # an example of weight 0 is as if absent
+            self.__dict__.setdefault("_pending", deque(maxlen=WINDOW)).append((scores, classes, label, weight))
+            self.learner_, self.classes_ = learner, learned.classes
         return self
+
+    @property
+    def _answering(self) -> Answering:
+        """Predictors and curves, up to date with the examples that `learn_one` took."""
+        known = self.__dict__
+        if known.get("_pending"):
+            with _lock_of(self):
+                pending = list(known["_pending"])
+                if pending:
+                    known["_answer"] = self._updated(known.get("_answer"), pending)
+                    known["_pending"].clear()
+        if "_answer" not in known:
+            raise AttributeError("Calibrated is not fitted")
+        answer: Answering = known["_answer"]
+        return answer
+
+    @_answering.setter
+    def _answering(self, answer: Answering) -> None:
+        self.__dict__.pop("_pending", None)
+        self.__dict__["_answer"] = answer
+
+    def _updated(self, before: Answering | None, pending: list[Any]) -> Answering:
+        """After examples were learned one by one, each with its scores before that."""
+        reading: Reading = self.learner_.learned.reading()
+        if self.calibrate == "vote":
+            return Answering(reading, self._vote_shares(reading))
+        count, calibration = len(reading.classes), None if before is None else before.calibration
+        if not isinstance(calibration, Calibration) or calibration.classes != count:
+            calibration = Calibration(self.calibrate, HeldOutScores.empty(count), count)
+        told, codes = self.learner.class_weight, dict(zip(label_values(reading.classes), range(count), strict=True))
+        used = [
+            (scores, codes[label], weight)
+            for scores, classes, label, weight in pending
+            if scores is not None and classes == count and weight * weight_of_class(told, label) > 0
+        ]
+        if used:
+            scores, places, weights = zip(*used, strict=True)
+            counted = None if all(weight == 1.0 for weight in weights) else np.array(weights, np.float64)
+            calibration = calibration.append(HeldOutScores(np.array(scores), np.array(places, np.int32), counted))
+        return Answering(reading, calibration)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the learner."""
+        count: int = self.learner_.n_features_in_
+        return count
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, if they have names."""
+        names: NDArray[Any] = self.learner_.feature_names_in_
+        return names
 
     def _columns(self) -> Columns:
         columns: Columns = self.learner_.feature_columns()
@@ -154,7 +229,9 @@ class Calibrated(Probable):
     def _inside(self) -> Any:
         return self.learner_
 
-    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False) -> None:
+    def _begin(
+        self, X: Any, labels: Labels, sample_weight: Any, groups: Any = None, *, more_to_come: bool = False
+    ) -> None:
         """Learn from all rows, and from all but each fold."""
         self._check()
         table, learner = as_table(X), clone(self.learner)
@@ -172,25 +249,17 @@ class Calibrated(Probable):
             by_class = None if told is None else class_weights(told, labels, counted, more_to_come=True)
             calibration = self._vote_shares(reading, by_class)
         else:
-            fold_of = assign_folds(labels, present, self.folds, seed_of(learner.random_state))
-            fitted = fit_folds(learner, table, labels, counted, fold_of, self.n_jobs)
-            rows, scores = out_of_fold_scores(fitted, table, fold_of)
-            judged = Judged(scores, labels.codes[rows], None if counted is None else counted[rows])
-            calibration = Calibration(self.calibrate, judged, len(labels.classes))
+            fold_of = assign_folds(labels, present, self.folds, seed_of(learner.random_state), groups)
+            parts = [(present[fold_of[present] != k], present[fold_of[present] == k]) for k in range(self.folds)]
+            fitted = fit_folds(learner, table, labels, counted, parts, self.n_jobs)
+            scores = np.empty((len(labels.codes), reading.scores(table, present[:1]).shape[1]))
+            for (_, held), each in zip(parts, fitted, strict=True):
+                scores[held] = each.learned.reading().scores(table, held)
+            out_of_fold = HeldOutScores(scores, labels.codes, counted).take(present)
+            calibration = Calibration(self.calibrate, out_of_fold, len(labels.classes))
         learner.class_weight = told
-        remember_columns(self, X)
         self.learner_, self.classes_ = learner, labels.classes
         self._answering = Answering(reading, calibration)
-
-    def _follow(self, table: Table, labels: Labels, sample_weight: Any, scores: Floats) -> None:
-        """After more rows were learned that had these scores before."""
-        reading: Reading = self.learner_.learned.reading()
-        labels = Labels(reading.classes, labels.among(reading.classes))
-        present, counted = self._weights(sample_weight, labels)
-        after = self._answering.followed_by(reading, table, Judged(scores, labels.codes, counted), present)
-        if self.calibrate == "vote":
-            after = replace(after, calibration=self._vote_shares(reading))
-        self.classes_, self._answering = reading.classes, after
 
     def _check(self) -> None:
         check_learner(self.learner)

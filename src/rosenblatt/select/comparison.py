@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.data.table import Table, as_table
@@ -28,7 +29,7 @@ from rosenblatt.select.auto import AutoPerceptron
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import find_scaling
 
-MOST_KERNEL_ROWS = 5_000  # a kernel's time grows with the square of them
+MOST_KERNEL_ROWS = 5_000  # the time of kernels and votes grows with the square of the rows
 
 
 @dataclass(frozen=True)
@@ -97,18 +98,23 @@ class Comparison:
 
 
 def family(rows: int = 0) -> dict[str, Any]:
-    """The learners of rosenblatt that `compare` tries on so many rows, by name; a kernel up to a few thousand."""
+    """The learners of rosenblatt that `compare` tries on so many rows, by name.
+
+    The kernel perceptron is tried on up to 5,000 rows; above, the voted perceptron learns for one epoch.
+    """
+    few = rows <= MOST_KERNEL_ROWS
     kernel = {"KernelPerceptron rbf": KernelPerceptron(kernel="rbf")}
+    voted = {"VotedPerceptron": VotedPerceptron()} if few else {"VotedPerceptron, 1 epoch": VotedPerceptron(max_iter=1)}
     return {
         "AutoPerceptron": AutoPerceptron(n_jobs=1),
         "Perceptron": Perceptron(),
         "AveragedPerceptron": AveragedPerceptron(),
-        "VotedPerceptron": VotedPerceptron(),
+        **voted,
         "PocketPerceptron": PocketPerceptron(),
         "PassiveAggressive": PassiveAggressive(),
         "PassiveAggressive averaged": PassiveAggressive(keep="average"),
         "AROW": AROW(),
-        **(kernel if rows <= MOST_KERNEL_ROWS else {}),
+        **(kernel if few else {}),
     }
 
 
@@ -212,7 +218,10 @@ def _measure(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a classifier that stops at its last epoch is measured as it is
             started = time.perf_counter()
-            fitted.fit(X_train, y[training], **({} if weights is None else {"sample_weight": weights[training]}))
+            if weights is not None and has_fit_parameter(fitted, "sample_weight"):
+                fitted.fit(X_train, y[training], sample_weight=weights[training])
+            else:
+                fitted.fit(X_train, y[training])
             seconds.append(time.perf_counter() - started)
         started = time.perf_counter()
         answers = fitted.predict(X_held)

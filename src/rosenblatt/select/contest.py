@@ -22,21 +22,15 @@ from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import engine_rule
-from rosenblatt.learners.targets import hold_out, targets_of, weight_rows
+from rosenblatt.learners.targets import targets_of, weight_rows
 from rosenblatt.params.base import LinearParams
 from rosenblatt.params.family import AROWParams, PassiveAggressiveParams
-from rosenblatt.select.folds import assign_folds
-from rosenblatt.select.together import VALUES_A_THREAD
+from rosenblatt.select.folds import Fold
 
 # A score of the user's choice, up to 1, from the scores of rows, their labels and weights.
 Measured = Callable[[NDArray[np.float64], Labels, NDArray[np.float64] | None], float]
-Fold = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # rows to learn from, rows to judge by
 
-MOST_FOLDS = 5
-ROWS_IN_FOLDS = 500  # few rows are judged by several folds, since a single held-out part would be too small
-FEWEST_ROWS = 5
-HELD_OUT = 0.2
-MOST_HELD_OUT = 10_000
+VALUES_A_THREAD = 1_000_000  # below this, starting a thread costs more than it saves
 MOST_EPOCHS = 100
 ROUNDS = ((1, 2), (3, 1))  # after so many epochs in all, so many candidates go on
 FIRST_LOOK = 4  # then 8, 16 ...: learning goes on while twice the epochs bring a standard error
@@ -74,7 +68,7 @@ class Examples:
 
 @dataclass
 class Candidate:
-    """Params, and how it did: the held-out accuracy of every epoch, fold by fold."""
+    """A recipe, and how it did: the held-out accuracy of every epoch, fold by fold."""
 
     params: LinearParams
     parameters: dict[str, Any]  # those that are not at their defaults
@@ -176,23 +170,6 @@ def make_candidates(
     if sparse:  # rare features still learn where frequent ones have settled
         return [arow(0.5), passive_aggressive(10.0), arow(0.05), passive_aggressive(1.0)]
     return [passive_aggressive(1.0), passive_aggressive(10.0), arow(0.05), arow(0.5)]
-
-
-def make_folds(labels: Labels, weights: NDArray[np.float64] | None, seed: int) -> list[Fold]:
-    """Rows to learn from and rows to judge by: one held-out part, or folds of few rows; none where too few."""
-    rows = np.arange(len(labels.codes), dtype=np.uint32)
-    if weights is not None:
-        rows = rows[weights > 0]
-    counts = np.bincount(labels.codes[rows], minlength=len(labels.classes))
-    if counts[counts > 0].min() < 2 or len(rows) < FEWEST_ROWS:  # a class of weight 0 is not there
-        return []
-    folds = min(MOST_FOLDS, ROWS_IN_FOLDS // len(rows))
-    if folds < 2:
-        generator = engine.seed_generator(seed, 2**63)
-        return [hold_out(labels, rows, min(HELD_OUT, MOST_HELD_OUT / len(rows)), generator)]
-    fold_of = assign_folds(labels, rows, folds, seed)[rows]
-    parts = [(rows[fold_of != fold], rows[fold_of == fold]) for fold in range(folds)]
-    return [(training, held) for training, held in parts if len(held)]
 
 
 class Contest:

@@ -27,18 +27,16 @@ from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.params.parameters import check_count
 from rosenblatt.select.contest import (
-    MOST_FOLDS,
     Candidate,
     Contest,
     Examples,
     Measured,
     make_candidates,
-    make_folds,
     new_contest,
 )
-from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.folds import MOST_FOLDS, assign_folds, check_column, selection_folds
 from rosenblatt.select.scaling import Scaling, find_scaling, standardize, typical_squared_norm
-from rosenblatt.select.scoring import asked_score, percent
+from rosenblatt.select.scoring import percent, score_of_share
 
 MOST_FILLED = 0.5  # rows with a larger share of values other than 0 are dense, however they are stored
 SETTLED_EPOCHS = {"last": 5, "average": 12}  # where rows are few; an average has the first weights in it for long
@@ -82,7 +80,7 @@ class Decision:
 
     def _asked(self, score: float) -> float:
         """A score in the units of the user's scoring."""
-        return asked_score(self.scoring, score)
+        return score_of_share(self.scoring, score)
 
     @property
     def sentence(self) -> str:
@@ -132,6 +130,8 @@ def choose(
     n_jobs: int | None,
     sample_weights: NDArray[np.float64] | None = None,
     scoring: tuple[str, Measured] | None = None,
+    groups: Any = None,
+    time: Any = None,
 ) -> Decision:
     """Scale if needed, let the candidates learn side by side, rank them, and see if products of columns do better.
 
@@ -140,9 +140,13 @@ def choose(
     check_count("max_iter", max_iter)
     examples = Examples(table, labels, weights, [], sample_weights)
     if weights is not None and not weights.all():  # rows of weight 0 are as if absent, in the scaling too
-        examples = examples.take(np.flatnonzero(weights).astype(np.uint32))
+        present = np.flatnonzero(weights).astype(np.uint32)
+        groups, time = (
+            None if each is None else check_column("groups and time", each, labels)[present] for each in (groups, time)
+        )
+        examples = examples.take(present)
         table, labels = examples.table, examples.labels
-    examples = replace(examples, folds=make_folds(labels, examples.weights, seed))
+    examples = replace(examples, folds=selection_folds(labels, examples.weights, seed, groups=groups, time=time))
     terms = count_terms(table.features)
 
     def look() -> Decision:

@@ -16,7 +16,7 @@ from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.models.sound import check_finite, check_shapes, check_types
-from rosenblatt.select.calibration import Calibration, Judged, VoteShares
+from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
 from rosenblatt.select.scaling import Scaling
 
 
@@ -87,7 +87,6 @@ def _calibrated_from(kept: Kept, model: Model) -> Any:
     if calibration is None:  # class weights that took all rows to know are in the curves of the file
         calibration = calibrated._vote_shares(reading) if model.calibrator is None else VoteShares(model.calibrator)
     calibrated.learner_, calibrated.classes_ = inner, model.classes
-    _remember(calibrated, model)
     calibrated._answering = Answering(reading, calibration)
     return calibrated
 
@@ -120,11 +119,11 @@ def _remember(learner: Any, model: Model) -> None:
 def _calibration_to(calibration: Calibration | VoteShares | None, tensors: Tensors) -> str | None:
     if not isinstance(calibration, Calibration):
         return None
-    judged = calibration.judged
+    judged = calibration.scores
     tensors |= {"judged.scores": judged.scores, "judged.codes": judged.codes}
     if judged.weights is not None:
         tensors["judged.weights"] = judged.weights
-    return calibration.kind
+    return calibration.method
 
 
 def _calibration_from(kept: Kept, model: Model) -> Calibration | None:
@@ -145,7 +144,7 @@ def _calibration_from(kept: Kept, model: Model) -> Calibration | None:
         check_finite(weights)
         if len(weights) and weights.min() < 0:
             raise ModelError("its probabilities cannot be read")
-    calibration = Calibration(kind, Judged(scores, codes, weights), len(model.classes))
+    calibration = Calibration(kind, HeldOutScores(scores, codes, weights), len(model.classes))
     if model.calibrator is not None:
         vars(calibration)["calibrator"] = model.calibrator  # as it was saved, to the bit
     return calibration

@@ -24,7 +24,7 @@ from rosenblatt.learners.stream import Columns
 from rosenblatt.models.predictor import Predictor
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.around import Around
-from rosenblatt.select.calibration import Calibration, Judged, VoteShares
+from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
 
 Floats = NDArray[np.float64]
 
@@ -36,22 +36,22 @@ class Answering:
     reading: Reading
     calibration: Calibration | VoteShares | None  # None: there are no probabilities
 
-    def followed_by(self, reading: Reading, table: Table, judged: Judged, rows: NDArray[Any]) -> Answering:
+    def followed_by(self, reading: Reading, table: Table, judged: HeldOutScores, rows: NDArray[Any]) -> Answering:
         """After the rows of a table were learned, some of which count; `judged` holds their scores before it."""
         calibration, classes = self.calibration, len(reading.classes)
         if isinstance(calibration, Calibration) and classes == len(self.reading.classes):
-            calibration = calibration.followed_by(judged.take(rows))
+            calibration = calibration.append(judged.take(rows))
         elif isinstance(calibration, Calibration):
             # The scores have other columns now: the window starts again, from what was just learned.
             again = replace(judged, scores=reading.scores(table)).take(rows)
-            calibration = Calibration(calibration.kind, again, classes)
+            calibration = Calibration(calibration.method, again, classes)
         return Answering(reading, calibration)
 
     def interrupted(self, reading: Reading) -> Answering:
         """After a call that learned some rows and could not finish: scores are known of the classes before only."""
         calibration, classes = self.calibration, len(reading.classes)
         if classes != len(self.reading.classes) and isinstance(calibration, Calibration):
-            calibration = Calibration(calibration.kind, Judged.none(classes), classes)
+            calibration = Calibration(calibration.method, HeldOutScores.empty(classes), classes)
         return Answering(reading, calibration)
 
 

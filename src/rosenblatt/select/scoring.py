@@ -1,13 +1,14 @@
-"""What learners are compared by: accuracy, or a score of the user's choice.
+"""What learners are compared by: accuracy, R², or a score of the user's choice; and how reliable probabilities are.
 
-Invariant: higher is better, whatever the score. Every comparison of a call uses one and the same.
+Invariant: higher is better, whatever the score. Every comparison of a call uses the same one.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,31 +24,39 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A score by its name, and how it is computed from the scores of rows and their labels.
+class Scorer:
+    """A score by its name, computed from the scores of rows and their labels.
 
     Parameters
     ----------
     name : str
-    of : function
-        Takes scores of shape (rows, K), the labels of these rows, their weights, and what makes probabilities of the
-        scores, if there is something.
+        As the user wrote it.
+    function : function
+        Takes scores of shape (rows, K), the labels of these rows, their weights, and a calibrator if there is one.
     """
 
     name: str
-    of: Callable[[Floats, Labels, Floats | None, Calibrator | None], float]
+    function: Callable[[Floats, Labels, Floats | None, Calibrator | None], float]
 
     @property
     def is_accuracy(self) -> bool:
         return self.name == "accuracy"
 
+    def __call__(
+        self, scores: Floats, labels: Labels, weights: Floats | None = None, calibrator: Calibrator | None = None
+    ) -> float:
+        """The score of some rows."""
+        return self.function(scores, labels, weights, calibrator)
+
     def share(self, score: float) -> float:
-        """The score on a scale up to 1, in the same order: a mean log loss becomes a likelihood."""
+        """The score on a scale up to 1, in the same order: a mean log loss becomes a likelihood, NaN the worst."""
+        if math.isnan(score):
+            return -math.inf
         return math.exp(score) if self.name == "neg_log_loss" else score
 
 
-def asked_score(name: str | None, share: float) -> float:
-    """The score of this name that `Measure.share` made a share of."""
+def score_of_share(name: str | None, share: float) -> float:
+    """The inverse of `Scorer.share`."""
     return math.log(share) if name == "neg_log_loss" else share
 
 
@@ -56,128 +65,196 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
-def make_measure(scoring: Any, *, regression: bool = False) -> Measure:
-    """The measure that a user asks for: None, a name of scikit-learn's scorers, or a function.
+def index_of_best(scores: Sequence[float] | Floats) -> int:
+    """The first of the highest scores; NaN is lower than any number."""
+    return int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
+
+
+def make_scorer(scoring: Any, *, regression: bool = False) -> Scorer:
+    """The scorer for None (accuracy or R²), a name of scikit-learn's scorers, or a function.
 
     A function takes true and predicted labels, or, as scikit-learn's scorers do, an estimator, rows and labels.
     """
     if scoring is None:
-        return Measure("r2", _r2) if regression else Measure("accuracy", _accuracy)
+        return Scorer("r2", _r2) if regression else Scorer("accuracy", _accuracy)
     if isinstance(scoring, str):
         if scoring == "accuracy" and not regression:
-            return Measure("accuracy", _accuracy)
+            return Scorer("accuracy", _accuracy)
         from sklearn.metrics import get_scorer
 
         try:
-            scorer = get_scorer(scoring)
+            return Scorer(scoring, _by_scorer(get_scorer(scoring), scoring))
         except ValueError:
             raise ParameterError(
-                f"scoring={scoring!r}: is not a score of scikit-learn, such as 'accuracy', 'balanced_accuracy', 'f1', "
+                f"scoring={scoring!r} is not a score of scikit-learn, such as 'accuracy', 'balanced_accuracy', 'f1', "
                 "'roc_auc' or 'neg_log_loss'"
             ) from None
-        return Measure(scoring, _by_scorer(scorer, scoring))
     if not callable(scoring):
         raise ParameterError(f"scoring={scoring!r}: must be None, the name of a score, or a function")
     name = getattr(scoring, "__name__", type(scoring).__name__)
-    if hasattr(scoring, "_score_func") or _asks_for_an_estimator(scoring):
-        return Measure(name, _by_scorer(scoring, name))
-    return Measure(name, _by_metric(scoring))
+    by_estimator = hasattr(scoring, "_score_func") or _takes_estimator(scoring)
+    return Scorer(name, _by_scorer(scoring, name) if by_estimator else _by_metric(scoring))
 
 
-def _asks_for_an_estimator(function: Callable[..., Any]) -> bool:
+def _takes_estimator(function: Callable[..., Any]) -> bool:
     """Does it take an estimator, rows and labels, and not two lists of labels?"""
     try:
-        given = list(inspect.signature(function).parameters.values())
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    needed = [
-        each
-        for each in given
-        if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-    ]
-    return len(needed) >= 3 or (bool(needed) and needed[0].name in ("estimator", "est", "model", "clf"))
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [each.name for each in parameters if each.default is each.empty and each.kind in positional]
+    return len(needed) >= 3 or (bool(needed) and needed[0] in ("estimator", "est", "model", "clf"))
 
 
 def _accuracy(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-    """The share of the rows that are right; one with several labels is right if all of them are."""
-    asked = _Answered(scores, labels, calibrator)
-    right = asked.predict(asked.rows()) == asked.true()
+    """The share of the rows that are right; with several labels per row, all of them must be right."""
+    right = _predicted(scores, labels) == _true(labels)
     return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=weights))
 
 
 def _r2(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
     from sklearn.metrics import r2_score
 
-    assert isinstance(labels, Numbers)
-    return float(r2_score(labels.numbers, scores[:, 0], sample_weight=weights))
+    return float(r2_score(_true(labels), scores[:, 0], sample_weight=weights))
 
 
 def _by_metric(metric: Callable[..., float]) -> Callable[..., float]:
     def score(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-        asked = _Answered(scores, labels, calibrator)
-        more = {} if weights is None else {"sample_weight": weights}
-        return float(metric(asked.true(), asked.predict(asked.rows()), **more))
+        return float(metric(_true(labels), _predicted(scores, labels), **_weighted(weights)))
 
     return score
 
 
 def _by_scorer(scorer: Any, name: str) -> Callable[..., float]:
     def score(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-        asked = _answered(scores, labels, calibrator)
-        more = {} if weights is None else {"sample_weight": weights}
-        try:
-            return float(scorer(asked, asked.rows(), asked.true(), **more))
-        except AttributeError as error:
-            if "predict_proba" in str(error) and calibrator is None:
-                raise ParameterError(
-                    f"scoring={name!r} needs probabilities, which the learners have not: put Calibrated around them, "
-                    "or choose a score of labels or of scores"
-                ) from None
-            raise
+        y = _true(labels)
+        classes = None if isinstance(labels, Numbers) else labels.classes
+
+        def measure(function: Any, columns: NDArray[Any] | None = None) -> float:
+            known = _as_estimator(scores, labels, calibrator, columns)
+            try:
+                return float(function(known, np.arange(len(y))[:, None], y, **_weighted(weights)))
+            except AttributeError as error:
+                if "predict_proba" in str(error) and calibrator is None:
+                    raise ParameterError(
+                        f"scoring={name!r} needs probabilities, which the learners do not have: wrap them in "
+                        "Calibrated, or choose a score of labels or of scores"
+                    ) from None
+                raise
+
+        present = None if y.ndim > 1 or classes is None else np.unique(labels.codes)
+        by_labels = getattr(scorer, "_response_method", "predict") == "predict"
+        if classes is None or present is None or by_labels or len(present) == len(classes):
+            return measure(scorer)
+        # Scores of probabilities have to know the classes that these rows lack.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = measure(_with_labels(scorer, classes))
+        return measure(scorer, present) if math.isnan(found) else found
 
     return score
 
 
-class _Answered:
-    """Answers that are known already, as an estimator gives them: row k is asked for by the number k."""
+def _with_labels(scorer: Any, classes: NDArray[Any]) -> Any:
+    """A scikit-learn scorer that is told all classes, if its metric takes them."""
+    from sklearn.metrics import make_scorer
 
-    def __init__(self, scores: Floats, labels: Labels, calibrator: Calibrator | None) -> None:
-        self.scores, self.labels, self.calibrator = scores, labels, calibrator
-        if not isinstance(labels, Numbers):
-            self.classes_ = labels.classes
-
-    def rows(self) -> NDArray[np.intp]:
-        return np.arange(len(self.scores))[:, None]
-
-    def true(self) -> NDArray[Any]:
-        if isinstance(self.labels, Indicators):
-            return self.labels.held.astype(np.int64)
-        return self.labels.numbers if isinstance(self.labels, Numbers) else self.labels.classes[self.labels.codes]
-
-    def predict(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        if isinstance(self.labels, Numbers):
-            return self.scores[:, 0]
-        if isinstance(self.labels, Indicators):
-            return (self.scores >= 0).astype(np.int64)
-        return self.labels.classes[predict_codes(self.scores)]
+    if "labels" not in inspect.signature(scorer._score_func).parameters:
+        return scorer
+    options = {**scorer._kwargs, "labels": classes}
+    method, sign = scorer._response_method, scorer._sign
+    return make_scorer(scorer._score_func, response_method=method, greater_is_better=sign > 0, **options)
 
 
-def _answered(scores: Floats, labels: Labels, calibrator: Calibrator | None) -> Any:
-    """The same with scikit-learn's tags, and with `predict_proba` where there are probabilities."""
+def _weighted(weights: Floats | None) -> dict[str, Any]:
+    return {} if weights is None else {"sample_weight": weights}
+
+
+def _true(labels: Labels) -> NDArray[Any]:
+    if isinstance(labels, Indicators):
+        return labels.held.astype(np.int64)
+    return labels.numbers if isinstance(labels, Numbers) else labels.classes[labels.codes]
+
+
+def _predicted(scores: Floats, labels: Labels) -> NDArray[Any]:
+    if isinstance(labels, Numbers):
+        return scores[:, 0]
+    return (scores >= 0).astype(np.int64) if isinstance(labels, Indicators) else labels.classes[predict_codes(scores)]
+
+
+def _as_estimator(
+    scores: Floats, labels: Labels, calibrator: Calibrator | None, columns: NDArray[Any] | None = None
+) -> Any:
+    """The known scores as a fitted estimator of scikit-learn, of some of the classes only if `columns` says so."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
     def decision_function(self: Any, rows: Any) -> Floats:
-        found: Floats = self.scores[:, 0] if self.scores.shape[1] == 1 else self.scores
-        return found
+        found = scores if columns is None else scores[:, columns]
+        return found[:, 0] if found.shape[1] == 1 else found
 
     def predict_proba(self: Any, rows: Any) -> Floats:
-        found: Floats = self.calibrator.probabilities(self.scores)
+        assert calibrator is not None
+        found = calibrator.probabilities(scores)
+        if columns is not None:
+            found = found[:, columns] / np.maximum(found[:, columns].sum(axis=1, keepdims=True), 1e-300)
         return found
 
-    methods: dict[str, Any] = {"__sklearn_is_fitted__": lambda self: True}
+    def predict(self: Any, rows: Any) -> NDArray[Any]:
+        return _predicted(scores, labels)
+
+    methods: dict[str, Any] = {"__sklearn_is_fitted__": lambda self: True, "predict": predict}
     kind: Any = RegressorMixin
     if not isinstance(labels, Numbers):
         kind, methods["decision_function"] = ClassifierMixin, decision_function
+        methods["classes_"] = labels.classes if columns is None else labels.classes[columns]
         if calibrator is not None:
             methods["predict_proba"] = predict_proba
-    return type("Answered", (_Answered, kind, BaseEstimator), methods)(scores, labels, calibrator)
+    return type("KnownScores", (kind, BaseEstimator), methods)()
+
+
+def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
+    """The mean squared distance of the probabilities from what happened: of the larger class if there are two.
+
+    >>> import numpy as np
+    >>> brier_score(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0, 1]))
+    0.125
+    """
+    if P.shape[1] == 2:
+        return float(np.mean((P[:, 1] - codes) ** 2))
+    return float(np.mean(np.sum((P - np.eye(P.shape[1])[codes]) ** 2, axis=1)))
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """A reliability diagram: for each bin of confidence, the mean confidence and the share of right predictions.
+
+    >>> import numpy as np
+    >>> found = reliability(np.array([[0.9, 0.1], [0.7, 0.3]]), np.array([0, 1]))
+    >>> int(found.count.sum()), round(found.ece, 6)
+    (2, 0.4)
+    """
+
+    count: NDArray[np.int64]
+    confidence: Floats
+    accuracy: Floats
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error: ``sum n_b/n |accuracy_b - confidence_b|``."""
+        return float(np.sum(self.count * np.abs(self.accuracy - self.confidence)) / self.count.sum())
+
+
+def reliability(P: Floats, codes: NDArray[np.int32], bins: int = 10) -> Reliability:
+    """Bins of equal width of the highest probability, without empty ones.
+
+    >>> P = np.array([[0.2, 0.8], [0.2, 0.8], [0.2, 0.8], [0.2, 0.8], [0.9, 0.1]])
+    >>> round(reliability(P, np.array([1, 1, 1, 0, 0])).ece, 12)
+    0.06
+    """
+    confidence, right = P.max(axis=1), np.argmax(P, axis=1) == codes
+    place = np.minimum((confidence * bins).astype(np.int64), bins - 1)
+    count = np.bincount(place, minlength=bins)
+    used = count > 0
+    sums = (np.bincount(place, each, bins)[used] / count[used] for each in (confidence, right))
+    return Reliability(count[used], *sums)

@@ -1,9 +1,14 @@
-"""`Sweep`: many learners trained side by side on one reading of the rows, and the best of them chosen."""
+"""`Sweep`: many learners trained side by side, each row read once for all of them, and the best of them chosen.
+
+Invariant: a learner among others does exactly what it would do alone, bit for bit; the number of threads changes
+nothing. All learners are judged by one scorer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,19 +18,24 @@ from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import Numbers
-from rosenblatt.data.table import as_table
+from rosenblatt import engine
+from rosenblatt.data.labels import Labels, Numbers
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Accurate
-from rosenblatt.learners.epochs.run import Orders, best_restart
+from rosenblatt.learners.epochs.run import Orders, Outcome, Problem, best_restart, iter_epochs
+from rosenblatt.learners.epochs.stopping import StoppingCriterion
+from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns, warn_if_unfinished
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.regression import Measuring
+from rosenblatt.learners.state.state import State
+from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.predictor import Predictor
 from rosenblatt.select.around import Around
-from rosenblatt.select.referee import Referee
-from rosenblatt.select.together import Course, run_together
+from rosenblatt.select.contest import VALUES_A_THREAD
+from rosenblatt.select.scoring import Scorer, index_of_best, make_scorer
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,7 +43,7 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     """Train many learners in one pass over the same rows, each row read once, and choose the best.
 
     Every learner becomes exactly what its own ``fit`` would have made of it. Choose it to compare rules and their
-    parameters on large data, where reading the rows is what costs; for a good answer without a list there is
+    parameters on large data, if reading the rows is what costs; for a good answer without a list there is
     `AutoPerceptron`.
 
     Parameters
@@ -42,12 +52,13 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         Any of the family, with any parameters; all of them classifiers, or all of them regressions. Those with the
         same `random_state` meet the rows in the same order and share their reading.
     choose : {"holdout", "progressive"}, default="holdout"
-        "holdout": by accuracy on a held-out part, as `early_stopping` holds it out, each learner at its best epoch.
+        "holdout": by the score on a held-out part, as `early_stopping` holds it out, each learner at its best epoch.
         "progressive": by mistakes on arrival in the first epoch, each row being new then; all rows are learned from.
-        Rows count with their sample weights, and with the class weights, if all learners have the same.
+        It takes classifiers with the same class weights that learn all classes jointly, and no `scoring`.
+        Rows count with their sample weights, and with class weights that all learners share.
     scoring : str, function or None, default=None
         What to choose by: the name of a score of scikit-learn ("balanced_accuracy", "f1", "roc_auc", ...), or a
-        function of true and predicted labels. None is accuracy, and R² for regressions.
+        function of true and predicted labels. None is accuracy, and R² for regressions. NaN never wins.
     validation_fraction : float, default=0.1
         The part to hold out.
     n_jobs : int, default=-1
@@ -58,7 +69,7 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     learners_ : list
         The fitted learners.
     scores_ : array
-        What each was judged by: the accuracy, or the score asked for.
+        The score of each learner.
     best_index_, best_ : int, learner
         The choice: the highest score, the first of equals.
 
@@ -78,39 +89,53 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = -1
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train all learners side by side and choose one."""
+        """Train all learners side by side and choose one.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for the learners.
+        """
         learners = self._clones()
         table, labels = as_table(X), learners[0].labels_of(y).weighed(sample_weight)
+        scorer = make_scorer(self.scoring, regression=isinstance(labels, Numbers))
         if sum(learner.params().update_rule.name.startswith("PA") for learner in learners) > 1:
             table = table.with_squared_norms()
         known: list[NDArray[np.uint32]] = []
         fittings = [
-            _shared(prepare(learner, table, learner.labels_of(y).weighed(sample_weight), sample_weight), known)
+            _share_rows(prepare(learner, table, learner.labels_of(y).weighed(sample_weight), sample_weight), known)
             for learner in learners
         ]
-        class_weights = [learner.params().class_weight for learner in learners]
-        referee = Referee.of(table, labels, sample_weight, class_weights, self.scoring)
+        told = [learner.params().class_weight for learner in learners]
+        shared = all(each == told[0] for each in told)
+        joint = all(len(fitting.problems) == 1 for fitting in fittings)
+        if self.choose == "progressive" and not (shared and joint and scorer.is_accuracy):
+            raise ParameterError(
+                "choose='progressive' counts mistakes on arrival: the learners must be joint classifiers with the same "
+                "class_weight, without scoring; use choose='holdout'"
+            )
+        # Class weights count if they are the same for all: otherwise no two learners would be compared alike.
+        weights = row_weights(sample_weight, told[0] if shared else None, labels)
         orders = Orders()
-        courses = [[Course(*task, orders) for task in fitting.tasks()] for fitting in fittings]
-        begun = [referee.first_states(fitting) if self.choose == "progressive" else [] for fitting in fittings]
-        run_together([course for group in courses for course in group], orders, n_jobs=self.n_jobs)
+        runs = [[TrainingRun(*task, orders) for task in fitting.tasks()] for fitting in fittings]
+        run_together([run for group in runs for run in group], orders, n_jobs=self.n_jobs)
         scores = []
-        for learner, fitting, group, states in zip(learners, fittings, courses, begun, strict=True):
-            outcomes = [course.outcome for course in group if course.outcome is not None]
+        for learner, fitting, group in zip(learners, fittings, runs, strict=True):
+            outcomes = [run.outcome for run in group if run.outcome is not None]
             best = best_restart(outcomes, fitting.problems)
             conclude(learner, X, fitting, best)
             if self.choose == "holdout":
-                scores.append(referee.held_out(learner.learned.reading(), fitting))
+                scores.append(_held_out_score(learner, fitting, table, labels, weights, scorer))
             else:
-                restart = next(k for k, outcome in enumerate(outcomes) if outcome is best[0]) // len(fitting.problems)
-                scores.append(referee.on_arrival(fitting, restart, group, states))
+                run = next(run for run in group if run.outcome is best[0])
+                scores.append(1.0 - run.first_mistakes / run.problem.targets.total(run.problem.rows))
         self.learners_ = learners
         self.__dict__.pop("classes_", None)
         if not isinstance(labels, Numbers):
             self.classes_ = learners[0].classes_
         remember_columns(self, X)
         self.scores_ = np.array(scores)
-        self.best_index_ = int(np.argmax(self.scores_))
+        self.best_index_ = index_of_best(self.scores_)
         self.best_ = learners[self.best_index_]
         for learner in learners:
             warn_if_unfinished(learner, stacklevel=3)
@@ -130,7 +155,7 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def predictors(self) -> tuple[Predictor, ...]:
-        """What scores rows by the best learner, ready to be saved."""
+        """The predictors of the best learner, ready to be saved."""
         check_is_fitted(self, "best_")
         answers: tuple[Predictor, ...] = self.best_.predictors()
         return answers
@@ -167,12 +192,12 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         if not learners:
             raise ParameterError("learners: the list is empty")
         for place, learner in enumerate(learners):
-            if isinstance(learner, WeightLearner) and isinstance(learner, Measuring) != self.is_regression:
+            if not isinstance(learner, WeightLearner):
+                raise ParameterError(f"learners: entry {place}, {type(learner).__name__}, is not a linear learner")
+            if isinstance(learner, Measuring) != self.is_regression:
                 raise ParameterError(
                     f"learners: entry {place}, {type(learner).__name__}, is of another kind than the first"
                 )
-            if not isinstance(learner, WeightLearner):
-                raise ParameterError(f"learners: entry {place}, {type(learner).__name__}, is not a linear learner")
         clones = [clone(learner) for learner in learners]
         if self.choose == "holdout":
             for each in clones:
@@ -180,16 +205,83 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         return clones
 
 
-def _shared(fitting: Fitting, known: list[NDArray[np.uint32]]) -> Fitting:
+def _share_rows(fitting: Fitting, known: list[NDArray[np.uint32]]) -> Fitting:
     """The same fitting, with rows that an earlier one learns from too as one array, so that they share an order."""
     problems = []
     for problem in fitting.problems:
-        rows = problem.rows
-        if rows is not None:
-            same = next((each for each in known if np.array_equal(each, rows)), None)
+        if problem.rows is not None:
+            same = next((each for each in known if np.array_equal(each, problem.rows)), None)
             if same is None:
-                known.append(rows)
+                known.append(problem.rows)
             else:
                 problem = replace(problem, rows=same)
         problems.append(problem)
     return replace(fitting, problems=problems)
+
+
+def _held_out_score(
+    learner: Any, fitting: Fitting, table: Table, labels: Labels, weights: NDArray[np.float64] | None, scorer: Scorer
+) -> float:
+    """The score of a fitted learner on the rows that were not learned from."""
+    free = np.ones(table.count, bool) if weights is None else weights > 0
+    free[fitting.problems[0].rows] = False
+    rows = np.flatnonzero(free).astype(np.uint32)
+    scores = learner.learned.reading().scores(table, rows)
+    return scorer(scores, labels.take(rows), None if weights is None else weights[rows])
+
+
+class TrainingRun:
+    """One problem being learned: it advances an epoch at a time, beside others, until it is over."""
+
+    def __init__(self, state: State, problem: Problem, stopping: StoppingCriterion, orders: Orders) -> None:
+        self.state, self.problem = state, problem
+        self.outcome: Outcome | None = None
+        self.order: NDArray[np.uint32] | None = None
+        self.one: Any = None  # the engine's pass, made for the first epoch
+        self.first_mistakes = -1.0  # the weight of the rows that were mistakes in the first epoch
+        self._weight_before = state.mistake_weight
+        self._places = np.full(problem.table.count, -1) if state.stores_rows else None
+        self._epochs = iter_epochs(state, problem, stopping, orders, lambda history: None)
+
+    def prepare(self) -> None:
+        """Have the next pass ready, or the outcome."""
+        self.order = None
+        try:
+            self.order = next(self._epochs)
+        except StopIteration as end:
+            self.outcome = end.value
+            return
+        if self.one is None:
+            problem = self.problem
+            self.one = self.state.begin_pass(problem.table, problem.targets, problem.rule, ratchet=True)
+        self.one.set_order(self.order)
+
+    def finish_pass(self) -> None:
+        """After the pass was run: count, validate, and prepare the next one."""
+        self.state.end_pass(self.one, self.problem.table, self._places)
+        if self.first_mistakes < 0:
+            self.first_mistakes = self.state.mistake_weight - self._weight_before
+        self.prepare()
+
+
+def run_together(runs: Sequence[TrainingRun], orders: Orders, *, n_jobs: int | None = None) -> None:
+    """Train every run to its end; those with the same order share the reading of the rows."""
+    for run in runs:
+        run.prepare()
+    while active := [run for run in runs if run.outcome is None]:
+        groups: dict[int, list[TrainingRun]] = {}
+        for run in active:
+            groups.setdefault(id(run.order), []).append(run)
+        orders.forget()
+        for group in groups.values():
+            values = len(group) * group[0].problem.table.stored
+            threads = max(1, min(count_threads(n_jobs), len(group), values // VALUES_A_THREAD))
+            parts = [group[at::threads] for at in range(threads)]
+            run_threads([partial(_run_part, part) for part in parts], threads)
+
+
+def _run_part(part: list[TrainingRun], cancel: NDArray[np.uint8]) -> None:
+    engine.run_passes([run.one for run in part], cancel)
+    if not cancel[0]:
+        for run in part:
+            run.finish_pass()

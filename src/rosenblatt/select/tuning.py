@@ -58,6 +58,8 @@ def tune(
     y: Any,
     *,
     folds: int = 5,
+    groups: Any = None,
+    time: Any = None,
     sample_weight: Any = None,
     scoring: Any = None,
     random_state: Any = 0,
@@ -69,7 +71,7 @@ def tune(
     ----------
     X, y : rows and labels
         As for `fit`; scaled first if `AutoPerceptron` would scale them.
-    folds, sample_weight, scoring, random_state, n_jobs
+    folds, groups, time, sample_weight, scoring, random_state, n_jobs
         As for `cross_validate`.
 
     Examples
@@ -85,14 +87,22 @@ def tune(
     if given is not None and given.shape == (table.count,) == np.shape(y)[:1] and given.any() and not given.all():
         kept = np.flatnonzero(given)  # a row of weight 0 is as if absent, also where the steps are sized
         table, y, sample_weight = as_table(table.take(kept)), np.asarray(y)[kept], given[kept]
+        groups, time = (None if each is None else np.asarray(each)[kept] for each in (groups, time))
     scaling = find_scaling(table)
     scaled = table if scaling is None else scaling.apply(table)
-    how = {"folds": folds, "sample_weight": sample_weight, "scoring": scoring, "random_state": random_state}
+    how = {
+        "folds": folds,
+        "groups": groups,
+        "time": time,
+        "sample_weight": sample_weight,
+        "scoring": scoring,
+        "random_state": random_state,
+    }
     tried = [
         (learner, cross_validate(scaled.values, y, learner, n_jobs=n_jobs, **how))
         for learner in _grid(typical_squared_norm(scaled) + 1.0)
     ]
-    return Tuning(scaling, sorted(tried, key=lambda pair: -pair[1].mean))
+    return Tuning(scaling, sorted(tried, key=lambda pair: np.nan_to_num(-pair[1].mean, nan=np.inf)))
 
 
 def shown(learner: LinearLearner) -> str:

@@ -194,7 +194,7 @@ def choose_by(
 
 def _calibrate(found: Decision, seed: int) -> Calibrator | None:
     """The probabilities, by the scores of rows that were held out; as `AutoPerceptron` has them."""
-    from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, Judged
+    from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, HeldOutScores
     from rosenblatt.select.decision import out_of_sample_scores
 
     if found.contest is None:
@@ -203,5 +203,5 @@ def _calibrate(found: Decision, seed: int) -> Calibrator | None:
     scores, rows = out_of_sample_scores(found, seed=seed, enough=enough)
     prepared = found.prepared
     weights = None if prepared.sample_weights is None else prepared.sample_weights[rows]
-    judged = Judged(scores, prepared.labels.codes[rows], weights)
+    judged = HeldOutScores(scores, prepared.labels.codes[rows], weights)
     return Calibration("auto", judged, len(prepared.labels.classes)).calibrator

@@ -29,7 +29,7 @@ from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.params.base import Params
-from rosenblatt.select.calibration import WINDOW, Calibration, Judged
+from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
 from rosenblatt.select.folds import assign_folds, too_few_rows
 from rosenblatt.training.rows import DENSE, Compact, read_rows
 
@@ -69,13 +69,13 @@ def judge_by(model: Model, reader: Dataset, name: str) -> tuple[Held, Calibrator
     """The model on rows of their own, and the probabilities that they give it."""
     found = evaluate_batches(model, reader)
     held = Held.of(found, f"the {found.count:,} rows of {name}")
-    classes, judged = Classes(model.classes), Judged.none(len(model.classes))
+    classes, judged = Classes(model.classes), HeldOutScores.empty(len(model.classes))
     by = math.ceil(found.count / WINDOW)
     for batch in reader:
         codes = classes.codes(batch)
         rows = np.flatnonzero(codes >= 0)[::by]
-        new = Judged(model.batch_scores(batch), codes, batch.weights).take(rows)
-        judged = judged.followed_by(new)
+        new = HeldOutScores(model.batch_scores(batch), codes, batch.weights).take(rows)
+        judged = judged.append(new)
     return held, Calibration("auto", judged, len(classes)).calibrator
 
 
@@ -110,7 +110,7 @@ def judge_by_folds(
     evaluator = Evaluator(classes.values)
     evaluator.add(labels.codes, predict_codes(scores), rows.weights, scores, None)
     found = evaluator.result()
-    calibrator = Calibration("auto", Judged(scores, labels.codes, rows.weights), len(classes)).calibrator
+    calibrator = Calibration("auto", HeldOutScores(scores, labels.codes, rows.weights), len(classes)).calibrator
     how = f", each judged by what was learned from the other {folds - 1} of {folds} folds"
     return Held.of(found, f"{len(rows):,} rows", how), calibrator
 

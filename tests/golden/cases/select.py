@@ -26,7 +26,7 @@ def iter_cases():
 
 def _sweeps():
     for task, (classes, multiclass) in TASKS.items():
-        for choose in ("holdout", "progressive"):
+        for choose in ("holdout", "progressive") if multiclass == "joint" else ("holdout",):
             for storage, dtype in (("dense", "float64"), ("csr", "float64"), ("dense", "float32"), ("csr", "float32")):
                 X = stored(rows(), dtype, storage)
                 for rule in ("PA-I", "PA-II"):
@@ -47,7 +47,7 @@ def _sweeps():
         ]
         yield f"sweeps/others/{task}", partial(_sweep, others, "holdout", rows(), labels(classes))
         weights = np.array([0.0, 1.0, 0.5, 2.0, 0.3] * 12)
-        yield f"sweeps/weighted/{task}", partial(_sweep, others, "progressive", rows(), labels(classes), weights)
+        yield f"sweeps/weighted/{task}", partial(_sweep, others, "holdout", rows(), labels(classes), weights)
 
 
 def _sweep(many, choose, X, y, weights=None):
