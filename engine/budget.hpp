@@ -22,7 +22,7 @@ namespace rosenblatt {
 enum class Policy { forget_oldest, forgetron, projectron };
 
 // Arrays of the caller, with room for B rows.
-struct Pool {
+struct BudgetArrays {
   std::int64_t budget;
   std::int64_t* members;  // for each slot the row of the table, or -1: a row from before, kept by the caller
   double* coefficients;   // B x K
@@ -40,34 +40,30 @@ struct Pool {
 class BudgetRun {
  public:
   // before: kernel values of the table's rows with those that the caller keeps, slot for slot.
-  BudgetRun(Source& rows, Source* before, const AnyTask& task, double bias, Policy policy, Pool pool)
+  BudgetRun(Source& rows, Source* before, const AnyTask& task, double bias, Policy policy, BudgetArrays pool)
       : rows_(rows), before_(before), task_(task), K_(weight_rows(task)), bias_(bias), policy_(policy), pool_(pool),
         kernel_(pool.budget * panel_rows) {}
 
-  void learn(Order order, const AnyRule& rule, Counters& c, double& mistake_weight, Poll& poll) {
-    const double reach = visit_first_order<double>(rule, [](const auto& chosen) { return chosen.reach(); });
-    std::visit(
-        [&](const auto& task) {
-          Working<std::decay_t<decltype(task)>> working{*this};
-          std::vector<double> scores(K_);
-          for_each_panel(order, poll, [&](const std::uint32_t* index, int count) {
-            rows_.load(index, count);
-            if (before_) before_->load(index, count);
-            for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
-            for (working.r = 0; working.r < count; ++working.r) {
-              const std::int64_t i = index[working.r];
-              score(working.r, scores.data());
-              learn_example(
-                  task, reach, i, task.of(scores.data(), i), false, c, mistake_weight,
-                  [&](std::int64_t at, const Verdict& judged, double weight, const Counters& now) {
-                    return visit_first_order<bool>(
-                        rule, [&](const auto& chosen) { return take_step(chosen, at, judged, weight, working, now); });
-                  },
-                  [](Counters&, bool, bool) {});
-            }
-          });
-        },
-        task_);
+  void learn(Order order, const AnyRule& rule, Counters& c, double& mistake_weight, StopToken& stop) {
+    const double threshold =
+        visit_first_order<double>(rule, [](const auto& chosen) { return chosen.update_threshold(); });
+    visit_general(task_, [&](const auto& task) {
+      Working<std::decay_t<decltype(task)>> working{*this};
+      std::vector<double> scores(K_);
+      for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+        rows_.load(index, count);
+        if (before_) before_->load(index, count);
+        for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
+        for (working.r = 0; working.r < count; ++working.r) {
+          const std::int64_t i = index[working.r];
+          score(working.r, scores.data());
+          learn_example(
+              task, threshold, i, task.of(scores.data(), i), false, c, mistake_weight,
+              [&](const Verdict& judged, double weight) { return take_step(rule, i, judged, weight, working, c); },
+              [](Counters&, bool, bool) {});
+        }
+      });
+    });
   }
 
  private:
@@ -79,12 +75,11 @@ class BudgetRun {
     double norm = 0;
 
     template <class Rule>
-    double q(const Rule&, std::int64_t i, const Verdict&) {
+    double q(const Rule& rule, std::int64_t i) {
       norm = run.rows_.diagonal(i) + run.bias_;
-      return norm * Task::norms;
+      return length_for(rule, norm * Task::norms);
     }
-    template <class Rule>
-    void move(const Rule&, std::int64_t i, double step, Basis, const Verdict& verdict, const Counters&) {
+    void move(std::int64_t i, double step, const Verdict& verdict, const Counters&) {
       run.step(i, r, norm, step, verdict);
     }
   };
@@ -109,12 +104,12 @@ class BudgetRun {
   }
 
   void add(std::int64_t s, double step, const Verdict& verdict) {
-    coefficient(s)[verdict.gain] += step;
-    if (verdict.lose >= 0) coefficient(s)[verdict.lose] -= step;
+    coefficient(s)[verdict.target_row] += step;
+    if (verdict.rival_row >= 0) coefficient(s)[verdict.rival_row] -= step;
   }
 
   void step(std::int64_t i, int r, double norm, double step, const Verdict& verdict) {
-    pool_.radius_squared() = std::max(pool_.radius_squared(), norm);
+    pool_.radius_squared() = std::max(pool_.radius_squared(), std::fabs(norm));
     pool_.steps_taken() += 1;
     for (std::int64_t s = 0; s < *pool_.size; ++s)
       if (pool_.members[s] == i) return add(s, step, verdict);
@@ -164,8 +159,8 @@ class BudgetRun {
       for (std::int64_t t = 0; t < size; ++t) shares[s] += matrix(s, t) * kernel(t, r);
       inside += shares[s] * kernel(s, r);
     }
-    const double outside = std::max(0.0, norm - inside);
-    if (size < pool_.budget && outside > 1e-10 * norm) {
+    const double outside = norm > 0 ? std::max(0.0, norm - inside) : norm - inside;  // K need not be positive
+    if (size < pool_.budget && std::fabs(outside) > 1e-10 * std::fabs(norm)) {
       // The inverse of the matrix with one more row and column.
       for (std::int64_t s = 0; s < size; ++s) {
         for (std::int64_t t = 0; t < size; ++t) matrix(s, t) += shares[s] * shares[t] / outside;
@@ -185,7 +180,7 @@ class BudgetRun {
   std::int64_t K_;
   double bias_;
   Policy policy_;
-  Pool pool_;
+  BudgetArrays pool_;
   std::vector<double> kernel_;
 };
 

@@ -10,10 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "dispatch.hpp"
-#include "example.hpp"
-#include "order.hpp"
-#include "source.hpp"
+#include "kernel.hpp"
+#include "predict.hpp"
 
 namespace rosenblatt {
 
@@ -25,11 +23,11 @@ class PanelScores {
   double* of_class(std::int64_t k) { return values_.data() + k * panel_rows; }
   double at(std::int64_t k, int r) const { return values_[k * panel_rows + r]; }
 
-  void add(const double* kernel, double bias, double step, std::int64_t gain, std::int64_t lose) {
-    double* up = of_class(gain);
+  void add(const double* kernel, double bias, double step, std::int64_t target, std::int64_t rival) {
+    double* up = of_class(target);
     for (int r = 0; r < panel_rows; ++r) up[r] += step * (kernel[r] + bias);
-    if (lose < 0) return;
-    double* down = of_class(lose);
+    if (rival < 0) return;
+    double* down = of_class(rival);
     for (int r = 0; r < panel_rows; ++r) down[r] -= step * (kernel[r] + bias);
   }
 
@@ -49,13 +47,33 @@ class PanelScores {
 
 // Calls visit(index, count) for the rows of an order, a panel at a time.
 template <class Visit>
-void for_each_panel(Order order, Poll& poll, Visit&& visit) {
+void for_each_panel(Order order, StopToken& stop, Visit&& visit) {
   std::uint32_t index[panel_rows];
-  for (std::int64_t begin = 0; begin < order.count && !poll(); begin += panel_rows) {
+  for (std::int64_t begin = 0; begin < order.count && !stop(); begin += panel_rows) {
     const int count = static_cast<int>(std::min<std::int64_t>(panel_rows, order.count - begin));
     for (int r = 0; r < count; ++r) index[r] = static_cast<std::uint32_t>(order[begin + r]);
     visit(index, count);
   }
+}
+
+// One step of a rule in a space: q(rule, i) is how long the example is there (0: nothing to step along), and
+// move(i, step, verdict, counters) steps along it. Was there a step?
+template <class Space>
+bool take_step(const AnyRule& rule, std::int64_t i, const Verdict& verdict, double weight, Space& space,
+               const Counters& c) {
+  return visit_first_order<bool>(rule, [&](const auto& chosen) {
+    if (!chosen.wants(verdict.margin, verdict.mistake)) return false;
+    const double q = space.q(chosen, i);
+    const double tau = q > 0 ? chosen.step(verdict.loss, q, weight) : 0.0;
+    if (tau != 0) space.move(i, tau * verdict.direction, verdict, c);
+    return tau != 0;
+  });
+}
+
+// K(x, x) may be negative: a rule that ignores q steps along any row that is not 0.
+template <class Rule>
+double length_for(const Rule&, double q) {
+  return Rule::needs_norm ? q : q != 0 ? 1.0 : 0.0;
 }
 
 // Learning on one table. Scores of rows that fell behind the log are brought up when they are needed.
@@ -67,40 +85,35 @@ class DualRun {
         applied_(source.count(), 0) {}
 
   const Log& log() const { return log_; }
-  std::int64_t pocket() const {
-    return pocket_;
-  }  // how many of the updates made the weights in the pocket; -1: none was put there
+  // How many of the updates made the weights in the pocket; -1: none was put there.
+  std::int64_t pocket() const { return pocket_; }
 
   // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
   // every mistake.
   void learn(Order order, const AnyRule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight,
-             Poll& poll) {
-    if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
+             StopToken& stop) {
+    if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
     remember(order);
-    const double reach = visit_first_order<double>(rule, [](const auto& chosen) { return chosen.reach(); });
-    std::visit(
-        [&](const auto& task) {
-          Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, poll, PanelScores(K_)};
-          std::vector<double> scores(K_);
-          for_each_panel(order, poll, [&](const std::uint32_t* index, int count) {
-            panel.index = index;
-            panel.count = count;
-            bring_up(index, count, panel.scores);
-            for (int r = 0; r < count; ++r) {
-              for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
-              const Verdict verdict = task.of(scores.data(), index[r]);
-              learn_example(
-                  task, reach, index[r], verdict, false, c, mistake_weight,
-                  [&](std::int64_t i, const Verdict& judged, double weight, const Counters& now) {
-                    return visit_first_order<bool>(
-                        rule, [&](const auto& chosen) { return take_step(chosen, i, judged, weight, panel, now); });
-                  },
-                  [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
-            }
-            keep(index, count, panel.scores);
-          });
-        },
-        task_);
+    const double threshold =
+        visit_first_order<double>(rule, [](const auto& chosen) { return chosen.update_threshold(); });
+    visit_general(task_, [&](const auto& task) {
+      Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, stop, PanelScores(K_)};
+      std::vector<double> scores(K_);
+      for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+        panel.index = index;
+        panel.count = count;
+        bring_up(index, count, panel.scores);
+        for (int r = 0; r < count; ++r) {
+          for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
+          const Verdict verdict = task.of(scores.data(), index[r]);
+          learn_example(
+              task, threshold, index[r], verdict, false, c, mistake_weight,
+              [&](const Verdict& judged, double weight) { return take_step(rule, index[r], judged, weight, panel, c); },
+              [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
+        }
+        keep(index, count, panel.scores);
+      });
+    });
   }
 
   bool is_finite() const {
@@ -108,8 +121,8 @@ class DualRun {
   }
 
   // The sample weights of the rows that the current weights get wrong.
-  double count_mistakes(Order order, Poll& poll) {
-    catch_up(order, poll);
+  double count_mistakes(Order order, StopToken& stop) {
+    catch_up(order, stop);
     return count_wrong(order);
   }
 
@@ -120,33 +133,29 @@ class DualRun {
     DualRun& run;
     Order order;
     const Ratchet* ratchet;
-    Poll& poll;
+    StopToken& stop;
     PanelScores scores;
     const std::uint32_t* index = nullptr;
     int count = 0;
     double kernel[panel_rows] = {};
 
-    // K(x, x) may be negative: a rule that ignores q steps along any row that is not 0.
     template <class Rule>
-    double q(const Rule&, std::int64_t i, const Verdict&) {
-      const double q = (run.source_.diagonal(i) + run.bias_) * Task::norms;
-      if constexpr (Rule::needs_norm) return q;
-      return q != 0 ? 1.0 : 0.0;
+    double q(const Rule& rule, std::int64_t i) {
+      return length_for(rule, (run.source_.diagonal(i) + run.bias_) * Task::norms);
     }
 
-    template <class Rule>
-    void move(const Rule&, std::int64_t i, double step, Basis, const Verdict& verdict, const Counters& c) {
-      run.log_.add(i, step, verdict.gain, verdict.lose, c);
+    void move(std::int64_t i, double step, const Verdict& verdict, const Counters& c) {
+      run.log_.add(i, step, verdict.target_row, verdict.rival_row, c);
       run.source_.values(i, kernel);
-      scores.add(kernel, run.bias_, step, verdict.gain, verdict.lose);
+      scores.add(kernel, run.bias_, step, verdict.target_row, verdict.rival_row);
     }
 
     void after(Counters& c, bool mistake, bool update) {
       const bool share_now = update && run.source_.by_column();
-      if (share_now) run.settle(index, count, scores, poll);
+      if (share_now) run.settle(index, count, scores, stop);
       if (!ratchet) return;
       const auto check = [&](double) {
-        if (!share_now) run.settle(index, count, scores, poll);
+        if (!share_now) run.settle(index, count, scores, stop);
         return run.count_wrong(order);
       };
       ratchet->after(c, mistake, update, check, [&] { run.pocket_ = run.size(); });
@@ -182,7 +191,7 @@ class DualRun {
       if (u < last) {
         add_where_missing(u, kernel, index, count, local);
       } else {
-        local.add(kernel, bias_, log_.steps[u], log_.gains[u], log_.loses[u]);
+        local.add(kernel, bias_, log_.steps[u], log_.targets[u], log_.rivals[u]);
       }
     }
     keep(index, count, local);
@@ -193,8 +202,8 @@ class DualRun {
     for (int r = 0; r < count; ++r) {
       if (u < applied_[index[r]]) continue;
       const double change = log_.steps[u] * (kernel[r] + bias_);
-      local.of_class(log_.gains[u])[r] += change;
-      if (log_.loses[u] >= 0) local.of_class(log_.loses[u])[r] -= change;
+      local.of_class(log_.targets[u])[r] += change;
+      if (log_.rivals[u] >= 0) local.of_class(log_.rivals[u])[r] -= change;
     }
   }
 
@@ -203,15 +212,15 @@ class DualRun {
     for (int r = 0; r < count; ++r) applied_[index[r]] = size();
   }
 
-  void catch_up(Order order, Poll& poll) {
+  void catch_up(Order order, StopToken& stop) {
     PanelScores local(K_);
-    for_each_panel(order, poll, [&](const std::uint32_t* index, int count) { bring_up(index, count, local); });
+    for_each_panel(order, stop, [&](const std::uint32_t* index, int count) { bring_up(index, count, local); });
   }
 
   // In the middle of a panel: bring all rows up, then go back to it.
-  void settle(const std::uint32_t* index, int count, const PanelScores& local, Poll& poll) {
+  void settle(const std::uint32_t* index, int count, const PanelScores& local, StopToken& stop) {
     keep(index, count, local);
-    catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, poll);
+    catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
     source_.load(index, count);
   }
 
@@ -240,5 +249,89 @@ class DualRun {
   Log log_;
   std::int64_t pocket_ = -1;
 };
+
+// Predictions for rows that are not learned from: one running sum over the log gives the last score, the sum of all
+// scores and the votes of every weight vector that lived. A row's answer does not depend on the rows beside it.
+
+// Calls visit(first, count) for the rows in panels, each loaded into the source.
+template <class Visit>
+void for_each_loaded(Source& source, StopToken& stop, Visit&& visit) {
+  for_each_panel({nullptr, source.count()}, stop, [&](const std::uint32_t* index, int count) {
+    source.load(index, count);
+    visit(static_cast<std::int64_t>(index[0]), count);
+  });
+}
+
+// out (rows x C) = intercept + sum over s of coefficients[s, c] K(x, x_s), in the order of s.
+inline void dual_scores(Source& source, const double* coefficients, const double* intercept, std::int64_t C,
+                        double* out, StopToken& stop) {
+  double kernel[panel_rows] = {};
+  std::vector<double> sums(C * panel_rows);
+  for_each_loaded(source, stop, [&](std::int64_t begin, int count) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::int64_t s = 0; s < source.others(); ++s) {
+      source.values(s, kernel);
+      for (std::int64_t c = 0; c < C; ++c) {
+        const double coefficient = coefficients[s * C + c];
+        if (coefficient == 0) continue;
+        for (int r = 0; r < panel_rows; ++r) sums[c * panel_rows + r] += coefficient * kernel[r];
+      }
+    }
+    for (int r = 0; r < count; ++r)
+      for (std::int64_t c = 0; c < C; ++c) out[(begin + r) * C + c] = sums[c * panel_rows + r] + intercept[c];
+  });
+}
+
+// Where the answers of one log go, each of rows x K; null where they are not wanted.
+struct Answers {
+  double *last, *sum, *votes;
+};
+
+// Counts the votes of one weight vector, as often as it survived: with two classes +1 or -1, with more one a class.
+inline void vote_for(PanelScores& scores, std::int64_t K, double survived, PanelScores& votes) {
+  if (K == 1) {
+    const double* at = scores.of_class(0);
+    double* to = votes.of_class(0);
+    for (int r = 0; r < panel_rows; ++r) to[r] += at[r] >= 0 ? survived : -survived;
+    return;
+  }
+  for (int r = 0; r < panel_rows; ++r) {
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < K; ++k)
+      if (scores.at(k, r) > scores.at(best, r)) best = k;
+    votes.of_class(best)[r] += survived;
+  }
+}
+
+inline void dual_predict(Source& source, const std::vector<Updates>& logs, std::int64_t K, double bias,
+                         const std::vector<Answers>& answers, StopToken& stop) {
+  std::vector<double> kernel(source.others() * panel_rows);
+  const std::int64_t size = K * panel_rows;
+  for_each_loaded(source, stop, [&](std::int64_t begin, int count) {
+    for (std::int64_t s = 0; s < source.others(); ++s) source.values(s, kernel.data() + s * panel_rows);
+    for (std::size_t p = 0; p < logs.size(); ++p) {
+      const Updates& log = logs[p];
+      PanelScores scores(K), sums(K), votes(K);
+      const auto lived = [&](std::int64_t survived) {
+        const double times = static_cast<double>(survived);
+        if (answers[p].sum)
+          for (std::int64_t at = 0; at < size; ++at) sums.of_class(0)[at] += times * scores.of_class(0)[at];
+        if (answers[p].votes) vote_for(scores, K, times, votes);
+      };
+      for (std::int64_t u = 0; u < log.count; ++u) {
+        lived(log.survived[u]);
+        scores.add(kernel.data() + log.support[u] * panel_rows, bias, log.steps[u], log.targets[u], log.rivals[u]);
+      }
+      lived(log.survived_last);
+      const auto write = [&](PanelScores& from, double* to) {
+        for (int r = 0; to && r < count; ++r)
+          for (std::int64_t k = 0; k < K; ++k) to[(begin + r) * K + k] = from.at(k, r);
+      };
+      write(scores, answers[p].last);
+      write(sums, answers[p].sum);
+      write(votes, answers[p].votes);
+    }
+  });
+}
 
 }  // namespace rosenblatt

@@ -17,8 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "keep.hpp"
-#include "rows.hpp"
+#include "averaging.hpp"
 
 namespace rosenblatt {
 
@@ -35,9 +34,9 @@ struct Shrinkage {
 };
 
 // The penalty of a rule. What n rows do is looked up, the hundreds first and then the rest: a function of n alone.
-class Shrinking {
+class Penalty {
  public:
-  Shrinking(double a, double l) : cuts_(l > 0) {
+  Penalty(double a, double l) : cuts_(l > 0) {
     blocks_[0] = {a, l, a, l};
     for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) blocks_[b + 1] = blocks_[b].then(blocks_[b]);
     for (std::size_t n = 1; n < few; ++n) {
@@ -100,7 +99,7 @@ inline double at_least_zero(double size) {
 
 // How a weight that is held becomes one that is used: max(A v - L, 0) + min(A v + L, 0).
 template <class T>
-struct Cut {
+struct SoftThreshold {
   T A, L;
 
   ALWAYS_INLINE T operator()(T v) const {
@@ -118,9 +117,9 @@ struct Cut {
 // the weights after each example, up to `summed_at` examples, weight by weight: what has come since is added when the
 // weight changes.
 template <class T>
-struct Shrunk : Last {
-  static constexpr bool watches = true;
-  const Shrinking* shrinking;
+struct LazyPenalty : Last {
+  static constexpr bool observes_every_row = true;
+  const Penalty* penalty;
   T* weights;
   std::int64_t size, K;  // size: of all weights
   double* settled_at;    // examples that had been seen when all were settled
@@ -131,19 +130,12 @@ struct Shrunk : Last {
   std::int64_t rows = 0;             // since all were settled
   Shrinkage now = {};                // what they have done
 
-  static Shrunk of(const State<T>& s, const Shrinking& shrinking) {
-    Shrunk made{{},
-                &shrinking,
-                s.weights,
-                s.K * s.features,
-                s.K,
-                s.arrays.template get<double>("settled_at", 1),
-                shrinking.period<T>()};
-    if (s.keep == Average::name) {
-      const Average average = Average::of(s);
-      made.sums = average.sums;
-      made.summed_at = s.arrays.template get<double>("summed_at", made.size);
-      if (s.fit_intercept) made.intercept_sums = average.intercept_sums;
+  static LazyPenalty of(const State<T>& s, const Penalty& penalty) {
+    LazyPenalty made{{}, &penalty, s.weights, s.K * s.features, s.K, s.settled_at, penalty.period<T>()};
+    if (s.keep == Keep::average) {
+      made.sums = s.sums;
+      made.summed_at = s.summed_at;
+      if (s.fit_intercept) made.intercept_sums = s.intercept_sums;
     }
     made.come_to(s.counters->seen);
     return made;
@@ -152,8 +144,8 @@ struct Shrunk : Last {
   // So many examples have been seen.
   void come_to(std::int64_t seen) {
     rows = from_settled(static_cast<double>(seen), std::int64_t{1} << 53);
-    now = shrinking->after(rows);
-    if (rows >= period) settle(seen);
+    now = penalty->after(rows);
+    if (rows >= period) materialize(seen);
   }
 
   template <class Check>
@@ -161,9 +153,9 @@ struct Shrunk : Last {
     come_to(c.seen);
   }
 
-  [[gnu::noinline]] void settle(std::int64_t seen) {
+  [[gnu::noinline]] void materialize(std::int64_t seen) {
     for (std::int64_t at = 0; at < size && sums; ++at) bring_sum(at, seen);
-    const Cut<double> use{now.A, now.L};
+    const SoftThreshold<double> use{now.A, now.L};
     for (std::int64_t at = 0; at < size; ++at) weights[at] = static_cast<T>(use(static_cast<double>(weights[at])));
     *settled_at = static_cast<double>(seen);
     rows = 0;
@@ -173,14 +165,14 @@ struct Shrunk : Last {
   // The product of row i and a single row of weights.
   template <class Rows>
   ALWAYS_INLINE double product(const Rows& given, std::int64_t i, std::int64_t next) const {
-    if (!shrinking->cuts()) return now.A * static_cast<double>(given.dot(i, weights, next));
+    if (!penalty->cuts()) return now.A * static_cast<double>(given.dot(i, weights, next));
     return static_cast<double>(cut_product(given, i));
   }
 
   // Its products with all of them.
   template <class Rows>
   void products(const Rows& given, std::int64_t i, T* raw, double* out) const {
-    const bool cuts = shrinking->cuts();
+    const bool cuts = penalty->cuts();
     if (cuts)
       given.products(i, weights, K, raw, cut());
     else
@@ -188,19 +180,18 @@ struct Shrunk : Last {
     for (std::int64_t k = 0; k < K; ++k) out[k] = (cuts ? 1.0 : now.A) * static_cast<double>(raw[k]);
   }
 
-  // Steps along row i; and for the class that loses, if there is one, the other way.
   template <class Rows>
-  void move(const Rows& given, std::int64_t i, double step, std::int64_t gain, std::int64_t lose, std::int64_t seen) {
-    move_one(given, i, step, gain, seen);
-    if (lose >= 0) move_one(given, i, -step, lose, seen);
+  void update(const Rows& given, const Step& by, T*, std::int64_t, const Counters& c) {
+    move_one(given, by.i, by.step, by.target, c.seen);
+    if (by.rival >= 0) move_one(given, by.i, -by.step, by.rival, c.seen);
     if (!intercept_sums) return;
-    const double before = static_cast<double>(seen) * step;
-    intercept_sums[gain] += before;
-    if (lose >= 0) intercept_sums[lose] -= before;
+    const double before = static_cast<double>(c.seen) * by.step;
+    intercept_sums[by.target] += before;
+    if (by.rival >= 0) intercept_sums[by.rival] -= before;
   }
 
  private:
-  Cut<T> cut() const { return {static_cast<T>(now.A), static_cast<T>(now.L)}; }
+  SoftThreshold<T> cut() const { return {static_cast<T>(now.A), static_cast<T>(now.L)}; }
 
   // How many rows after all were settled a moment is, at most so many: arrays come from outside.
   std::int64_t from_settled(double examples, std::int64_t most) const {
@@ -221,22 +212,21 @@ struct Shrunk : Last {
   // The sum of what a weight has been after each row but for the first ones since all were settled.
   double sum_since(double v, std::int64_t first) const {
     if (v == 0 || first == rows) return 0;
-    const double before = std::fabs(v), then = shrinking->after(first).size(before);
+    const double before = std::fabs(v), then = penalty->after(first).size(before);
     if (!(then > 0)) return 0;
     const bool lives = now.size(before) > 0;
-    return std::copysign(lives ? shrinking->after(rows - first).sum(then) : shrinking->sum_to_zero(then, rows - first),
-                         v);
+    return std::copysign(lives ? penalty->after(rows - first).sum(then) : penalty->sum_to_zero(then, rows - first), v);
   }
 
-  // What does not outlive the row's own shrinking is 0 at once.
+  // What does not outlive the row's own penalty is 0 at once.
   template <class Rows>
   [[gnu::noinline]] void move_one(const Rows& given, std::int64_t i, double step, std::int64_t k,
                                   std::int64_t seen) const {
     if (sums) given.for_each_weight(i, weights, k, K, [&](T& held, T) { bring_sum(&held - weights, seen); });
     const double back = 1 / now.A;
-    if (!shrinking->cuts()) return given.add_to(i, static_cast<T>(step * back), weights, k, K);
+    if (!penalty->cuts()) return given.add_to(i, static_cast<T>(step * back), weights, k, K);
     // By sizes and signs apart, since a branch on a sign is guessed wrong every second time.
-    const Shrinkage before = now, one = shrinking->one();
+    const Shrinkage before = now, one = penalty->one();
     given.for_each_weight(i, weights, k, K, [&](T& held, T x) INLINE_LAMBDA {
       const auto v = static_cast<double>(held);
       const double w = std::copysign(at_least_zero(before.size(std::fabs(v))), v) + step * static_cast<double>(x);

@@ -1,9 +1,8 @@
-// How far to step. A rule answers four questions about an example of margin m (see task.hpp):
-//   reach()             where m is above this there is no step, and no mistake either
+// How far to step. A rule answers four questions about an example of margin m (see tasks.hpp):
+//   update_threshold()  if m is above this there is no step, and no mistake either
 //   wants(m, mistake)   is there a step at all?
 //   step(l, q, s)       tau, where l is the loss, s the sample weight, and q = ‖x‖² (+1 with an intercept, twice that
-//   with
-//                       more classes) or, for a second-order rule, the variance of the margin
+//                       with more classes) or, for a second-order rule, the variance of the margin
 //   needs_norm          does tau depend on q, or only on whether q is above 0?
 #pragma once
 
@@ -17,7 +16,7 @@
 namespace rosenblatt {
 
 // The parameters of all rules; each takes its own.
-struct Numbers {
+struct RuleParams {
   double eta0 = 1.0, beta = 0.0, C = 1.0, r = 1.0, epsilon = 0.1;
 };
 
@@ -27,10 +26,10 @@ struct Perceptron {
   double eta0;
   double threshold;
 
-  explicit Perceptron(const Numbers& n)
+  explicit Perceptron(const RuleParams& n)
       : eta0(n.eta0), threshold(n.beta > 0 ? n.beta : -std::numeric_limits<double>::infinity()) {}
 
-  double reach() const { return std::fmax(threshold, 0.0); }
+  double update_threshold() const { return std::fmax(threshold, 0.0); }
   bool wants(double margin, bool mistake) const { return mistake | (margin <= threshold); }
   double step(double, double, double weight) const { return weight * eta0; }
 };
@@ -40,7 +39,7 @@ struct Normalized {
   static constexpr bool needs_norm = true, second_order = false;
   double eta0;
 
-  double reach() const { return 0.0; }
+  double update_threshold() const { return 0.0; }
   bool wants(double, bool mistake) const { return mistake; }
   double step(double, double q, double weight) const {
     const double tau = weight * eta0 / q;
@@ -51,7 +50,7 @@ struct Normalized {
 // Wants a margin of 1.
 struct MarginRule {
   static constexpr bool needs_norm = true;
-  double reach() const { return 1.0; }
+  double update_threshold() const { return 1.0; }
   bool wants(double margin, bool) const { return margin < 1.0; }
 };
 
@@ -70,7 +69,7 @@ struct PassiveAggressive : MarginRule {
   }
 };
 
-// l beta with beta = 1/(v + r/s): see second_order.hpp.
+// l beta with beta = 1/(v + r/s): see arow.hpp.
 struct Arow : MarginRule {
   static constexpr bool second_order = true;
   double r;
@@ -82,14 +81,14 @@ struct Arow : MarginRule {
 using AnyRule = std::variant<Perceptron, Normalized, PassiveAggressive, Arow>;
 
 // The one place that knows the names of the rules.
-inline AnyRule make_rule(std::string_view name, const Numbers& numbers) {
+inline AnyRule make_rule(std::string_view name, const RuleParams& params) {
   using Variant = PassiveAggressive::Variant;
-  if (name == "perceptron") return Perceptron(numbers);
-  if (name == "normalized") return Normalized{numbers.eta0};
-  if (name == "PA") return PassiveAggressive{{}, Variant::PA, numbers.C};
-  if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, numbers.C};
-  if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, numbers.C};
-  if (name == "AROW") return Arow{{}, numbers.r};
+  if (name == "perceptron") return Perceptron(params);
+  if (name == "normalized") return Normalized{params.eta0};
+  if (name == "PA") return PassiveAggressive{{}, Variant::PA, params.C};
+  if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, params.C};
+  if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, params.C};
+  if (name == "AROW") return Arow{{}, params.r};
   throw std::invalid_argument("rule='" + std::string(name) +
                               "': must be perceptron, normalized, PA, PA-I, PA-II or AROW");
 }

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "order.hpp"
+#include "loops.hpp"
 
 namespace rosenblatt {
 
@@ -34,23 +34,24 @@ class Gathered<DenseRows<T>> {
   std::int64_t count_ = 0, features_ = 0;
 };
 
-template <class T, class Index>
-class Gathered<SparseRows<T, Index>> {
+template <class T>
+class Gathered<SparseRows<T>> {
  public:
-  void add(const SparseRows<T, Index>& rows, std::int64_t i) {
-    const Index begin = rows.starts[i], end = rows.starts[i + 1];
+  void add(const SparseRows<T>& rows, std::int64_t i) {
+    const std::int64_t begin = rows.starts[i], end = rows.starts[i + 1];
     values_.insert(values_.end(), rows.values + begin, rows.values + end);
-    indices_.insert(indices_.end(), rows.indices + begin, rows.indices + end);
-    starts_.push_back(static_cast<Index>(values_.size()));
+    columns_.insert(columns_.end(), rows.columns + begin, rows.columns + end);
+    starts_.push_back(static_cast<std::int64_t>(values_.size()));
     features_ = rows.features;
   }
-  SparseRows<T, Index> view() const {
-    return {values_.data(), indices_.data(), starts_.data(), static_cast<std::int64_t>(starts_.size()) - 1, features_};
+  SparseRows<T> view() const {
+    return {values_.data(), columns_.data(), starts_.data(), static_cast<std::int64_t>(starts_.size()) - 1, features_};
   }
 
  private:
   std::vector<T> values_;
-  std::vector<Index> indices_, starts_{0};
+  std::vector<std::int32_t> columns_;
+  std::vector<std::int64_t> starts_{0};
   std::int64_t features_ = 0;
 };
 
@@ -63,11 +64,9 @@ struct Separation {
 };
 
 template <class Rows>
-Separation separate(const Rows& given, const std::int8_t* signs, typename Rows::Value* w, double& b, bool fit_intercept,
-                    std::int64_t max_updates, Poll& poll) {
+Separation separate(const Rows& rows, const std::int8_t* signs, typename Rows::Value* w, double& b, bool fit_intercept,
+                    std::int64_t max_updates, StopToken& stop) {
   using T = typename Rows::Value;
-  const Opened<Rows> opened(given);
-  const Rows& rows = *opened;
   Separation found;
   Gathered<Rows> mistaken;
   std::vector<std::int8_t> mistaken_signs;
@@ -85,9 +84,8 @@ Separation separate(const Rows& given, const std::int8_t* signs, typename Rows::
   bool hopeless = false;  // a row of zeros without an intercept stays at a score of 0
   while (!hopeless && found.updates < max_updates) {
     const std::int64_t before = found.updates;
-    for_each_row(rows, {nullptr, rows.count}, {0, rows.count}, 1, poll,
+    for_each_row(rows, {nullptr, rows.count}, {0, rows.count}, 1, stop,
                  [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
-                   rows.open(i);
                    if (!corrected(rows, i, signs[i]) || gathered[i]) return;
                    hopeless = hopeless || (!fit_intercept && rows.is_zero(i));
                    gathered[i] = true;
@@ -96,14 +94,14 @@ Separation separate(const Rows& given, const std::int8_t* signs, typename Rows::
                  });
     found.visits += rows.count;
     ++found.passes;
-    if (poll.stopped) break;
+    if (stop.stopped) break;
     if (found.updates == before) {
       found.converged = true;
       break;
     }
     const Rows few = mistaken.view();
     bool moved = !hopeless;
-    while (moved && found.updates < max_updates && !poll()) {
+    while (moved && found.updates < max_updates && !stop()) {
       moved = false;
       for (std::int64_t i = 0; i < few.count; ++i) moved |= corrected(few, i, mistaken_signs[i]);
       found.visits += few.count;

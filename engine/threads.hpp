@@ -1,38 +1,55 @@
-// Parts of an order on several cores at once.
+// Ranges of an order on several threads at once.
 //
-// Invariant: only for work whose parts have nothing to do with one another, so that the number of threads does not
-// change a bit.
+// Invariant: only for work whose ranges are independent of one another, so that the number of threads changes no bit.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "order.hpp"
+#include "train.hpp"
 
 namespace rosenblatt {
 
 // A thread for so many values is worth starting.
 inline constexpr std::int64_t values_per_thread = std::int64_t{1} << 20;
 
-// Calls work(part, poll) for parts that make up the places from 0 to count; values: how many are looked at in all.
+// Threads that this process may use: ROSENBLATT_THREADS or OMP_NUM_THREADS, which joblib and Dask set in their workers,
+// else the cores, at most the quota of the control group.
+inline std::int64_t thread_limit() {
+  for (const char* name : {"ROSENBLATT_THREADS", "OMP_NUM_THREADS"})
+    if (const char* given = std::getenv(name))
+      if (const long count = std::strtol(given, nullptr, 10); count > 0) return std::min<std::int64_t>(count, 1024);
+  static const std::int64_t cores = [] {
+    std::int64_t found = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+    double quota, period;
+    if (std::ifstream("/sys/fs/cgroup/cpu.max") >> quota >> period && period > 0)  // "max 100000" is no quota
+      found = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(quota / period)), 1, found);
+    return found;
+  }();
+  return cores;
+}
+
+// Calls work(range, stop) for ranges that make up the places from 0 to count, on at most so many threads; values: how
+// many are read in all.
 template <class Work>
-void run_in_parts(std::int64_t count, std::int64_t values, Poll& poll, Work&& work) {
-  const std::int64_t cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(values / values_per_thread, 1, std::min(cores, std::max<std::int64_t>(1, count)));
+void run_threads(std::int64_t count, std::int64_t values, std::int64_t most, StopToken& stop, Work&& work) {
+  const std::int64_t parts = std::max<std::int64_t>(1, std::min({values / values_per_thread, most, count}));
   std::atomic<bool> stopped = false;
   std::vector<std::exception_ptr> raised(parts);
   std::vector<std::thread> threads;
-  const auto part = [&](std::int64_t k) { return Part{count * k / parts, count * (k + 1) / parts}; };
+  const auto range = [&](std::int64_t k) { return Range{count * k / parts, count * (k + 1) / parts}; };
   const auto run = [&](std::int64_t k) {
     try {
-      Poll asked{[](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load(); }, &stopped};
-      work(part(k), asked);
+      StopToken inner{[](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load(); }, &stopped};
+      work(range(k), inner);
     } catch (...) { raised[k] = std::current_exception(); }
   };
   std::int64_t started = 1;
@@ -42,10 +59,10 @@ void run_in_parts(std::int64_t count, std::int64_t values, Poll& poll, Work&& wo
     // No more threads: the rest is done here.
   }
   try {
-    work(part(0), poll);
-    for (; started < parts && !poll.stopped; ++started) work(part(started), poll);
+    work(range(0), stop);
+    for (; started < parts && !stop.stopped; ++started) work(range(started), stop);
   } catch (...) { raised[0] = std::current_exception(); }
-  if (poll.stopped || raised[0]) stopped = true;
+  if (stop.stopped || raised[0]) stopped = true;
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& each : raised)
     if (each) std::rethrow_exception(each);

@@ -8,15 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "../hash.hpp"
 #include "names.hpp"
-#include "views.hpp"
+#include "text/hash.hpp"
 
 namespace rosenblatt {
 
-using OneRow = SparseRows<double, std::int64_t>;
-
-inline bool usable(double number) { return std::fabs(number) <= largest_value<double>; }
+using OneRow = SparseRows<double>;
 
 // As Python writes it, or the beginning of that.
 inline std::string show(PyObject* object) {
@@ -43,7 +40,7 @@ inline double to_number(PyObject* key, PyObject* value) {
       throw nb::type_error((told + ", which is not a number").c_str());
     }
   }
-  if (!usable(number))
+  if (!is_usable(number))
     throw nb::value_error(("feature " + show(key) + " has the value " + show(value) +
                            (std::isfinite(number) ? ", too large to learn from" : ", which is not finite"))
                               .c_str());
@@ -60,7 +57,7 @@ inline void check(nb::handle features) {
   PyObject *name, *value;
   Py_ssize_t at = 0;
   bool more = PyDict_Next(features.ptr(), &at, &name, &value);
-  while (more && PyFloat_CheckExact(value) && usable(PyFloat_AS_DOUBLE(value)))
+  while (more && PyFloat_CheckExact(value) && is_usable(PyFloat_AS_DOUBLE(value)))
     more = PyDict_Next(features.ptr(), &at, &name, &value);
   if (!more) return;
   Items items;
@@ -77,10 +74,9 @@ inline void check_many(const nb::list& examples) {
 struct Example {
   Items items;
   std::vector<double> values, scores;
-  std::vector<std::int64_t> columns;
+  std::vector<std::int32_t> columns;
   std::vector<const Items::Item*> news;  // those without a column
   std::int64_t starts[2] = {0, 0};
-  std::uint64_t version = 0;  // of the dict that was read, if reading it again would give the same; else 0
 
   OneRow row(std::int64_t features) const { return {values.data(), columns.data(), starts, 1, features}; }
 };
@@ -89,7 +85,7 @@ struct Example {
 inline double to_target(PyObject* label) {
   const double number = PyUnicode_Check(label) ? NAN : PyFloat_AsDouble(label);
   if (PyErr_Occurred()) throw nb::python_error();
-  if (!usable(number)) throw nb::value_error(("the target " + show(label) + " is not a finite number").c_str());
+  if (!is_usable(number)) throw nb::value_error(("the target " + show(label) + " is not a finite number").c_str());
   return number;
 }
 
@@ -98,19 +94,20 @@ inline void require_bits(int bits) {
 }
 
 // The column of a name by its hash; one that is no text is hashed as it is written.
-inline std::int64_t hashed_column(PyObject* name, int bits) {
+inline std::int32_t hashed_column(PyObject* name, int bits) {
   const nb::object text = PyUnicode_Check(name) ? nb::borrow(name) : nb::steal(PyObject_Str(name));
   Py_ssize_t length = 0;
   const char* bytes = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), &length) : nullptr;
   if (!bytes) throw nb::python_error();
-  return hash_bytes(bytes, static_cast<std::size_t>(length), 0) & ((std::uint32_t{1} << bits) - 1);
+  return static_cast<std::int32_t>(hash_bytes(bytes, static_cast<std::size_t>(length), 0) &
+                                   ((std::uint32_t{1} << bits) - 1));
 }
 
 // Reads an example whose columns are hashes: they rise, and the values of equal ones add up.
 inline void read_hashed(Example& example, PyObject* features, int bits) {
   Items& items = example.items;
   items.read(features);
-  std::vector<std::pair<std::int64_t, double>> found;
+  std::vector<std::pair<std::int32_t, double>> found;
   found.reserve(items.size());
   for (Items::Item& item : items) {
     if (!Items::is_plain(item)) items.hold();
@@ -131,7 +128,7 @@ inline void read_hashed(Example& example, PyObject* features, int bits) {
   example.starts[1] = static_cast<std::int64_t>(example.columns.size());
 }
 
-inline std::tuple<Vector<std::int64_t>, Vector<double>> hashed(nb::handle features, int bits) {
+inline std::tuple<Vector<std::int32_t>, Vector<double>> hashed(nb::handle features, int bits) {
   require_dict(features);
   require_bits(bits);
   Example example;

@@ -15,15 +15,6 @@
 
 namespace rosenblatt {
 
-// A number that changes whenever a dict does, and that no two dicts have in common; 0 where Python keeps it to itself.
-#if PY_VERSION_HEX < 0x030C0000
-constexpr bool dicts_have_versions = true;
-inline std::uint64_t version_of(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
-#else
-constexpr bool dicts_have_versions = false;
-inline std::uint64_t version_of(PyObject*) { return 0; }
-#endif
-
 // The items of a dict, borrowed. `hold` makes them owned, before anything runs that could take them away: a key or a
 // number of a type of its own may run code.
 //

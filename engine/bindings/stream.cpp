@@ -5,16 +5,10 @@
 //
 // A number or a name of a type of its own may run any code, even this learner's or another thread's. So each call reads
 // into a place of its own, and only `learn`, of which there is one at a time, changes anything.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <functional>
 #include <stdexcept>
 
 #include "lock.hpp"
-#include "loops.hpp"
-#include "views.hpp"
 #include "vocabulary.hpp"
 
 namespace rosenblatt {
@@ -84,7 +78,7 @@ class Stream {
     nb::list labels = codes.keys();
     problems_.reserve(problems_.size() + 1);
     owners_.reserve(owners_.size() + 1);
-    const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
+    const ReentrancyGuard one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
     if (!vocabulary_.read(*example, features, true)) return false;
     problems_.insert(problems_.begin() + place, std::move(problem));
@@ -144,7 +138,7 @@ class Stream {
     Asked asked = epsilon_ ? Asked{0, to_target(label.ptr())} : Asked{place_of(label)};
     if (asked.code < 0) return false;
     asked.weight = weight;
-    const OneAtATime one(learning_, "a feature of this example has called the learner that is reading it");
+    const ReentrancyGuard one(learning_, "a feature of this example has called the learner that is reading it");
     const Borrowed example(spare_);
     if (!vocabulary_.read(*example, features, weight > 0)) return false;
     if (closed_) throw std::runtime_error("a feature of this example has changed the learner that is reading it");
@@ -159,39 +153,38 @@ class Stream {
   }
 
   Problem problem_of(PyState& held) const {
-    if (held.is_float32()) throw nb::type_error("weights: a stream's must be float64");
-    if (held.features() != vocabulary_.capacity())
+    if (held.arrays().is_float32) throw nb::type_error("weights: a stream's must be float64");
+    if (held.arrays().features != vocabulary_.capacity())
       throw nb::value_error("weights: their size does not fit the capacity");
-    if (held.K() > 1 && (!held.feature_major() || one_vs_rest_))
+    if (held.arrays().K > 1 && (!held.feature_major() || one_vs_rest_))
       throw nb::value_error("weights: must lie feature after feature, a single row of weights in one-vs-rest");
-    const State<double> state(held.view());
+    const State<double> state(held.arrays());
     const RuleOf<double> rule = bind_rule(rule_, state, nullptr);
     const KeepOf<double> bound = bind_keep(state, nullptr);
     const auto learn = [=, kept = bound, epsilon = epsilon_, tie_positive = tie_positive_](
                            const OneRow& row, const Asked& asked, std::int64_t positive) mutable {
       const std::int8_t sign = asked.code == positive ? 1 : -1;
       const auto label = static_cast<std::int32_t>(asked.code);
-      const AnyTask task = epsilon        ? AnyTask(Number{{&asked.weight}, &asked.number, *epsilon})
-                           : state.K == 1 ? AnyTask(TwoClasses{{&asked.weight}, &sign, tie_positive})
-                                          : AnyTask(Joint{{&asked.weight}, &label, state.K});
-      Poll poll;
-      Loops<OneRow>::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, poll);
+      const AnyTask task = epsilon        ? AnyTask(Regression{{{&asked.weight}}, &asked.number, *epsilon})
+                           : state.K == 1 ? AnyTask(Binary{{{&asked.weight}}, &sign, tie_positive})
+                                          : AnyTask(Multiclass{{&asked.weight}, &label, state.K});
+      StopToken stop;
+      Loops<OneRow>::learn(row, task, {nullptr, 1}, {0, 1}, state, rule, kept, stop);
     };
     Problem made{state.K, learn, nullptr};
-    visit_keep<double>(state.keep, [&]<class Keep>(std::type_identity<Keep>) {
-      if constexpr (!Keep::is_weights) {
-        throw std::invalid_argument("keep='vote': a stream's answer must be a weight vector");
-      } else {
-        made.score = [=, keep = Keep::of(state)](const OneRow& row, double* out) {
-          for (std::int64_t k = 0; k < state.K; ++k) {
-            double total = 0;
-            for (std::int64_t p = 0; p < row.starts[1]; ++p)
-              total += row.values[p] * keep.kept(state.weights, row.indices[p] * state.K + k, *state.counters);
-            out[k] = total + keep.kept_intercept(state.intercept, k, *state.counters);
-          }
-        };
-      }
-    });
+    if (state.keep == Keep::vote) throw std::invalid_argument("keep='vote': a stream's answer must be a weight vector");
+    made.score = [=, keep = bound](const OneRow& row, double* out) {
+      std::visit(
+          [&](const auto& kept) {
+            for (std::int64_t k = 0; k < state.K; ++k) {
+              double total = 0;
+              for (std::int64_t p = 0; p < row.starts[1]; ++p)
+                total += row.values[p] * kept.kept(state.weights, row.columns[p] * state.K + k, *state.counters);
+              out[k] = total + kept.kept_intercept(state.intercept, k, *state.counters);
+            }
+          },
+          keep);
+    };
     return made;
   }
 

@@ -23,20 +23,10 @@ class Vocabulary {
 
   // Looks up the columns. With `grow`, new features get the next columns; false, and nothing done, if they do not fit.
   // Without, they are left out, since their weights are 0. Nothing is added before every value has been read.
-  //
-  // An example that is predicted and then learned comes twice, and is read once.
   bool read(Example& example, nb::handle features, bool grow) {
     require_dict(features);
-    const std::uint64_t version = version_of(features.ptr());
-    if (version != 0 && version == example.version) return true;
-    example.version = 0;
-    if (hash_bits_ != 0) {
-      read_hashed(example, features.ptr(), hash_bits_);
-    } else if (!read_known(example, features.ptr())) {
-      if (!read_any(example, features, grow)) return false;
-      if (example.starts[1] < static_cast<std::int64_t>(example.items.size())) return true;  // some are not known yet
-    }
-    if (!example.items.held()) example.version = version;
+    if (hash_bits_ == 0) return read_known(example, features.ptr()) || read_any(example, features, grow);
+    read_hashed(example, features.ptr(), hash_bits_);
     return true;
   }
 
@@ -49,31 +39,31 @@ class Vocabulary {
     example.columns.resize(items.size());
     double* number = example.values.data();
     for (Items::Item& item : items) {
-      if (PyUnicode_CheckExact(item.key) && PyFloat_CheckExact(item.value) && usable(PyFloat_AS_DOUBLE(item.value))) {
+      if (PyUnicode_CheckExact(item.key) && PyFloat_CheckExact(item.value) &&
+          is_usable(PyFloat_AS_DOUBLE(item.value))) {
         *number++ = PyFloat_AS_DOUBLE(item.value);
       } else {
         if (!Items::is_plain(item)) items.hold();
         *number++ = to_number(item.key, item.value);
       }
-      if (!dicts_have_versions && item.known()) continue;
+      if (item.known()) continue;
       item.hash = Names::hash_of(item.key);
       names_.prefetch(item.hash);
     }
     const std::int64_t before = PyDict_GET_SIZE(columns_.ptr());
-    std::int64_t next = before, *column = example.columns.data();
+    std::int64_t next = before;
+    std::int32_t* column = example.columns.data();
     double* kept = example.values.data();
     number = example.values.data();
     example.news.clear();
     for (Items::Item& item : items) {
-      if (dicts_have_versions)
-        item.column = names_.find(item, items);
-      else if (!item.known())  // an example that is predicted and then learned comes twice
+      if (!item.known())  // an example that is predicted and then learned comes twice
         items.remember(item, names_.find(item, items));
-      *column = item.column;
+      *column = static_cast<std::int32_t>(item.column);
       *kept = *number++;
       if (*column < 0) {
         if (!grow) continue;
-        *column = next++;
+        *column = static_cast<std::int32_t>(next++);
         example.news.push_back(&item);
       }
       ++column;
@@ -96,13 +86,13 @@ class Vocabulary {
     example.values.resize(count);
     example.columns.resize(count);
     double* number = example.values.data();
-    std::int64_t* column = example.columns.data();
+    std::int32_t* column = example.columns.data();
     PyObject *name, *value;
     for (Py_ssize_t at = 0; PyDict_Next(features, &at, &name, &value); ++number, ++column) {
-      *column = names_.recognise(name);
+      *column = static_cast<std::int32_t>(names_.recognise(name));
       if (*column < 0 || !PyFloat_CheckExact(value)) return false;
       *number = PyFloat_AS_DOUBLE(value);
-      if (!usable(*number)) return false;
+      if (!is_usable(*number)) return false;
     }
     example.starts[1] = static_cast<std::int64_t>(count);
     return true;

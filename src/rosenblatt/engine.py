@@ -19,13 +19,11 @@ if TYPE_CHECKING:
 
 def _choose_isa() -> str:
     asked = os.environ.get("ROSENBLATT_ISA", "")
-    if asked not in ("", "baseline", "avx2", "plain"):
+    if asked not in ("", "baseline", "avx2"):
         raise ParameterError(f"ROSENBLATT_ISA={asked!r}: must be baseline or avx2")
-    if asked == "plain" and find_spec("rosenblatt._engine_plain") is None:
-        raise ParameterError("ROSENBLATT_ISA=plain: the engine must be built with -DROSENBLATT_PLAIN=ON")
     if asked == "baseline" and find_spec("rosenblatt._engine_baseline") is None:
         raise ParameterError("ROSENBLATT_ISA=baseline: the engine was built for one CPU alone, by ROSENBLATT_NATIVE")
-    if asked in ("baseline", "plain"):
+    if asked == "baseline":
         return asked
     if find_spec("rosenblatt._engine_baseline") is None:  # built with ROSENBLATT_NATIVE
         return "avx2"

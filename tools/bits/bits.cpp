@@ -12,15 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "generator.hpp"
-#include "hash.hpp"
-#include "kernels.hpp"
-#include "large.hpp"
-#include "pass.hpp"
-#include "sorted.hpp"
-#include "svmlight.hpp"
-#include "vw.hpp"
-#include "words.hpp"
+#include "kernel.hpp"
+#include "shuffle.hpp"
+#include "text/hash.hpp"
+#include "text/svmlight.hpp"
+#include "train.hpp"
 
 using namespace rosenblatt;
 
@@ -58,7 +54,8 @@ template <class T>
 struct Data {
   static constexpr std::int64_t count = 400, features = 37, vocabulary = 500, values_a_row = 11, K = 3;
   std::vector<T> dense, sparse;
-  std::vector<std::int32_t> indices, starts{0}, classes;
+  std::vector<std::int32_t> columns, classes;
+  std::vector<std::int64_t> starts{0};
   std::vector<std::int8_t> signs;
   std::vector<double> targets, weights;
   std::vector<std::uint32_t> order;
@@ -78,10 +75,10 @@ struct Data {
       weights.push_back(0.5 + g.below(4));
       for (std::int64_t j = 0; j < values_a_row; ++j) {
         const std::int64_t width = vocabulary / values_a_row;
-        indices.push_back(static_cast<std::int32_t>(j * width + g.below(width)));
+        columns.push_back(static_cast<std::int32_t>(j * width + g.below(width)));
         sparse.push_back(static_cast<T>(g.symmetric_uniform()) + static_cast<T>(0.25) * signs.back());
       }
-      starts.push_back(static_cast<std::int32_t>(indices.size()));
+      starts.push_back(static_cast<std::int64_t>(columns.size()));
       order.push_back(static_cast<std::uint32_t>(i));
     }
     shuffle(order.data(), count, g);
@@ -89,28 +86,35 @@ struct Data {
 
   AnyRows rows(bool is_dense) const {
     if (is_dense) return DenseRows<T>{dense.data(), count, features, features};
-    return SparseRows<T, std::int32_t>{sparse.data(), indices.data(), starts.data(), count, vocabulary};
+    return SparseRows<T>{sparse.data(), columns.data(), starts.data(), count, vocabulary};
   }
   std::int64_t width(bool is_dense) const { return is_dense ? features : vocabulary; }
 };
 
 // Three epochs, with sample weights.
 template <class T>
-OwnArrays learned(const Data<T>& data, bool is_dense, const AnyTask& task, const char* rule, const char* keep,
-                  const Shrinking* penalty = nullptr, Log* log = nullptr) {
-  OwnArrays arrays;
-  const StateView view{arrays, keep, weight_rows(task), data.width(is_dense), true, false, log};
+OwnedArrays learned(const Data<T>& data, bool is_dense, const AnyTask& task, const char* rule, const char* keep,
+                    const Penalty* penalty = nullptr, Log* log = nullptr) {
+  OwnedArrays arrays;
+  StateArrays state;
+  state.keep = to_keep(keep);
+  state.K = weight_rows(task);
+  state.features = data.width(is_dense);
+  state.is_float32 = sizeof(T) == 4;
+  state.log = log;
+  const AnyRule chosen = make_rule(rule, RuleParams{});
+  arrays.make(state, std::holds_alternative<Arow>(chosen), penalty);
   const AnyRows rows = data.rows(is_dense);
   const Order order{data.order.data(), data.count};
-  Poll poll;
+  StopToken stop;
   for (int epoch = 0; epoch < 3; ++epoch) {
-    const Pass pass = make_pass(rows, task, order, view, make_rule(rule, Numbers{}), penalty);
-    run_together({&pass}, poll);
+    const Pass pass = make_pass(rows, task, order, state, chosen, penalty);
+    run_passes({&pass}, stop);
   }
   return arrays;
 }
 
-void add_arrays(Digest& digest, const OwnArrays& arrays) {
+void add_arrays(Digest& digest, const OwnedArrays& arrays) {
   for (const auto& [name, values] : arrays.all) {
     digest.add(name);
     std::visit([&](const auto& each) { digest.add_all(each); }, values);
@@ -126,8 +130,8 @@ void learn_all(const char* precision) {
         for (const char* keep : {"last", "average", "tail", "pocket", "vote"}) {
           const std::string named = rule, kept = keep;
           if (named == "AROW" && kept != "last" && kept != "average") continue;
-          const AnyTask task = joint ? AnyTask(Joint{{data.weights.data()}, data.classes.data(), data.K})
-                                     : AnyTask(TwoClasses{{data.weights.data()}, data.signs.data(), false});
+          const AnyTask task = joint ? AnyTask(Multiclass{{data.weights.data()}, data.classes.data(), data.K})
+                                     : AnyTask(Binary{{{data.weights.data()}}, data.signs.data(), false});
           Log log;
           Digest digest;
           add_arrays(digest, learned(data, is_dense, task, rule, keep, nullptr, kept == "vote" ? &log : nullptr));
@@ -138,14 +142,14 @@ void learn_all(const char* precision) {
                        named + " " + kept);
         }
   // The second and the third are so strong that all weights are settled within an epoch.
-  const std::pair<const char*, Shrinking> penalties[] = {
+  const std::pair<const char*, Penalty> penalties[] = {
       {"elasticnet", {1 - 0.15e-3, 0.85e-3}}, {"l2", {0.9, 0.0}}, {"strong", {0.8, 0.01}}, {"l1", {1.0, 1e-3}}};
   for (bool is_dense : {true, false})
     for (bool joint : {false, true})
       for (const char* keep : {"last", "average"})
         for (const auto& [name, penalty] : penalties) {
-          const AnyTask task = joint ? AnyTask(Joint{{nullptr}, data.classes.data(), data.K})
-                                     : AnyTask(TwoClasses{{nullptr}, data.signs.data(), false});
+          const AnyTask task = joint ? AnyTask(Multiclass{{nullptr}, data.classes.data(), data.K})
+                                     : AnyTask(Binary{{{nullptr}}, data.signs.data(), false});
           Digest digest;
           add_arrays(digest, learned(data, is_dense, task, "PA-I", keep, &penalty));
           digest.print(std::string(precision) + (is_dense ? " dense " : " sparse ") + (joint ? "joint " : "two ") +
@@ -187,15 +191,15 @@ void kernel_all() {
 
 constexpr const char* written_rule = "PA-I";
 
-OwnArrays model(const Data<float>& data) {
-  return learned(data, true, TwoClasses{{nullptr}, data.signs.data(), false}, written_rule, "last");
+OwnedArrays model(const Data<float>& data) {
+  return learned(data, true, Binary{{{nullptr}}, data.signs.data(), false}, written_rule, "last");
 }
 
 void write_model(const char* path) {
   const Data<float> data;
-  const OwnArrays arrays = model(data);
+  const OwnedArrays arrays = model(data);
   std::ofstream file(path, std::ios::binary);
-  for (float weight : std::get<Large<float>>(arrays.all.at("weights"))) {
+  for (float weight : std::get<AlignedVector<float>>(arrays.all.at("weights"))) {
     const auto bits = std::bit_cast<std::uint32_t>(weight);
     for (int byte = 0; byte < 4; ++byte) file.put(static_cast<char>(bits >> (8 * byte) & 0xff));
   }
@@ -212,7 +216,7 @@ void read_model(const char* path) {
   }
   Digest digest;
   for (std::int64_t i = 0; i < data.count; ++i)
-    digest.add(dot<false>(data.dense.data() + i * data.features, weights.data(), data.features));
+    digest.add(dot(data.dense.data() + i * data.features, weights.data(), data.features));
   digest.print("scores by a model file");
 }
 

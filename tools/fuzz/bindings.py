@@ -498,17 +498,6 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Rows.features": lambda c: c.rows().features,
     "Rows.sparse": lambda c: c.rows().sparse,
     "Rows.float32": lambda c: c.rows().float32,
-    "stored_rows": lambda c: engine.largest_sizes(
-        engine.stored_rows(
-            c.array([[1, 2], [3, 0], [0, 1]], c.random.choice(("u1", "i2", "f2", "?"))), float32=c.flag(),
-            bfloat16=c.flag())
-    ),
-    "column_rows": lambda c: engine.find_unusable(
-        engine.column_rows(
-            [[c.array([1, 2, 0], c.random.choice(("u1", "i2", "f2", "f8", "?"))) for _ in range(2)] for _ in range(2)],
-            float32=c.flag())
-    ),
-    "gathered_rows": lambda c: _use_rows(c, lambda rows: engine.gathered_rows(rows, c.maybe(c.order))),
     "dense_rows": lambda c: c.dense(),
     "sparse_rows": lambda c: c.sparse(),
     "structure": lambda c: engine.structure(c.rows()),
@@ -576,7 +565,6 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
                                     bits=_bits(c), grams=c.word("words", "pairs", "characters")),
     "split_records": lambda c: engine.split_records(
         c.text(), delimiter=c.word(",", ";"), escape=c.word("", "\\"), last=c.flag(), hopeless=c.flag()),
-    "make_buffer": lambda c: engine.make_buffer(c.whole(10)),
     "scan_labels": lambda c: engine.scan_labels(c.text(), c.word("svmlight", "vw", "fasttext", "tabbed")),
     "find_names": lambda c: engine.find_names(
         c.text(), c.word("vw", "fasttext", "tabbed"), wanted=c.array(np.ones(16), "u1"), bits=_bits(c),

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "generator.hpp"
+#include "shuffle.hpp"
 
 inline void require(bool holds, const char* what) {
   if (holds) return;

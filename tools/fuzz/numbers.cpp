@@ -2,7 +2,7 @@
 //
 // Held, for any bytes: nothing is read outside of them and the bytes behind that are promised, and what is taken for a
 // number is, bit for bit, the one that the C library reads there.
-#include "number.hpp"
+#include "text/number.hpp"
 
 #include <cmath>
 

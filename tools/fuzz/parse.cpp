@@ -3,9 +3,9 @@
 // Held, for any bytes: nothing is read outside of them, every row is sound, and a text read whole gives the rows and
 // the bad lines of the same text read line by line.
 #include "guarded.hpp"
-#include "svmlight.hpp"
-#include "vw.hpp"
-#include "words.hpp"
+#include "text/svmlight.hpp"
+#include "text/vw.hpp"
+#include "text/words.hpp"
 
 using namespace rosenblatt;
 

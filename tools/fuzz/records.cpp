@@ -2,7 +2,7 @@
 //
 // Held, for any bytes: nothing is read outside of them, the records are the whole text, and where the text is cut into
 // pieces does not change a record that a piece holds whole.
-#include "records.hpp"
+#include "text/csv.hpp"
 
 #include "guarded.hpp"
 

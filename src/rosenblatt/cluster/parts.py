@@ -69,7 +69,7 @@ class Part:
         if table.count != len(labels.codes):
             raise DataError(f"a part of X has {table.count} rows, and that of y has {len(labels.codes)} labels")
         weights = row_weights(sample_weight, None, labels, more_to_come=True)
-        part = cls(table.floats, labels.codes, labels.classes, weights, table.names)
+        part = cls(table.values, labels.codes, labels.classes, weights, table.names)
         if isinstance(labels, Numbers):
             part = replace(part, labels=np.empty(0), numbers=labels.numbers)
         return part._kept()

@@ -249,7 +249,7 @@ class BlockFile:
         weighted = np.full(len(bounds) - 1, batch.weights is not None, np.uint8)
         first = len(self._places)
         ends = self._places.add(*sizes, weighted)
-        data = engine.make_buffer(int(ends[-1]))
+        data = np.empty(int(ends[-1]), np.uint8)
         engine.pack_rows(batch.starts, batch.indices, batch.values, batch.codes, batch.weights, rows=rows, out=data)
         if self._file is None and self._places.end <= memory:
             self._held.append(data)

@@ -154,7 +154,7 @@ def iter_separated(
     lead = 0  # records before the first row that are still to come
     with open_text(source, encoding) as stream:
         while True:
-            buffer = engine.make_buffer(max(size, 2 * len(rest))).data
+            buffer = np.empty(max(size, 2 * len(rest)), np.uint8).data
             buffer[: len(rest)] = rest
             filled = len(rest) + fill(stream, buffer[len(rest) :], live=source.live)
             last = filled == len(rest)

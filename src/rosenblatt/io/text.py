@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from rosenblatt import engine
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.limits import shown
 from rosenblatt.io.source import Source
@@ -200,7 +199,7 @@ def iter_chunks(source: Source, *, encoding: str | None = None, size: int = CHUN
     with open_text(source, encoding) as stream:
         rest = b""
         while True:
-            buffer = engine.make_buffer(max(size, 2 * len(rest))).data
+            buffer = np.empty(max(size, 2 * len(rest)), np.uint8).data
             buffer[: len(rest)] = rest
             filled = len(rest) + fill(stream, buffer[len(rest) :], live=source.live)
             if filled == len(rest):

@@ -52,7 +52,7 @@ class Kernel:
         if self.name == "precomputed":
             return engine.matrix_source(np.ascontiguousarray(table.values, dtype=np.float64))
         if self.name == "function":
-            values = table.floats
+            values = table.values
             return engine.column_source(table.count, lambda i: self._column(values, i), cache_bytes)
         return engine.row_source(table.rows, None, self.name, cache_bytes=cache_bytes, **self._numbers())
 

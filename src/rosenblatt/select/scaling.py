@@ -38,7 +38,7 @@ class Scaling:
             values = table.values.copy()
             values.data = (values.data / self.scale[values.indices]).astype(table.dtype)
             return as_table(values)
-        return as_table(((table.floats - self.center) / self.scale).astype(table.dtype))
+        return as_table(((table.values - self.center) / self.scale).astype(table.dtype))
 
     def folded(self, model: Linear) -> Linear:
         """The model of unscaled rows that equals `model` on scaled ones.

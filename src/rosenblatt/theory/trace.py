@@ -220,7 +220,7 @@ def make_run(X: Any, y: Any, learner: LinearParams | None) -> Run:
         raise ParameterError("multiclass='ovr' is one run per class: trace each with the labels y == class")
     if table.count * table.features > MOST_VALUES:
         raise DataError(f"{table.count:,} rows of {table.features:,} columns are too many for a trace: use fewer")
-    dense = table.values.toarray() if table.sparse else table.floats
+    dense = table.values.toarray() if table.sparse else table.values
     return Run(params, dense.astype(np.float64).tolist(), labels)
 
 

@@ -50,7 +50,7 @@ def _gamma(gamma: Any, table: Table) -> float:
 
 def _variance(table: Table) -> float:
     if not table.sparse:
-        return float(np.var(table.values if table.in_rows else table.floats, dtype=np.float64))
-    size = table.count * table.features
-    mean = float(table.values.sum(dtype=np.float64)) / size
-    return float((table.values.data.astype(np.float64) ** 2).sum()) / size - mean**2
+        return float(np.var(table.values, dtype=np.float64))
+    values, size = table.values.data.astype(np.float64), table.count * table.features
+    mean = float(values.sum()) / size  # the zeros that are not stored count too
+    return (float(((values - mean) ** 2).sum()) + (size - len(values)) * mean**2) / size

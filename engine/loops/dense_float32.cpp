@@ -1,3 +1,0 @@
-#include "linear.hpp"
-
-template struct rosenblatt::Loops<rosenblatt::DenseRows<float>>;

@@ -1,3 +1,0 @@
-#include "linear.hpp"
-
-template struct rosenblatt::Loops<rosenblatt::SparseRows<float, std::int64_t>>;

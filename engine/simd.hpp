@@ -1,0 +1,219 @@
+// Vectors of a few values, and the one order in which sums are taken, on every CPU and for every vector width.
+//
+// Invariant: a dot product of n values is four running sums of 32-byte lanes (lane l of sum s takes the products at
+// 4*L*block + L*s + l), then a fixed tree, then 16 bytes if as many are left over, then the rest from left to right. A
+// CPU without AVX2 does the same additions in halves; the build switches contraction off, so that no CPU fuses a
+// multiply-add that another one lacks. Nothing outside this file uses a compiler's own extensions for vectors.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+static_assert(std::endian::native == std::endian::little, "the engine reads and writes little-endian numbers");
+
+namespace rosenblatt {
+
+// GCC takes a function that only prefetches for one without effect, and drops calls that it has not inlined by then.
+#define ALWAYS_INLINE [[gnu::always_inline]] inline
+// A visit of a row: called in two places, and a call would cost a short row a third of its time.
+#define INLINE_LAMBDA __attribute__((always_inline))
+
+// A number read from bytes, the first of which is the lowest.
+template <class Word>
+inline Word load_word(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+template <class T, std::size_t bytes>
+struct Pack {
+  // To be named wherever it is used: `auto` and a template's argument would forget that it need not be aligned.
+  typedef T type __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+
+  static type load(const T* from) { return *reinterpret_cast<const type*>(from); }
+  static void store(T* to, type values) { *reinterpret_cast<type*>(to) = values; }
+  static type larger(type a, type b) { return a > b ? a : b; }
+  static type smaller(type a, type b) { return a < b ? a : b; }
+};
+
+template <class T>
+struct Lanes;
+
+template <>
+struct Lanes<float> {
+  using Full = Pack<float, 32>;
+  using Half = Pack<float, 16>;
+  typedef Full::type vector;
+  typedef Half::type half;
+  static constexpr std::size_t count = 8;
+  static float sum(half v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+  static half fold(vector v) { return half{v[0], v[1], v[2], v[3]} + half{v[4], v[5], v[6], v[7]}; }
+};
+
+template <>
+struct Lanes<double> {
+  using Full = Pack<double, 32>;
+  using Half = Pack<double, 16>;
+  typedef Full::type vector;
+  typedef Half::type half;
+  static constexpr std::size_t count = 4;
+  static double sum(half v) { return v[0] + v[1]; }
+  static half fold(vector v) { return half{v[0], v[1]} + half{v[2], v[3]}; }
+};
+
+// How the weights of a product are read: as they are stored. A penalty transforms them (penalty.hpp).
+template <class T>
+struct Identity {
+  T operator()(T w) const { return w; }
+  template <class P>
+  ALWAYS_INLINE typename P::type lanes(typename P::type w) const {
+    return w;
+  }
+};
+
+// The end of a dot product: from j on, fewer than four lanes.
+template <class T, class Use = Identity<T>, class V = typename Lanes<T>::vector>
+ALWAYS_INLINE T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t j, std::size_t n,
+                           const Use& use = {}) {
+  using L = Lanes<T>;
+  using H = typename L::half;
+  constexpr std::size_t lanes = L::count;
+  const auto product = [&](std::size_t at) {
+    return L::Full::load(a + at) * use.template lanes<typename L::Full>(L::Full::load(b + at));
+  };
+  if (j + lanes <= n) {
+    s0 += product(j);
+    j += lanes;
+  }
+  if (j + lanes <= n) {
+    s1 += product(j);
+    j += lanes;
+  }
+  if (j + lanes <= n) {
+    s2 += product(j);
+    j += lanes;
+  }
+  H sum = L::fold((s0 + s1) + (s2 + s3));
+  if (j + lanes / 2 <= n) {
+    sum += L::Half::load(a + j) * use.template lanes<typename L::Half>(L::Half::load(b + j));
+    j += lanes / 2;
+  }
+  T rest = 0;
+  if (j < n) rest = a[j] * use(b[j]);
+  if constexpr (lanes / 2 > 2) {
+    if (j + 1 < n) rest += a[j + 1] * use(b[j + 1]);
+    if (j + 2 < n) rest += a[j + 2] * use(b[j + 2]);
+  }
+  return L::sum(sum) + rest;
+}
+
+// The product of a row a and weights b. With `fetch`, the row `ahead` is prefetched into the second-level cache
+// meanwhile.
+template <bool fetch = false, class T, class Use = Identity<T>>
+ALWAYS_INLINE T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr, const Use& use = {}) {
+  using L = Lanes<T>;
+  using V = typename L::vector;
+  constexpr std::size_t lanes = L::count;
+  const auto product = [&](std::size_t at) {
+    return L::Full::load(a + at) * use.template lanes<typename L::Full>(L::Full::load(b + at));
+  };
+  V s0{}, s1{}, s2{}, s3{};
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= n; j += 4 * lanes) {
+    if constexpr (fetch) {
+      __builtin_prefetch(ahead + j, 0, 2);
+      __builtin_prefetch(ahead + j + 2 * lanes, 0, 2);
+    }
+    s0 += product(j);
+    s1 += product(j + lanes);
+    s2 += product(j + 2 * lanes);
+    s3 += product(j + 3 * lanes);
+  }
+  return finish_dot(s0, s1, s2, s3, a, b, j, n, use);
+}
+
+// Two dot products with the same row, which is then read once. Each has the order of `dot`.
+template <class T>
+ALWAYS_INLINE void two_dots(const T* a, const T* b, const T* c, std::size_t n, T* out) {
+  using L = Lanes<T>;
+  using V = typename L::vector;
+  constexpr std::size_t lanes = L::count;
+  const auto at = [](const T* p) { return L::Full::load(p); };
+  V s0{}, s1{}, s2{}, s3{}, t0{}, t1{}, t2{}, t3{};
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= n; j += 4 * lanes) {
+    const V x0 = at(a + j), x1 = at(a + j + lanes);
+    s0 += x0 * at(b + j);
+    t0 += x0 * at(c + j);
+    s1 += x1 * at(b + j + lanes);
+    t1 += x1 * at(c + j + lanes);
+    const V x2 = at(a + j + 2 * lanes), x3 = at(a + j + 3 * lanes);
+    s2 += x2 * at(b + j + 2 * lanes);
+    t2 += x2 * at(c + j + 2 * lanes);
+    s3 += x3 * at(b + j + 3 * lanes);
+    t3 += x3 * at(c + j + 3 * lanes);
+  }
+  out[0] = finish_dot(s0, s1, s2, s3, a, b, j, n);
+  out[1] = finish_dot(t0, t1, t2, t3, a, c, j, n);
+}
+
+// The products of several rows with the same weights, which are then read once; out: the first one, the others lie
+// `apart`. Each has the order of `dot`. Two of its running sums are taken at a time, so that those of all rows stay in
+// registers.
+template <int many, class T>
+ALWAYS_INLINE void many_dots(const T* const* rows, const T* w, std::size_t n, T* out, std::size_t apart) {
+  using L = Lanes<T>;
+  using V = typename L::vector;
+  constexpr std::size_t lanes = L::count;
+  const std::size_t whole = n / (4 * lanes) * (4 * lanes);
+  V sums[4][many];
+  for (int s = 0; s < 4; s += 2) {
+    V even[many]{}, odd[many]{};
+    for (std::size_t j = s * lanes; j < whole; j += 4 * lanes) {
+      const V first = L::Full::load(w + j), second = L::Full::load(w + j + lanes);
+      for (int r = 0; r < many; ++r) {
+        even[r] += L::Full::load(rows[r] + j) * first;
+        odd[r] += L::Full::load(rows[r] + j + lanes) * second;
+      }
+    }
+    for (int r = 0; r < many; ++r) sums[s][r] = even[r], sums[s + 1][r] = odd[r];
+  }
+  for (int r = 0; r < many; ++r)
+    out[r * apart] = finish_dot(sums[0][r], sums[1][r], sums[2][r], sums[3][r], rows[r], w, whole, n);
+}
+
+// w += step * x. Every element is on its own, so there is no order to keep.
+template <class W, class T>
+inline void add(W* __restrict w, W step, const T* __restrict x, std::size_t n) {
+  for (std::size_t j = 0; j < n; ++j) w[j] += step * static_cast<W>(x[j]);
+}
+
+// Beyond this a squared norm or a score may overflow after many updates.
+template <class T>
+inline constexpr T largest_value = sizeof(T) == 4 ? T(1e15) : T(1e100);
+
+inline bool is_usable(double value) { return std::fabs(value) <= largest_value<double>; }
+
+// Are all values finite and small enough to learn from? NaN compares false.
+template <class T>
+inline bool all_usable(const T* x, std::int64_t n) {
+  using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr std::int64_t block = 4096;
+  for (std::int64_t first = 0; first < n; first += block) {
+    Mask bad = 0;
+    for (std::int64_t j = first; j < std::min(n, first + block); ++j) {
+      const T size = x[j] < 0 ? -x[j] : x[j];
+      bad |= static_cast<Mask>(!(size <= largest_value<T>));
+    }
+    if (bad) return false;
+  }
+  return true;
+}
+
+}  // namespace rosenblatt

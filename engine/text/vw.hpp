@@ -1,0 +1,124 @@
+// Vowpal Wabbit lines: `[label [importance [base]]] ['tag]|namespace[:scale] name[:value] … |namespace …`.
+//
+// Names are hashed by VW's own rules: a name of digits only is that number plus the hash of its namespace, any other
+// name is hashed with the namespace's hash as the seed; a feature without a name takes the next free number. The base
+// is ignored: a perceptron has no use for an initial prediction.
+#pragma once
+
+#include "text/hash.hpp"
+#include "text/lines.hpp"
+
+namespace rosenblatt {
+
+namespace vw {
+
+inline std::uint32_t hash_name(const char* begin, const char* end, std::uint32_t seed) {
+  std::uint64_t number = 0;
+  for (const char* p = begin; p < end; ++p) {
+    if (!is_digit(*p)) return hash_bytes(begin, end - begin, seed);
+    number = number * 10 + static_cast<std::uint64_t>(*p - '0');
+  }
+  return static_cast<std::uint32_t>(number + seed);
+}
+
+struct Head {
+  std::string_view label;
+  double importance = 1.0;
+};
+
+// What stands before the first bar: label, importance, base, and a tag that is dropped.
+inline std::string read_head(const char* at, const char* bar, Head& head) {
+  std::string_view words[4];
+  int count = 0;
+  while ((at = skip_space(at, bar)) < bar) {
+    const char* const stop = find_space(at, bar);
+    if (*at == '\'' || stop == bar) {  // a tag: quoted, or the word that touches the bar
+      if (skip_space(stop, bar) != bar) return "words stand behind the tag " + shown(at, stop);
+      break;
+    }
+    if (count == 3) return "more than label, importance and base stand before the first '|'";
+    words[count++] = {at, static_cast<std::size_t>(stop - at)};
+    at = stop;
+  }
+  if (count > 0) {
+    if (std::string why = check_numeric_label(words[0]); !why.empty()) return why;
+    head.label = words[0];
+  }
+  for (int k = 1; k < count; ++k) {
+    double value;
+    const char* const stop = words[k].data() + words[k].size();
+    if (parse_number(words[k].data(), stop, value) != stop || !std::isfinite(value) || (k == 1 && value < 0))
+      return std::string(k == 1 ? "the importance " : "the base ") + shown(words[k].data(), stop) +
+             " is not a finite number" + (k == 1 ? " of at least 0" : "");
+    if (k == 1) head.importance = value;
+  }
+  return {};
+}
+
+// Calls emit(column, value, namespace, name) for every feature behind the first bar, which `at` is on.
+template <class Emit>
+std::string for_each_feature(const char* at, const char* end, std::uint32_t mask, Emit&& emit) {
+  while (at < end) {
+    const char* p = ++at;  // behind a bar
+    while (p < end && !is_space(*p) && *p != ':' && *p != '|') ++p;
+    const std::string_view space(at, p - at);
+    double scale = 1.0;
+    if (p < end && *p == ':') {
+      const char* const stop = parse_number(p + 1, end, scale);
+      if (!stop || (stop < end && !is_space(*stop) && *stop != '|'))
+        return "namespace " + shown(at, p) + ": its scale is not a number";
+      if (!is_usable(scale)) return not_usable(scale, "the scale of a namespace");
+      p = stop;
+    }
+    const std::uint32_t seed = space.empty() ? 0 : hash_name(at, at + space.size(), 0);
+    std::uint32_t unnamed = 0;
+    for (at = skip_space(p, end); at < end && *at != '|'; at = skip_space(at, end)) {
+      const char* const begin = at;
+      while (at < end && !is_space(*at) && *at != ':' && *at != '|') ++at;
+      const std::string_view name(begin, at - begin);
+      double value = 1.0;
+      if (at < end && *at == ':') {
+        const char* const stop = parse_number(at + 1, end, value);
+        if (!stop || (stop < end && !is_space(*stop) && *stop != '|'))
+          return shown(begin, find_space(begin, end)) + " is not a feature: it must be name or name:value";
+        at = stop;
+      }
+      value *= scale;
+      if (!is_usable(value)) return not_usable(value, "feature " + shown(begin, begin + name.size()));
+      const std::uint32_t hash = name.empty() ? seed + unnamed++ : hash_name(begin, begin + name.size(), seed);
+      if (value != 0) emit(hash & mask, value, space, name);
+    }
+  }
+  return {};
+}
+
+inline std::string read_line(const char* at, const char* end, Parsed& out, bool require_label, std::uint32_t mask) {
+  if (skip_space(at, end) == end) return {};
+  const auto* bar = static_cast<const char*>(std::memchr(at, '|', end - at));
+  if (!bar) return "there is no '|'";
+  Head head;
+  if (std::string why = read_head(at, bar, head); !why.empty()) return why;
+  if (head.label.empty() && require_label) return "the line has no label (a word that touches the first '|' is a tag)";
+  std::string why =
+      for_each_feature(bar, end, mask, [&](std::uint32_t column, double value, auto, auto) { out.put(column, value); });
+  if (!why.empty()) return why;
+  out.sort_row();
+  const std::int32_t code = head.label.empty() ? -1 : out.labels.code_of(head.label);
+  if (out.labels.labels().size() > most_labels)
+    return "there are more than 65536 labels: they are measurements, not classes";
+  out.end_row(code, head.importance);
+  return {};
+}
+
+inline std::string read_label(const char* at, const char* end, Parsed& out) {
+  const auto* bar = static_cast<const char*>(std::memchr(at, '|', end - at));
+  Head head;
+  if (!bar) return {};
+  if (std::string why = read_head(at, bar, head); !why.empty()) return why;
+  if (!head.label.empty() && head.importance > 0 && out.labels.labels().size() <= most_labels)
+    out.labels.code_of(head.label);
+  return {};
+}
+
+}  // namespace vw
+}  // namespace rosenblatt

@@ -1,0 +1,3 @@
+#include "loops.hpp"
+
+template struct rosenblatt::Loops<rosenblatt::SparseRows<float>>;
