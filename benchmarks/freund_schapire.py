@@ -31,7 +31,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.kernel.dual import DualState, Support
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Kernel, walk
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import Rule
 
 CHECKPOINTS = (0.1, 1, 2, 3, 4, 10, 30)
 MEASURES = ("vote", "average", "last", "SupVec", "Mistake")

@@ -192,7 +192,7 @@ class Case:
 
 def kill_runs(kills: int, seed: int = 0, say: Any = lambda line: None) -> tuple[Counts, set[str], set[str]]:
     """Kill runs until so many kills count; the counts, and the learners and formats that were met."""
-    from rosenblatt.params.family import FAMILY, make_params
+    from rosenblatt.params import FAMILY, make_params
 
     random_, counts, cases = random.Random(seed), Counts(), {}
     learners, formats = set(), set()

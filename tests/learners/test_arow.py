@@ -164,7 +164,7 @@ def test_a_new_class_and_a_new_feature_start_with_full_variance() -> None:
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [({"r": 0.0}, "r=0.0: must be above 0"), ({"keep": "vote"}, "keep='vote': AROW keeps 'last' or 'average'")],
+    [({"r": 0.0}, "r=0.0: must be above 0"), ({"keep": "vote"}, "keep='vote': must be 'last' or 'average'")],
 )
 def test_bad_parameters_are_named(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):

@@ -22,7 +22,7 @@ from rosenblatt.data import as_table
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models import predict_codes
-from rosenblatt.params.rules import KEEP_NAMES, Penalty, Rule, penalty_of
+from rosenblatt.params import KEEP_NAMES, Penalty, Rule, penalty_of
 
 LAYOUTS = ("dense", "csr32", "csr64", "strided")
 

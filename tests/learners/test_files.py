@@ -312,7 +312,7 @@ def test_options_that_mean_nothing():
         make_params("averaged", max_iter=0)
     with pytest.raises(ParameterError, match="eta0=-1"):
         make_params("averaged", eta0=-1)
-    with pytest.raises(ParameterError, match="keep='vote': AROW keeps 'last' or 'average'"):
+    with pytest.raises(ParameterError, match="keep='vote': must be 'last' or 'average'"):
         make_params("arow", keep="vote")
     with pytest.raises(ParameterError, match="keep='vote' needs weights that change by updates alone"):
         make_params("voted", penalty="l1")

@@ -188,7 +188,7 @@ def test_two_classes_jointly_are_the_binary_problem() -> None:
     from rosenblatt.data import as_table, encode_labels
     from rosenblatt.learners.state.state import State
     from rosenblatt.learners.targets import Targets
-    from rosenblatt.params.rules import Rule
+    from rosenblatt.params import Rule
 
     X, y = two_classes()
     labels = encode_labels(y)

@@ -16,11 +16,10 @@ from length import examples
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, Sweep, VotedPerceptron, engine, textbook
 from rosenblatt.data import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.kept.lazy import catch_up
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
-from rosenblatt.params.rules import Penalty, Rule
+from rosenblatt.params import Penalty, Rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -276,27 +275,3 @@ def test_a_copy_of_a_state_goes_its_own_way() -> None:
     other.learn(table, Targets(y, 1), Rule(penalty=Penalty(0.5)))
     np.testing.assert_array_equal(state.settled().weights, [[0.5, 0.5]])
     np.testing.assert_array_equal(other.settled().weights, [[0.25, 0.25]])
-
-
-@pytest.mark.parametrize("penalty", [Penalty(0.97, 0.0), Penalty(1.0, 0.125), Penalty(0.9, 0.01)])
-def test_weights_that_a_file_holds_as_of_other_rows_catch_up(penalty: Penalty) -> None:
-    """As files were written before all weights were settled together."""
-    weights = np.array([[2.0, -3.0, 0.5, 0.0], [-0.25, 1.0, -7.0, 4.0]])
-    as_of = np.array([0, 90, 99, 100])
-    state = State.begin(
-        weights.copy(), np.zeros(2), keep="average", fit_intercept=True, generator=engine.seed_generator(0)
-    )
-    state.take_penalty(penalty)
-    state.arrays["sums"] = np.ones((2, 4))
-    state.set_counter("seen", 100)
-    catch_up(state, as_of)
-    arrays = state.settled().arrays
-    for row in range(2):
-        for column in range(4):
-            w, total = [float(weights[row, column])], 1.0
-            for _ in range(100 - as_of[column]):
-                w = textbook.shrunk(w, penalty.shrink, penalty.cut)
-                total += w[0]
-            assert arrays["weights"][row, column] == pytest.approx(w[0], rel=1e-12, abs=1e-15)
-            assert arrays["sums"][row, column] == pytest.approx(total, rel=1e-12)
-    assert state.arrays["settled_at"].tolist() == [100]

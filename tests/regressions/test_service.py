@@ -24,7 +24,7 @@ import rosenblatt
 from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.models.file import load
-from rosenblatt.params.family import make_params
+from rosenblatt.params import make_params
 from rosenblatt.service import trainer as trainer_module
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.decoding import RowSchema

@@ -23,7 +23,7 @@ from running import Server, running, wait_for
 
 from missing import missing
 from rosenblatt.errors import DataError
-from rosenblatt.params.family import make_params
+from rosenblatt.params import make_params
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.event_log import EventLog, LearnerRecord
 from rosenblatt.service.startup import RequestedLearner, open_trainer

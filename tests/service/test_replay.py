@@ -16,7 +16,7 @@ from folding import plain_fold, same_bits, stored
 from rosenblatt import AROW, AveragedPerceptron
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.models.file import load
-from rosenblatt.params.family import make_params
+from rosenblatt.params import make_params
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.replay import compare, export, replay, save_replay
 from rosenblatt.service.startup import RequestedLearner, learner_from_model, open_trainer

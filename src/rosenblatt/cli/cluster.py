@@ -101,7 +101,7 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
     from rosenblatt.errors import DataError, ModelError, ParameterError
     from rosenblatt.io.atomic import check_outputs
     from rosenblatt.io.source import files_of
-    from rosenblatt.params.family import make_params, parameters_of
+    from rosenblatt.params import params_from_json
 
     known = [word for name, (word, *_) in given_options(args).items() if name not in (*MORE, "resume", "cluster")]
     if known:
@@ -119,9 +119,7 @@ def _from_checkpoint(args: argparse.Namespace) -> tuple[list[str], dict[str, Any
         if extra["auto"] is not None:
             told |= {"params": "auto", "products": extra["products"], **extra["auto"], **more}
         else:
-            name = about["told"]["learner"]
-            mine = {key: value for key, value in about["params"].items() if key in parameters_of(name)}
-            told["params"] = make_params(name, **{**mine, **more})
+            told["params"] = params_from_json({**about["params"], **more})
         data = list(about["source"]["data"])
         outputs = {"-o": args.output, "--report": args.report, "--checkpoint": args.checkpoint}
         check_outputs(outputs, files_of(data))

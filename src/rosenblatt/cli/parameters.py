@@ -11,9 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import FAMILY, make_params, parameters_of
-from rosenblatt.params.parameters import About
+from rosenblatt.params import FAMILY, About, Params, make_params, parameters_of
 
 # The command has words of its own for these, or no use for them.
 _ELSEWHERE = ("max_iter", "random_state", "warm_start", "n_jobs", "verbose", "cache_size", "hash_bits")

@@ -40,7 +40,7 @@ def params_words(params: Any) -> list[str]:
     """The options that give these params."""
     from dataclasses import fields
 
-    from rosenblatt.params.family import FAMILY, make_params, name_of
+    from rosenblatt.params import FAMILY, make_params, name_of
 
     name = name_of(params)
     words, usual = ["--learner", name], make_params(name)

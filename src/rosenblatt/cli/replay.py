@@ -19,7 +19,7 @@ HELP = "rebuild a model from a server log, or compare learners on it"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.parameters import add_params_arguments
-    from rosenblatt.params.family import FAMILY
+    from rosenblatt.params import FAMILY
 
     parser.usage = "rosenblatt replay LOG -o MODEL [options]"
     parser.add_argument("log", metavar="LOG", help="a log")
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 def _compare(args: argparse.Namespace) -> int:
     import json
 
-    from rosenblatt.params.family import make_params
+    from rosenblatt.params import make_params
     from rosenblatt.service.replay import compare
 
     names = [name.strip() for name in args.compare.split(",") if name.strip()]

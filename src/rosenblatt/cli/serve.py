@@ -18,7 +18,7 @@ HELP = "serve a model that predicts and learns"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from rosenblatt.cli.parameters import add_params_arguments
-    from rosenblatt.params.family import FAMILY
+    from rosenblatt.params import FAMILY
 
     parser.usage = "rosenblatt serve [MODEL] [--learn LOG] [options]"
     parser.add_argument(

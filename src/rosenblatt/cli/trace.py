@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     """0, whether the run converged or not."""
     from rosenblatt.cli.picture import check_picture
     from rosenblatt.cli.table import read_table
-    from rosenblatt.params.family import PerceptronParams
+    from rosenblatt.params import PerceptronParams
 
     check_picture(args.plot, also=() if args.ledger else ("gif",))
     X, y, _ = read_table(args)

@@ -24,7 +24,7 @@ from rosenblatt.cli.judging import check_judges, check_valid, judge_by_valid
 from rosenblatt.cli.parameters import add_params_arguments, given_parameters, option, params_of
 from rosenblatt.cli.pasted import given_options
 from rosenblatt.cli.resume import MORE, resume, runner
-from rosenblatt.params.family import FAMILY, parameters_of
+from rosenblatt.params import FAMILY, parameters_of
 
 if TYPE_CHECKING:
     from rosenblatt.training import Trained

@@ -23,7 +23,7 @@ from rosenblatt.cluster import shard
 from rosenblatt.cluster.change import Front
 from rosenblatt.cluster.hands import Hands
 from rosenblatt.cluster.run import ClusterRun, tree
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 
 ROUNDING = 1 + 1e-6  # of sums of many floats
 

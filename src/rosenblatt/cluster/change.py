@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.learners.state.state import State
-from rosenblatt.params.rules import NO_PENALTY
+from rosenblatt.params import NO_PENALTY
 
 Values = dict[str, NDArray[Any]]
 INDEX = np.dtype(np.int32)

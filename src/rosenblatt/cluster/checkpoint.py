@@ -20,7 +20,6 @@ from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.models.container import Tensors, read_container, write_container
-from rosenblatt.params.family import name_of
 
 KIND = "cluster checkpoint"
 
@@ -55,7 +54,7 @@ def _save(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]) 
     tensors["generators"] = np.stack(run.generators)
     header = {
         "told": _told(run),
-        "params": run.params.plain(),
+        "params": run.params.to_json(),
         "about": about,
         "history": asdict(run.stopping.history),
         "judge": run.stopping.to_json(),
@@ -114,10 +113,8 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
 def _told(run: ClusterRun) -> dict[str, Any]:
     """What must be the same for a run to go on; more epochs, or another patience, are welcome."""
     stopping = ("max_iter", "tol", "n_iter_no_change")
-    parameters = {name: value for name, value in run.params.plain().items() if name not in stopping}
     return {
-        "learner": name_of(run.params),
-        "parameters": parameters,
+        "params": {name: value for name, value in run.params.to_json().items() if name not in stopping},
         "shards": len(run.sizes),
         "mixing": run.mixer.mixing,
         "mixes": run.parts,

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of, total_of
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.state.state import State
-from rosenblatt.params.base import LinearParams, Params
-from rosenblatt.params.rules import NO_PENALTY
+from rosenblatt.params import NO_PENALTY, LinearParams, Params
 
 Mixing = Literal["momentum", "mean", "mistakes"]
 MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
@@ -185,7 +184,7 @@ def check_params(params: Any, shards: int) -> LinearParams:
 
 def check_mixing(mixing: Any, mixes: Any) -> tuple[Mixing, int]:
     """How to mix, and how often per epoch."""
-    from rosenblatt.params.parameters import check_count
+    from rosenblatt.params import check_count
 
     if mixing not in MIXINGS:
         raise ParameterError(f"mixing={mixing!r}: must be {', '.join(map(repr, MIXINGS[:-1]))} or {MIXINGS[-1]!r}")

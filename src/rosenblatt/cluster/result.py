@@ -28,7 +28,7 @@ from rosenblatt.learners.state.state import State
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.quadratic import Quadratic
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 from rosenblatt.training.choice import Choice
 from rosenblatt.training.trained import Trained
 
@@ -129,7 +129,7 @@ def model_of_run(
     encoder = None
     if opened.reader is not None:
         encoder, known = opened.reader.encoder, _find_names(hands, opened.reader, answer)
-    told, features = run.params.of_files(), opened.features
+    told, features = run.params.values(), opened.features
     if run.params.class_weight is not None:
         told = told | {"class_weight": run.params.class_weight}
     values = np.empty(0) if run.params.is_regression else opened.values

@@ -22,7 +22,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.run import Orders, Shuffle
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.quadratic import Products
-from rosenblatt.params.base import LinearParams
+from rosenblatt.params import LinearParams
 
 MOST_ORDERS = 8  # that a process remembers
 

@@ -28,9 +28,7 @@ from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.params.base import LinearParams
-from rosenblatt.params.family import make_params
-from rosenblatt.params.parameters import check_count
+from rosenblatt.params import LinearParams, check_count, make_params
 from rosenblatt.training.trained import EPOCHS
 
 MOST_SHARDS = 64  # where their number is left open

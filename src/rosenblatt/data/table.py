@@ -6,8 +6,11 @@ Arrays that are so already are not copied; everything else is, once.
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,21 @@ def lined_up(values: NDArray[Any]) -> NDArray[Any]:
 
 def _address(values: NDArray[Any]) -> int:
     return int(values.__array_interface__["data"][0])
+
+
+def free_memory() -> int:
+    """Bytes that can be had without swapping; 0 if the system does not say."""
+    try:
+        known = Path("/proc/meminfo").read_text(encoding="ascii", errors="replace")
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", known, re.MULTILINE)
+        if found:
+            return 1024 * int(found[1])
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,13 @@ Invariant: this file holds no learning. The class joins params to the linear lea
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.params.family import AROWParams
+from rosenblatt.params import AROWParams
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AROW(AROWParams, LinearLearner):
     """Weights that know how sure they are: every feature has a variance, and rare features move further.
 

@@ -34,7 +34,7 @@ from rosenblatt.learners.state.learning import Flag
 from rosenblatt.learners.targets import check_online, row_weights, targets_of
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.predictor import Predictor
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]

@@ -21,7 +21,7 @@ from rosenblatt.learners.named import NamedLearner
 from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 
 _BEGINNING = engine.Lock()  # for the first example of a learner, which has no lock yet
 

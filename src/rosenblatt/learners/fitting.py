@@ -25,7 +25,7 @@ from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.targets import hold_out, row_weights, targets_of
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 
 if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,9 +13,10 @@ from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.one import OneByOne
 from rosenblatt.learners.spaces import KERNEL, Space
 from rosenblatt.models.kernel import Dual
-from rosenblatt.params.family import KernelPerceptronParams
+from rosenblatt.params import KernelPerceptronParams
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelPerceptron(KernelPerceptronParams, Classifying, OneByOne):
     """The perceptron with a kernel: a weight a mistaken row instead of a weight a feature.
 

@@ -22,7 +22,7 @@ from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_tabl
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.predictor import Predictor
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 
 MakePredictors = Callable[[list[Any]], tuple[Predictor, ...]]
 

@@ -16,7 +16,7 @@ from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.dicts import DictLearner
 from rosenblatt.learners.spaces import LINEAR, Space
 from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.params.rules import KEEPS
+from rosenblatt.params import KEEPS
 
 
 def _has_weights(learner: Any) -> bool:

@@ -8,17 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.params.family import LimitedParams, PassiveAggressiveParams
+from rosenblatt.params import LimitedParams, PassiveAggressiveParams
 
 AnyParams = TypeVar("AnyParams", bound=LimitedParams)
 Variant = Literal["PA-I", "PA-II"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressive(PassiveAggressiveParams, LinearLearner):
     """The smallest change of the weights that gives each row a margin of 1; with more classes, MIRA's update.
 
@@ -81,21 +79,6 @@ class NamedByLoss:
     random_state: Any = None
     warm_start: bool = False
     average: bool = False
-
-    # Its names for the weights with and without the mean, which its own tests ask for.
-    _average_coef = property(lambda self: self._weights_of(True)[0])
-    _average_intercept = property(lambda self: self._weights_of(True)[1])
-    _standard_coef = property(lambda self: self._weights_of(False)[0])
-    _standard_intercept = property(lambda self: self._weights_of(False)[1])
-
-    def _weights_of(self: Any, mean: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if not self.average or not self.has_learned:
-            raise AttributeError("the mean of the weights is kept with average=True, from the first fit on")
-        if mean:
-            return self.coef_, self.intercept_
-        raw = [state.settled() for state in self.learned.trimmed()]
-        weights = np.vstack([state.weights for state in raw]).reshape(self.coef_.shape)
-        return weights, np.concatenate([state.intercept for state in raw])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

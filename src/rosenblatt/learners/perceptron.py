@@ -5,8 +5,10 @@ Invariant: this file holds no learning. A class joins params to the linear learn
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.params.family import (
+from rosenblatt.params import (
     AveragedPerceptronParams,
     NormalizedPerceptronParams,
     PerceptronParams,
@@ -15,6 +17,7 @@ from rosenblatt.params.family import (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Perceptron(PerceptronParams, LinearLearner):
     """Rosenblatt's perceptron: correct the weights on every mistake.
 
@@ -123,6 +126,7 @@ class Perceptron(PerceptronParams, LinearLearner):
     """
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AveragedPerceptron(AveragedPerceptronParams, LinearLearner):
     """The mean of all weight vectors: the perceptron to use when data overlap.
 
@@ -153,6 +157,7 @@ class AveragedPerceptron(AveragedPerceptronParams, LinearLearner):
     """
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VotedPerceptron(VotedPerceptronParams, LinearLearner):
     """Every weight vector that lived votes, with as many votes as it survived examples.
 
@@ -182,6 +187,7 @@ class VotedPerceptron(VotedPerceptronParams, LinearLearner):
     """
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PocketPerceptron(PocketPerceptronParams, LinearLearner):
     """The weights with the fewest training mistakes seen so far, kept in the pocket.
 
@@ -213,6 +219,7 @@ class PocketPerceptron(PocketPerceptronParams, LinearLearner):
     """
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NormalizedPerceptron(NormalizedPerceptronParams, LinearLearner):
     """The perceptron with steps of ``1/‖x‖²``: long rows count no more than short ones.
 

@@ -15,7 +15,7 @@ from sklearn.base import RegressorMixin
 from rosenblatt.data.labels import PAIR, Labels, Numbers
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.passive_aggressive import NamedByLoss, Variant, params_by_loss
-from rosenblatt.params.family import PassiveAggressiveRegressionParams
+from rosenblatt.params import PassiveAggressiveRegressionParams
 
 
 class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
@@ -82,6 +82,7 @@ class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
         return PAIR
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveRegression(PassiveAggressiveRegressionParams, Measuring):
     """The smallest change of the weights that brings each prediction within epsilon of its target.
 

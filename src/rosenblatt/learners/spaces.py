@@ -21,9 +21,7 @@ from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, weight_rows
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.predictor import Predictor
-from rosenblatt.params.base import LinearParams, Params
-from rosenblatt.params.family import KernelPerceptronParams
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import KernelPerceptronParams, LinearParams, Params, Rule
 
 LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
 SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them

@@ -20,9 +20,7 @@ from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.linear import Linear
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import PassiveAggressiveRegressionParams
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import Params, PassiveAggressiveRegressionParams, Rule
 
 FIRST_CAPACITY = 64
 Columns = dict[Any, int] | int  # the column of each name, or the bits of its hash

@@ -27,6 +27,7 @@ from rosenblatt.models.predictor import Predictor
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Quadratic
 from rosenblatt.models.voted import Voted
+from rosenblatt.params import values_from_json, values_to_json
 
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
@@ -92,7 +93,7 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
     header = {
         "library": _library_version(),
         "learner": model.learner,
-        "parameters": {name: _parameter_to(value) for name, value in model.parameters.items()},
+        "parameters": values_to_json(model.parameters, tensors),
         "classes": _classes_to(model.classes),
         "features": model.features,
         "parts": parts,
@@ -131,7 +132,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         raise ModelError("its weight rows do not fit its classes")
     return Model(
         header["learner"],
-        {name: _parameter_from(value) for name, value in header["parameters"].items()},
+        values_from_json(header["parameters"], tensors),
         classes,
         parts,
         features,
@@ -222,17 +223,6 @@ def _classes_from(header: dict[str, Any]) -> NDArray[Any]:
 def _unit(dtype: np.dtype[Any]) -> str:
     unit, count = np.datetime_data(dtype)
     return f"{count if count != 1 else ''}{unit}"
-
-
-def _parameter_to(value: Any) -> Any:
-    """A parameter as JSON holds it: weights of classes as pairs, since its keys are texts and labels need not be."""
-    if isinstance(value, dict):
-        return {"pairs": [[_parameter_to(key), _parameter_to(weight)] for key, weight in value.items()]}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _parameter_from(value: Any) -> Any:
-    return dict(value["pairs"]) if isinstance(value, dict) else value
 
 
 def _library_version() -> str:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
-from rosenblatt.errors import DataError, ModelError
+from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.models.encoded import encoded_rows
-from rosenblatt.models.kept import Kept, MakeKept, plain_values
+from rosenblatt.models.kept import Kept, MakeKept
 from rosenblatt.models.kernel import Dual, VotedDual
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.names import Name, check_names, example_table, names_of
@@ -23,6 +23,7 @@ from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.predictor import Predictor
 from rosenblatt.models.probability import Calibrator, calibrator_of
 from rosenblatt.models.quadratic import Products, Quadratic
+from rosenblatt.params import values_to_json
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,7 +264,7 @@ def _model_of(outer: Any, learner: Any, encoder: Any, names: Mapping[int, Name],
     }
     return Model(
         type(learner).__name__,
-        plain_values(learner.get_params()),
+        _writable(learner.get_params()),
         getattr(learner, "classes_", np.empty(0)),
         tuple(learner.predictors()),
         int(learner.n_features_in_),
@@ -274,3 +275,15 @@ def _model_of(outer: Any, learner: Any, encoder: Any, names: Mapping[int, Name],
         outer.kept() if state and hasattr(outer, "kept") else None,
         bool(getattr(getattr(learner, "learned", None), "is_multilabel", False)),
     )
+
+
+def _writable(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a learner, without functions and learners inside, which a file cannot hold."""
+    found = {}
+    for name, value in sorted(parameters.items()):
+        try:
+            values_to_json({name: value})
+        except ParameterError:
+            continue
+        found[name] = value
+    return found

@@ -23,8 +23,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.epochs.threads import count_threads, run_threads
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import targets_of, weight_rows
-from rosenblatt.params.base import LinearParams
-from rosenblatt.params.family import AROWParams, PassiveAggressiveParams
+from rosenblatt.params import AROWParams, LinearParams, PassiveAggressiveParams
 from rosenblatt.select.folds import Fold
 
 # A score of the user's choice, up to 1, from the scores of rows, their labels and weights.

@@ -25,7 +25,7 @@ from rosenblatt.learners.state.state import State, declare
 from rosenblatt.learners.targets import targets_of, weight_rows
 from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.params.parameters import check_count
+from rosenblatt.params import check_count
 from rosenblatt.select.contest import (
     Candidate,
     Contest,

@@ -18,7 +18,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.learners.targets import hold_out
-from rosenblatt.params.parameters import check_count
+from rosenblatt.params import check_count
 
 if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner

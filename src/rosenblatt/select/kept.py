@@ -9,13 +9,14 @@ from typing import Any
 
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.kept.around import around, inside, prepared
-from rosenblatt.learners.kept.learner import keep_learner, learner_from, parameters_from, parameters_to
+from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.models.sound import check_finite, check_shapes, check_types
+from rosenblatt.params import values_from_json, values_to_json
 from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
 from rosenblatt.select.scaling import Scaling
 
@@ -27,7 +28,7 @@ def keep_calibrated(calibrated: Any) -> Kept | None:
         return None
     tensors: Tensors = {}
     told = {name: value for name, value in calibrated.get_params(deep=False).items() if name != "learner"}
-    header: dict[str, Any] = {"around": "Calibrated", "parameters": parameters_to(told)}
+    header: dict[str, Any] = {"around": "Calibrated", "parameters": values_to_json(told, tensors)}
     header["calibration"] = _calibration_to(calibrated._answering.calibration, tensors)
     return around(header, tensors, within)
 
@@ -40,7 +41,7 @@ def keep_auto(auto: Any) -> Kept | None:
     tensors: Tensors = {}
     header = {
         "around": "AutoPerceptron",
-        "parameters": parameters_to(auto.get_params(deep=False)),
+        "parameters": values_to_json(auto.get_params(deep=False), tensors),
         "choice": auto.choice_,
         "scores": auto.scores_,
         "calibration": _calibration_to(auto._answering.calibration, tensors),
@@ -80,7 +81,7 @@ def _calibrated_from(kept: Kept, model: Model) -> Any:
 
     inner = learner_from(inside(kept), model.classes, model.features, model.names)
     like = type(inner)(**inner.get_params(deep=False))
-    calibrated = Calibrated(like, **parameters_from(kept.header["parameters"]))
+    calibrated = Calibrated(like, **values_from_json(kept.header["parameters"], kept.tensors))
     calibrated._check()
     reading = inner.learned.reading()
     calibration: Calibration | VoteShares | None = _calibration_from(kept, model)
@@ -96,7 +97,7 @@ def _auto_from(kept: Kept, model: Model) -> Any:
     from rosenblatt.select.probable import Answering
 
     header, features = kept.header, model.features
-    auto = AutoPerceptron(**parameters_from(header["parameters"]))
+    auto = AutoPerceptron(**values_from_json(header["parameters"], kept.tensors))
     auto.scaling_ = _scaling_from(header["scaling"], kept.tensors, features)
     auto.products_, seen = None, features
     if "products.columns" in kept.tensors:

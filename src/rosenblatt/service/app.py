@@ -18,6 +18,7 @@ import msgspec
 
 from rosenblatt import __version__
 from rosenblatt.errors import RosenblattError
+from rosenblatt.params import values_to_json
 from rosenblatt.service.auth import ADMIN, LEARN, OPEN, PREDICT, Tokens, check_host, check_origin
 from rosenblatt.service.config import LOOPBACK, ServiceLimits
 from rosenblatt.service.decoding import JSON, NDJSON, decode, decode_learn, decode_predict
@@ -263,10 +264,10 @@ class App:
             model = source.model
             learner, parameters = model.learner, dict(model.parameters)
         else:
-            learner, parameters = type(source.model.learner).__name__, source.model.learner.params().plain()
+            learner, parameters = type(source.model.learner).__name__, source.model.learner.params().values()
         found = ModelInfo(
             learner,
-            parameters,
+            values_to_json(parameters),
             predictor.labels,
             predictor.features,
             reads,

@@ -6,11 +6,9 @@ bits.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from rosenblatt import engine, learners
 from rosenblatt.data.labels import label_values, sorted_classes
 from rosenblatt.errors import ModelError, ParameterError, RosenblattError
 from rosenblatt.learners.epochs.stopping import History
-from rosenblatt.learners.kept.learner import keep_learner, learner_from, parameters_from, parameters_to
+from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.spaces import LINEAR, seed_of
@@ -27,8 +25,7 @@ from rosenblatt.models.container import pack_container, unpack_container
 from rosenblatt.models.file import to_parts
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import make_params, name_of
+from rosenblatt.params import Params, name_of, params_from_json
 from rosenblatt.service.decoding import Features
 
 RECENT = 1000
@@ -232,7 +229,7 @@ def judge(scores: list[float], labels: list[Any], label: Any) -> tuple[Any, bool
 
 def new_learner(params: Params, classes: Sequence[Any] = (), features: int = 0) -> Any:
     """A learner that has seen nothing; it may start with classes, and with columns 0 to `features`."""
-    learner = getattr(learners, params.learner)(**{each.name: getattr(params, each.name) for each in fields(params)})
+    learner = getattr(learners, params.learner)(**params.values())
     if not isinstance(learner, LinearLearner):
         raise ParameterError(f"learner={name_of(params)!r} cannot learn here: serve a linear classifier")
     if classes:
@@ -255,7 +252,7 @@ def open_stream(learner: Any) -> None:
 
 def learner_to_bytes(learner: Any) -> bytes:
     """Serialize a learner: params, classes, names, counters and every array."""
-    header: dict[str, Any] = {"params": params_to_json(learner.params()), "classes": None}
+    header: dict[str, Any] = {"params": learner.params().to_json(), "classes": None}
     if not learner.has_learned:
         return pack_container("state", header, {}, "the state")
     kept = keep_learner(learner)
@@ -281,17 +278,6 @@ def learner_from_bytes(data: bytes) -> Any:
     learner = learner_from(Kept(header["kept"], tensors), np.array(header["classes"]), features, names)
     open_stream(learner)
     return learner
-
-
-def params_to_json(params: Params) -> str:
-    """Params as text."""
-    values = {each.name: getattr(params, each.name) for each in fields(params) if each.name != "variant"}
-    return json.dumps({"learner": name_of(params), "parameters": parameters_to(values)}, sort_keys=True)
-
-
-def params_from_json(text: str) -> Params:
-    known = json.loads(text)
-    return make_params(known["learner"], **parameters_from(known["parameters"]))
 
 
 def model_bytes(model: Model) -> bytes:

@@ -16,8 +16,7 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.atomic import writing
 from rosenblatt.models.file import save
 from rosenblatt.models.model import Model
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import name_of
+from rosenblatt.params import Params, name_of
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.decoding import Features, RowSchema
 from rosenblatt.service.event_log import Entry, EventLog

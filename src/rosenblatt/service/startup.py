@@ -16,8 +16,7 @@ from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.targets import check_online
 from rosenblatt.models.file import encoder_from, load
-from rosenblatt.params.base import Params
-from rosenblatt.params.rules import KEEPS
+from rosenblatt.params import KEEPS, Params, params_from_json
 from rosenblatt.select.kept import revive
 from rosenblatt.service.config import SNAPSHOT_EXAMPLES, ServerConfig, ServiceLimits
 from rosenblatt.service.decoding import RowSchema
@@ -28,8 +27,6 @@ from rosenblatt.service.online_model import (
     learner_to_bytes,
     new_learner,
     open_stream,
-    params_from_json,
-    params_to_json,
 )
 from rosenblatt.service.snapshots import load_snapshot
 from rosenblatt.service.trainer import Trainer
@@ -69,7 +66,7 @@ class RequestedLearner:
         state = learner_to_bytes(learner) if learner.has_learned else None
         encoder = None if self.encoder is None else json.dumps(self.encoder.to_json())
         lineage = {"created": datetime.now(UTC).isoformat(timespec="seconds"), **self.lineage}
-        return LearnerRecord(params_to_json(self.params), state, encoder, json.dumps(lineage))
+        return LearnerRecord(json.dumps(self.params.to_json(), sort_keys=True), state, encoder, json.dumps(lineage))
 
 
 def open_trainer(
@@ -106,7 +103,10 @@ def encoder_of(log: EventLog) -> Any:
 def first_learner(log: EventLog, params: Params | None = None) -> Any:
     """The learner before the first entry; with other params, a new one that reads the same columns."""
     record, encoder = log.record, encoder_of(log)
-    begun = new_learner(params_from_json(record.params)) if record.state is None else learner_from_bytes(record.state)
+    if record.state is None:
+        begun = new_learner(params_from_json(json.loads(record.params)))
+    else:
+        begun = learner_from_bytes(record.state)
     if params is None:
         return begun
     if encoder is None:

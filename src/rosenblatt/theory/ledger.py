@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.params.base import LinearParams
+from rosenblatt.params import LinearParams
 from rosenblatt.theory.certificate import Interval, NotSeparable, Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.exact import Floats

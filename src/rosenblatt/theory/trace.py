@@ -24,8 +24,7 @@ from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
 from rosenblatt.learners.fitting import check_lengths
 from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.params.base import LinearParams
-from rosenblatt.params.family import PerceptronParams
+from rosenblatt.params import LinearParams, PerceptronParams
 from rosenblatt.textbook import Step, Vector
 
 MOST_VALUES = 50_000_000  # of the rows, held as Python's floats

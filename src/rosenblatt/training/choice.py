@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rosenblatt.io.dataset import Dataset
     from rosenblatt.models.probability import Calibrator
     from rosenblatt.models.quadratic import Products
-    from rosenblatt.params.base import Params
+    from rosenblatt.params import Params
     from rosenblatt.select.decision import Decision
 
 SAMPLE_BYTES = 32 << 20
@@ -146,7 +146,7 @@ def choose_by(
 
     from rosenblatt.data.labels import encode_labels
     from rosenblatt.learners.targets import row_weights, weight_rows
-    from rosenblatt.params.family import AROWParams
+    from rosenblatt.params import AROWParams
     from rosenblatt.select import decision
     from rosenblatt.select.contest import MOST_EPOCHS
     from rosenblatt.select.scaling import typical_squared_norm

@@ -28,7 +28,7 @@ from rosenblatt.models.linear import predict_codes
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
 from rosenblatt.select.folds import assign_folds, too_few_rows
 from rosenblatt.training.rows import DENSE, Compact, read_rows

@@ -22,11 +22,9 @@ from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_params
 from rosenblatt.learners.kept.learner import keep_states
 from rosenblatt.learners.spaces import LINEAR, seed_of, space_of
-from rosenblatt.models.kept import plain_values
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import make_params, name_of
+from rosenblatt.params import Params, make_params, name_of
 from rosenblatt.training.rows import DENSE, read_rows
 from rosenblatt.training.weights import count_class_weights
 
@@ -249,10 +247,10 @@ def _in_memory(reader: Dataset, params: Params) -> Trained:
     states = [outcome.state for outcome in outcomes]
     answers = fitting.space.make_predictors(states)
     names = reader.find_names(answers[0].columns()) if isinstance(answers[0], Linear) else {}
-    told = {each.name: getattr(params, each.name) for each in fields(params)}
+    told = params.values()
     model = Model(
         params.learner,
-        plain_values(told),
+        told,
         fitting.classes,
         answers,
         features,

@@ -16,8 +16,7 @@ from rosenblatt.data.labels import Labels
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.threads import run_threads
 from rosenblatt.models.linear import predict_codes
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import make_params
+from rosenblatt.params import Params, make_params
 from rosenblatt.select.folds import FoldScores, assign_folds
 from rosenblatt.select.scaling import typical_squared_norm
 from rosenblatt.training.held import answer_fold

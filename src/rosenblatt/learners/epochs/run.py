@@ -16,7 +16,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.stopping import Epoch, History, StoppingCriterion, StopReason
 from rosenblatt.learners.state.learning import LearningState, PassOptions
 from rosenblatt.learners.targets import Targets
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import Rule
 
 Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
 

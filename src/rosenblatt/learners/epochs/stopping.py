@@ -13,8 +13,7 @@ from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.params.base import Params
-from rosenblatt.params.parameters import check_count
+from rosenblatt.params import Params, check_count
 
 
 @dataclass

@@ -22,7 +22,7 @@ from rosenblatt.io.source import Spooled
 from rosenblatt.learners.epochs.run import Counters
 from rosenblatt.learners.epochs.stopping import History, StoppingCriterion
 from rosenblatt.learners.files.parts import Progress, with_class_weights
-from rosenblatt.learners.files.run import BLOCK, FileRun
+from rosenblatt.learners.files.run import FileRun
 from rosenblatt.learners.files.sound import check_header, check_run
 from rosenblatt.learners.kept.linear import state_from, state_to
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
@@ -31,10 +31,9 @@ from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.file import MOST_FEATURES, encoder_from
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products
-from rosenblatt.models.sound import check_finite, check_shapes, check_types
+from rosenblatt.models.sound import check_finite, check_shapes, check_types, count_of
 from rosenblatt.models.voted import Updates
-from rosenblatt.params.base import Params
-from rosenblatt.params.family import make_params, name_of, parameters_of
+from rosenblatt.params import params_from_json
 
 
 class Checkpoint:
@@ -76,7 +75,8 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "skip_bad": run.reader.skip_bad,
         "wishes": asdict(run.reader.wishes),
         "limits": asdict(run.reader.limits),
-        "params": {"learner": name_of(run.params), "parameters": run.params.of_files(), "dealt": run.block},
+        "params": run.params.to_json(tensors),
+        "block": run.block,
         "classes": run.classes.values.tolist(),
         "features": run.features,
         "rows": run.rows,
@@ -118,13 +118,11 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
             **header.get("wishes", {}),
             limits=Limits(**header.get("limits", {})),
         )
-        if not all(map(_is_unchanged, reader.sources, header["stamps"])) or len(reader.sources) != len(
-            header["stamps"]
-        ):
+        if [source.stamp for source in reader.sources] != header["stamps"]:
             raise DataError(
                 f"{path}: the data has changed since the checkpoint was written, so the run cannot be resumed"
             )
-        params, block = _params_from(header)
+        params, block = params_from_json(header["params"], tensors), count_of(header["block"])
         stopping = StoppingCriterion.of(params)
         stopping.restore(header, History(**header["history"]))
         run = FileRun(
@@ -166,35 +164,6 @@ def _class_weights_from(weights: NDArray[Any], run: FileRun) -> NDArray[np.float
     if not (weights > 0).all():
         raise ModelError("the weight of a class is not above 0")
     return weights
-
-
-def _is_unchanged(source: Any, stamp: list[Any]) -> bool:
-    """Does the source still hold what it held? Version 0.1 knew a file by its size and time instead of its content."""
-    if len(stamp) == 3 and isinstance(stamp[2], int):
-        status = os.stat(source.path)
-        return stamp == [os.path.abspath(source.path), status.st_size, status.st_mtime_ns]
-    return bool(stamp == source.stamp)
-
-
-def _params_from(header: dict[str, Any]) -> tuple[Params, int]:
-    """The params, and how many rows are shuffled together."""
-    if "params" in header:
-        told = dict(header["params"])
-        name, parameters, window = told["learner"], dict(told["parameters"]), told.get("dealt")
-        before = told.get("block", BLOCK)
-    else:  # as version 0.1 wrote it: one list of options for all learners
-        parameters = dict(header["options"])
-        name, window, before = parameters.pop("learner"), None, parameters.pop("block", BLOCK)
-        if parameters.get("keep") is None:
-            parameters.pop("keep", None)
-        elif "keep" not in parameters_of(name):
-            name = "perceptron"
-    params = make_params(name, **{k: v for k, v in parameters.items() if k in parameters_of(name)})
-    if window is None and params.shuffle and (header["progress"]["epoch"] or header["progress"]["place"]):
-        raise DataError("the checkpoint was written by a version that shuffled in another way: begin anew")
-    if window is None:
-        window = BLOCK if params.shuffle else before
-    return params, int(window)
 
 
 def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:

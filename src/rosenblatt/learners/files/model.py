@@ -44,7 +44,7 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
         names = _names(run, answer)
     return Model(
         run.params.learner,
-        run.params.of_files() | ({} if run.class_weights is None else {"class_weight": run.params.class_weight}),
+        run.params.values(),
         np.empty(0) if run.params.is_regression else run.classes.values,
         (answer,),
         features,

@@ -55,9 +55,7 @@ from rosenblatt.learners.targets import Targets
 from rosenblatt.models.model import Model
 from rosenblatt.models.probability import Calibrator
 from rosenblatt.models.quadratic import Products
-from rosenblatt.params.base import Params
-from rosenblatt.params.parameters import check_count
-from rosenblatt.params.rules import KEEPS
+from rosenblatt.params import KEEPS, Params, check_count
 
 BLOCK: int = engine.WINDOW  # rows that are shuffled together
 AT_ONCE = 16  # windows learned in memory between two looks at the clock

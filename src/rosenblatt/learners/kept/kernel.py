@@ -19,7 +19,7 @@ from rosenblatt.models.container import Tensors
 from rosenblatt.models.kernel import Kernel
 from rosenblatt.models.sound import check_finite, check_shapes, check_types, count_of, rows_from, rows_to
 from rosenblatt.models.voted import Updates
-from rosenblatt.params.family import KernelPerceptronParams, Policy
+from rosenblatt.params import KernelPerceptronParams, Policy
 
 MOST_BUDGET = 1 << 15  # whose matrix is then 8 GB
 

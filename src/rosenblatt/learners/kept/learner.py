@@ -20,8 +20,9 @@ from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.learners.kernel.dual import DualState
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.container import Tensors
-from rosenblatt.models.kept import Kept, is_plain, parameter_from, parameter_to
+from rosenblatt.models.kept import Kept
 from rosenblatt.models.sound import check_types, count_of
+from rosenblatt.params import values_from_json, values_to_json
 
 if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner
@@ -63,7 +64,7 @@ def keep_states(
     tensors: Tensors = {"validation": np.array(history.validation_score, np.float64)}
     header = {
         "learner": learner,
-        "parameters": parameters_to(told),
+        "parameters": values_to_json(told, tensors),
         "states": states_to(states, tensors),
         "epochs": epochs,
         "stop_reason": stop_reason,
@@ -82,7 +83,7 @@ def learner_from(kept: Kept, classes: NDArray[Any], features: int, names: Mappin
         raise ModelError(f"it was learned by {str(header['learner'])[:40]!r}, which is not a learner of rosenblatt")
     made: Any = getattr(learners, header["learner"])
     try:
-        learner = made(**parameters_from(header["parameters"]))
+        learner = made(**values_from_json(header["parameters"], tensors))
         learner.params().check()
     except (ParameterError, TypeError) as error:
         raise ModelError(f"its parameters have no meaning: {error}") from None
@@ -148,15 +149,6 @@ def states_from(
     if len(states) != problems or any(state.fit_intercept != bool(params.fit_intercept) for state in states):
         raise ModelError("its learning state does not fit its parameters")
     return states
-
-
-def parameters_to(told: dict[str, Any]) -> dict[str, Any]:
-    """Those that a file can hold; arrays to start from and generators are left at their defaults."""
-    return {name: parameter_to(value) for name, value in sorted(told.items()) if is_plain(value)}
-
-
-def parameters_from(header: dict[str, Any]) -> dict[str, Any]:
-    return {name: parameter_from(value) for name, value in header.items()}
 
 
 def _history_from(header: dict[str, Any], tensors: Tensors) -> History:

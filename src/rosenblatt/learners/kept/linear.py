@@ -12,14 +12,13 @@ import numpy as np
 
 from rosenblatt import engine
 from rosenblatt.errors import ModelError
-from rosenblatt.learners.kept.lazy import catch_up
 from rosenblatt.learners.state.arrays import COUNTERS, KEEPS, Array, Arrays, matrices
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State, declare
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.sound import check_columns, check_finite, check_shapes, check_types, count_of, rows_from, rows_to
 from rosenblatt.models.voted import Updates
-from rosenblatt.params.rules import NO_PENALTY, Penalty
+from rosenblatt.params import NO_PENALTY, Penalty
 
 MOST_COUNTED = 2**62
 
@@ -51,10 +50,9 @@ def state_from(header: dict[str, Any], tensors: Tensors, remembered: Remembered 
     """The state of a header and tensors."""
     features, keep = header["features"], header["keep"]
     penalty = NO_PENALTY if header["penalty"] is None else Penalty(**header["penalty"])
-    lazy = "as_of" in tensors
     declared = declare(keep, "variances" in tensors, penalty != NO_PENALTY)
     arrays: Arrays = {}
-    for array in declare(keep, "variances" in tensors, penalty != NO_PENALTY and not lazy):
+    for array in declared:
         arrays[array.name] = tensors[array.name]
         if array.shape == "weights":
             stored, begin = tensors[array.name], _begin(array)
@@ -64,10 +62,7 @@ def state_from(header: dict[str, Any], tensors: Tensors, remembered: Remembered 
             arrays[array.name][:, tensors[f"{array.name}.columns"]] = stored
     for name in ("counters", "generator"):
         arrays[name] = tensors[name]
-    state = State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)
-    if lazy:
-        catch_up(state, tensors["as_of"])
-    return state
+    return State(KEEPS[keep], declared, header["fit_intercept"], arrays, remembered, penalty)
 
 
 def linear_to(state: State, prefix: str, tensors: Tensors) -> dict[str, Any]:
@@ -87,13 +82,13 @@ def linear_from(header: dict[str, Any], prefix: str, tensors: Tensors, features:
     own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     if header["keep"] not in KEEPS or header["features"] != features or not isinstance(header["fit_intercept"], bool):
         raise ModelError("its learning state does not fit its answer")
-    declared = declare(header["keep"], "variances" in own, header["penalty"] is not None and "as_of" not in own)
+    declared = declare(header["keep"], "variances" in own, header["penalty"] is not None)
     check_tally(own)
     for array in declared:
         _check_array(array, own, features, K)
         if array.shape == "weights":
             own[array.name] = own[array.name].reshape((K, -1), order="F")
-    _check_penalty(header["penalty"], own, features)
+    _check_penalty(header["penalty"], own)
     remembered = NOTHING
     if KEEPS[header["keep"]].stores_rows:
         rows, count = rows_from(header["support"], prefix, tensors, features)
@@ -136,7 +131,7 @@ def _check_array(array: Array, own: Tensors, features: int, K: int) -> None:
         raise ModelError("its variances are negative")
 
 
-def _check_penalty(header: Any, own: Tensors, features: int) -> None:
+def _check_penalty(header: Any, own: Tensors) -> None:
     if header is None:
         return
     shrink, cut = header["shrink"], header["cut"]
@@ -145,15 +140,12 @@ def _check_penalty(header: Any, own: Tensors, features: int) -> None:
     if not (0.0 <= shrink <= 1.0 and 0.0 <= cut < np.inf):
         raise ModelError("its penalty is out of range")
     seen = count_of(int(own["counters"][COUNTERS.index("seen")]))
-    if "as_of" in own:
-        check_types([own["as_of"]], ["<i8"])
-        check_shapes(own["as_of"].shape == (features,))
     check_moments(own, seen)
 
 
 def check_moments(arrays: Arrays, seen: int) -> None:
     """Raise unless weights and sums are those of examples that were seen."""
-    for name in ("as_of", "settled_at", "summed_at"):
+    for name in ("settled_at", "summed_at"):
         moments = arrays.get(name)
         if moments is not None and moments.size and not (moments.min() >= 0 and moments.max() <= seen):
             raise ModelError("its counters are out of range")

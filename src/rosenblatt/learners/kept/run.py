@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.kept.around import inside, prepared
-from rosenblatt.learners.kept.learner import keep_states, parameters_from, states_from
+from rosenblatt.learners.kept.learner import keep_states, states_from
 from rosenblatt.learners.state.state import State
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
 from rosenblatt.models.quadratic import Products, count_terms
 from rosenblatt.models.sound import check_finite, check_shapes, check_types
-from rosenblatt.params.base import LinearParams, Params
-from rosenblatt.params.family import FAMILY
+from rosenblatt.params import LinearParams, Params, params_from_json
 
 
 def keep_run(
@@ -32,9 +31,10 @@ def keep_run(
     products: Products | None,
     choice: str | None,
 ) -> Kept:
-    """What a run has learned over so many features; with `scale` or `products`, as an `AutoPerceptron` has it."""
-    told = {each.name: getattr(params, each.name) for each in fields(params)}
-    within = keep_states(params.learner, told, [state], history, epochs=len(history), stop_reason=stop_reason)
+    """What a run has learned over so many features; `scale` or `products` make it an `AutoPerceptron`."""
+    within = keep_states(
+        params.learner, params.values(), [state], history, epochs=len(history), stop_reason=stop_reason
+    )
     if scale is None and products is None:
         return within
     scaled = None
@@ -71,11 +71,8 @@ def run_from(model: Model) -> Begun:
     tensors, products, features, scale = kept.tensors, None, model.features, None
     try:
         within = inside(kept) if "around" in kept.header else kept
-        made = next((make for make in FAMILY.values() if make().learner == within.header["learner"]), None)
-        if made is None:
-            raise ModelError(f"a model of {str(within.header['learner'])[:40]!r} cannot go on with files")
-        params = made(**parameters_from(within.header["parameters"]))
-        params.check()
+        written = {"learner": within.header["learner"], **within.header["parameters"]}
+        params = params_from_json(written, within.tensors)
         if not isinstance(params, LinearParams) or params.is_ovr(len(model.classes)):
             raise ModelError("only a linear model whose classes are learned together can go on with files")
         if "products.columns" in tensors:

@@ -22,7 +22,7 @@ from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel
 from rosenblatt.models.voted import stack_rows, with_columns
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import Rule
 
 ROWS_A_BATCH = 1024  # that are looked at together; the answer does not depend on it
 

@@ -23,7 +23,7 @@ from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
 from rosenblatt.models.voted import Updates, stack_rows, with_columns
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import Rule
 
 
 class Support:

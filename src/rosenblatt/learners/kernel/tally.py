@@ -12,7 +12,7 @@ from rosenblatt.data.table import Table
 from rosenblatt.learners.state.arrays import Arrays, Counted, new_counters
 from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.targets import Targets
-from rosenblatt.params.rules import Rule
+from rosenblatt.params import Rule
 
 
 def new_tally(generator: NDArray[np.uint64], *, pocket: bool = False) -> Arrays:

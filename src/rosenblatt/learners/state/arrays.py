@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Voted
-from rosenblatt.params.rules import NO_PENALTY
+from rosenblatt.params import NO_PENALTY
 
 if TYPE_CHECKING:
     from rosenblatt.learners.state.state import State

@@ -14,7 +14,7 @@ from rosenblatt.data.labels import places_in
 from rosenblatt.learners.state.learning import LearningState
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.params.base import Params
+from rosenblatt.params import Params
 
 AnyState = TypeVar("AnyState", bound=LearningState)
 

@@ -33,8 +33,7 @@ from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.linear import Linear
 from rosenblatt.models.voted import Updates, Voted
-from rosenblatt.params.base import Params
-from rosenblatt.params.rules import NO_PENALTY, Penalty, Rule
+from rosenblatt.params import NO_PENALTY, Params, Penalty, Rule
 
 
 @dataclass
