@@ -30,7 +30,7 @@ from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.kernel.dual import DualState, Support
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.kernel import Kernel, walk
+from rosenblatt.models.predictors import Kernel, walk
 from rosenblatt.params import Rule
 
 CHECKPOINTS = (0.1, 1, 2, 3, 4, 10, 30)

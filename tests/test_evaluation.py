@@ -14,8 +14,8 @@ from sklearn import metrics
 import rosenblatt
 from rosenblatt.data.batch import RowBatch
 from rosenblatt.evaluation import evaluate_batches
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.predictors import Linear
 from rosenblatt.report import render_html, render_text
 
 

@@ -210,8 +210,8 @@ def test_what_lies_beside_a_run_is_checked_too(data: Path, tmp_path: Path, every
 @pytest.mark.parametrize(
     ("part", "name", "told"),
     [
-        ("limits", {"line": []}, "it counts [] of something"),
-        ("limits", {"columns": None}, "it counts None of something"),
+        ("limits", {"line": []}, "invalid count in the file: []"),
+        ("limits", {"columns": None}, "invalid count in the file: None"),
         ("wishes", {"missing": [3]}, "its 'missing' cannot be read"),
         ("wishes", {"header": "yes"}, "its 'header' cannot be read"),
         ("wishes", {"delimiter": 1}, "its 'delimiter' cannot be read"),

@@ -18,7 +18,7 @@ from sklearn.metrics import pairwise
 
 from rosenblatt import KernelPerceptron, PassiveAggressive, Perceptron, engine, textbook
 from rosenblatt.data.table import as_table
-from rosenblatt.models.kernel import Kernel
+from rosenblatt.models.predictors import Kernel
 
 KEEPS = ("last", "average", "vote", "pocket")
 RULES = ("perceptron", "PA", "PA-I", "PA-II")

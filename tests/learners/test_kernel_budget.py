@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt import KernelPerceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.learners.kernel.budget import BudgetState
-from rosenblatt.models.kernel import Kernel
+from rosenblatt.models.predictors import Kernel
 
 POLICIES = ("forget-oldest", "forgetron", "projectron")
 

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, ParameterError, RosenblattError
-from rosenblatt.models.kernel import Kernel
+from rosenblatt.models.predictors import Kernel
 
 X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [0, 1, 1]
 

@@ -14,7 +14,7 @@ from rosenblatt.io import open_dataset, read
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.export import to_c, to_json, to_onnx
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.quadratic import Products, Quadratic
+from rosenblatt.models.predictors import Products, Quadratic
 from rosenblatt.params import make_params
 
 CC = shutil.which("cc") or shutil.which("gcc")

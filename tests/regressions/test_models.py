@@ -17,8 +17,8 @@ from rosenblatt.data.batch import RowBatch
 from rosenblatt.evaluation import compare_models, evaluate, evaluate_batches
 from rosenblatt.io import open_dataset
 from rosenblatt.models.export import to_c, to_json, to_onnx
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.predictors import Linear
 from rosenblatt.report import render_text
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import rosenblatt
 from rosenblatt import AROW, AutoPerceptron, AveragedPerceptron, Calibrated, Sweep, VotedPerceptron
-from rosenblatt.models.probability import Calibrator, Curve
+from rosenblatt.models.calibrator import Calibrator, Curve
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -17,7 +17,7 @@ from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.targets import hold_out
-from rosenblatt.models.linear import Linear
+from rosenblatt.models.predictors import Linear
 from rosenblatt.select.contest import _best, make_candidates
 from rosenblatt.select.decision import _clearly_better
 from rosenblatt.select.scaling import Scaling

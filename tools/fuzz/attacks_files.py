@@ -77,8 +77,8 @@ def labels_in_c(folder: Path) -> Counts:
     import numpy as np
 
     from rosenblatt.models.export import to_c
-    from rosenblatt.models.linear import Linear
     from rosenblatt.models.model import Model
+    from rosenblatt.models.predictors import Linear
 
     odd = ["??/", "*/", "??/*/", "/*", "//", "\\", '"', "%s", "\n", "\r\n", "é", "\u2028", "\t", "??>", "<%", "#", "0x"]
     odd += ["*/ int x; /*", '"; int y; "', '??/"', "\\x41", "\\101", "??=define", "a" * 5000, "\x7f", "??'", "$(id)"]

@@ -243,8 +243,8 @@ def compile_export(path: Path) -> None:
 
     from rosenblatt.encode.table import Column, ColumnEncoder
     from rosenblatt.models.export import to_c
-    from rosenblatt.models.linear import Linear
     from rosenblatt.models.model import Model
+    from rosenblatt.models.predictors import Linear
 
     random_ = random.Random(path.read_bytes())
     odd = ["".join(random_.choices(PIECES, k=random_.randrange(1, 9))) for _ in range(6)]

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from rosenblatt.errors import ModelError
     from rosenblatt.models.file import load, sha256_of
-    from rosenblatt.models.quadratic import Quadratic
+    from rosenblatt.models.predictors import Quadratic
 
     model = load(args.model)
     try:

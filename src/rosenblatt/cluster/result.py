@@ -25,9 +25,8 @@ from rosenblatt.learners.files.model import MOST_NAMES
 from rosenblatt.learners.fitting import take_over
 from rosenblatt.learners.kept.run import keep_run
 from rosenblatt.learners.state.state import State
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.models.predictors import Linear, Quadratic
 from rosenblatt.params import Params
 from rosenblatt.training.choice import Choice
 from rosenblatt.training.trained import Trained

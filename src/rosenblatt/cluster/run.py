@@ -21,7 +21,7 @@ from rosenblatt.cluster.hands import Hands, Lost
 from rosenblatt.cluster.mixing import Mixed, Mixer, front_of, mix, tally_of
 from rosenblatt.errors import ClusterError, DataError
 from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
-from rosenblatt.models.quadratic import Products
+from rosenblatt.models.predictors import Products
 from rosenblatt.params import LinearParams
 
 SAFE_SECONDS = 20.0  # of work that may have to be done again

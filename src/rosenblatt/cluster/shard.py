@@ -21,7 +21,7 @@ from rosenblatt.cluster.rows import Rows
 from rosenblatt.data.table import Table
 from rosenblatt.learners.epochs.run import Orders, Shuffle
 from rosenblatt.learners.state.state import State
-from rosenblatt.models.quadratic import Products
+from rosenblatt.models.predictors import Products
 from rosenblatt.params import LinearParams
 
 MOST_ORDERS = 8  # that a process remembers
@@ -158,7 +158,7 @@ def look_at(rows: Rows, front: Front, told: Pass, with_margin: bool) -> Reach:
 
 
 def _least_margin(rows: Rows, table: Table, front: Front, told: Pass) -> float:
-    from rosenblatt.models.linear import Linear
+    from rosenblatt.models.predictors import Linear
 
     params, state = told.params, _state(rows, front, told, told.generator)
     scores = Linear(state.settled().weights, state.intercept).scores(table)

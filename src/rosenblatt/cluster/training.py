@@ -27,7 +27,7 @@ from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.spaces import seed_of, starting_weights
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import LinearParams, check_count, make_params
 from rosenblatt.training.trained import EPOCHS
 

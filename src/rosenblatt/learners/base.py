@@ -33,7 +33,7 @@ from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.learning import Flag
 from rosenblatt.learners.targets import check_online, row_weights, targets_of
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.predictor import Predictor
+from rosenblatt.models.predictors import Predictor
 from rosenblatt.params import Params
 
 

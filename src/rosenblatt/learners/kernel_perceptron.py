@@ -12,7 +12,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.one import OneByOne
 from rosenblatt.learners.spaces import KERNEL, Space
-from rosenblatt.models.kernel import Dual
+from rosenblatt.models.predictors import Dual
 from rosenblatt.params import KernelPerceptronParams
 
 

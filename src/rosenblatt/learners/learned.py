@@ -19,9 +19,8 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.predictions import Predictions
-from rosenblatt.models.predictor import Predictor
+from rosenblatt.models.predictors import Linear, Predictor
 from rosenblatt.params import Params
 
 MakePredictors = Callable[[list[Any]], tuple[Predictor, ...]]

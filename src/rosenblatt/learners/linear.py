@@ -15,7 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt.learners.accuracy import Classifying
 from rosenblatt.learners.dicts import DictLearner
 from rosenblatt.learners.spaces import LINEAR, Space
-from rosenblatt.models.linear import Linear, predict_codes
+from rosenblatt.models.predictions import predict_codes
+from rosenblatt.models.predictors import Linear
 from rosenblatt.params import KEEPS
 
 

@@ -19,8 +19,7 @@ from rosenblatt.learners.kernel.kernels import check_square, make_kernel
 from rosenblatt.learners.state.learning import Flag, Order, PassOptions
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, weight_rows
-from rosenblatt.models.linear import Linear
-from rosenblatt.models.predictor import Predictor
+from rosenblatt.models.predictors import Linear, Predictor
 from rosenblatt.params import KernelPerceptronParams, LinearParams, Params, Rule
 
 LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each

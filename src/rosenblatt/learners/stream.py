@@ -19,7 +19,7 @@ from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
-from rosenblatt.models.linear import Linear
+from rosenblatt.models.predictors import Linear
 from rosenblatt.params import Params, PassiveAggressiveRegressionParams, Rule
 
 FIRST_CAPACITY = 64

@@ -1,10 +1,9 @@
 """What a learner leaves behind: weights that score rows. Nothing here learns."""
 
 from rosenblatt.models.file import load, save
-from rosenblatt.models.kernel import Dual, Kernel, VotedDual
-from rosenblatt.models.linear import Linear, feature_major, predict_codes
 from rosenblatt.models.model import Model
-from rosenblatt.models.voted import Updates, Voted
+from rosenblatt.models.predictions import predict_codes
+from rosenblatt.models.predictors import Dual, Kernel, Linear, Updates, Voted, VotedDual, feature_major
 
 __all__ = [
     "Dual",

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.errors import ModelError
+from rosenblatt.data.table import as_table, is_sparse
+from rosenblatt.errors import DataError, ModelError
 from rosenblatt.io.atomic import check_writable as check_writable
 from rosenblatt.io.atomic import write_atomic as write_atomic
 
@@ -151,3 +152,83 @@ def _checksum(kind: str, text: str, tensors: Tensors) -> str:
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
+
+
+def take(tensors: Tensors, prefix: str = "", **kinds: str) -> list[NDArray[Any]]:
+    """The named tensors, each of the type and the number of dimensions given ("f8:2"; "f": any float), all finite."""
+    found = []
+    for name, kind in kinds.items():
+        tensor, (kind, _, dimensions) = tensors[f"{prefix}{name}"], kind.partition(":")
+        if tensor.dtype.str not in (("<f4", "<f8") if kind == "f" else (f"<{kind}",)):
+            raise ModelError("its tensors have other types than those of a model")
+        check_shapes(tensor.ndim == int(dimensions or 1))
+        if tensor.dtype.kind == "f":
+            check_finite(tensor)
+        found.append(tensor)
+    return found
+
+
+def check_types(tensors: list[NDArray[Any]], types: list[str]) -> None:
+    """Raise unless the tensors have these types."""
+    if [tensor.dtype.str for tensor in tensors] != types:
+        raise ModelError("its tensors have other types than those of a model")
+
+
+def check_shapes(fits: bool) -> None:
+    """Raise unless the shapes fit one another."""
+    if not fits:
+        raise ModelError("its tensors have other shapes than those of a model")
+
+
+def check_finite(*tensors: NDArray[Any]) -> None:
+    """Raise for a weight that is not a finite number."""
+    if not all(np.isfinite(tensor).all() for tensor in tensors):
+        raise ModelError("its weights are not finite")
+
+
+def check_columns(columns: NDArray[Any], features: int) -> None:
+    """Raise unless the columns rise and are there."""
+    if len(columns) and (columns[0] < 0 or columns[-1] >= features or (np.diff(columns) <= 0).any()):
+        raise ModelError("its columns are out of order")
+
+
+def count_of(value: Any) -> int:
+    """A number of things."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
+        raise ModelError(f"invalid count in the file: {value!r}")
+    return value
+
+
+def rows_to(rows: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
+    """Support rows, dense or sparse, as tensors."""
+    if rows is None:
+        return {"storage": "none", "rows": 0}
+    if is_sparse(rows):
+        for name in ("data", "indices", "indptr"):
+            tensors[f"{prefix}support.{name}"] = getattr(rows, name)
+        return {"storage": "sparse", "rows": int(rows.shape[0])}
+    tensors[f"{prefix}support"] = np.asarray(rows)
+    return {"storage": "dense", "rows": int(rows.shape[0])}
+
+
+def rows_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> tuple[Any, int]:
+    """The support rows and their number."""
+    storage, count = header["storage"], count_of(header["rows"])
+    if storage == "none":
+        return None, 0
+    try:
+        if storage == "sparse":
+            import scipy.sparse as sp
+
+            arrays = tuple(tensors[f"{prefix}support.{name}"] for name in ("data", "indices", "indptr"))
+
+            support: Any = sp.csr_array(arrays, shape=(count, features))
+        else:
+            support = tensors[f"{prefix}support"]
+            check_shapes(support.shape == (count, features))
+        if support.dtype not in (np.float32, np.float64):
+            raise ModelError("its tensors have other types than those of a model")
+        as_table(support, name="its support")
+    except (DataError, ValueError) as error:
+        raise ModelError(str(error)) from None
+    return support, count

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import MissingExtraError, ModelError
+from rosenblatt.models.calibrator import Calibrator, Curve
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictions import labels_to_json
-from rosenblatt.models.probability import Calibrator, Curve
-from rosenblatt.models.quadratic import FARTHEST_VALUE, Products, count_terms
+from rosenblatt.models.predictors import FARTHEST_VALUE, Products, count_terms
 
 MAX_DENSE = 1 << 24  # weights of an ONNX model, whose rows are dense
 

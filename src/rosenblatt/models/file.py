@@ -17,16 +17,12 @@ from numpy.typing import NDArray
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.io.source import digest_of
+from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import Tensors, read_container, write_container
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.kernel import Dual, VotedDual
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.names import plain_name
-from rosenblatt.models.predictor import Predictor
-from rosenblatt.models.probability import Calibrator
-from rosenblatt.models.quadratic import Quadratic
-from rosenblatt.models.voted import Voted
+from rosenblatt.models.predictors import Dual, Linear, Predictor, Quadratic, Voted, VotedDual
 from rosenblatt.params import values_from_json, values_to_json
 
 MOST_FEATURES = 2**31

@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError, ParameterError
+from rosenblatt.models.calibrator import Calibrator, calibrator_of
 from rosenblatt.models.encoded import encoded_rows
 from rosenblatt.models.kept import Kept, MakeKept
-from rosenblatt.models.kernel import Dual, VotedDual
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.names import Name, check_names, example_table, names_of
 from rosenblatt.models.predictions import Predictions
-from rosenblatt.models.predictor import Predictor
-from rosenblatt.models.probability import Calibrator, calibrator_of
-from rosenblatt.models.quadratic import Products, Quadratic
+from rosenblatt.models.predictors import Dual, Linear, Predictor, Products, Quadratic, VotedDual
 from rosenblatt.params import values_to_json
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import label_values
 from rosenblatt.errors import ModelError
-from rosenblatt.models.linear import Linear, predict_codes
-from rosenblatt.models.probability import Calibrator
+from rosenblatt.models.calibrator import Calibrator
+from rosenblatt.models.predictors import Linear
 
 Floats = NDArray[np.float64]
 
@@ -113,6 +113,14 @@ class Predictions:
         measure = self.probabilities if by_probability else self.class_scores
         order = np.argsort(-measure, axis=1, kind="stable")[:, :k]
         return order, np.take_along_axis(measure, order, axis=1)
+
+
+def predict_codes(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Places in the sorted classes: a score ``>= 0`` is the larger of two, the highest score wins among more."""
+    if scores.shape[1] == 1:
+        return (scores[:, 0] >= 0).astype(np.intp)
+    codes: NDArray[np.intp] = np.argmax(scores, axis=1)
+    return codes
 
 
 def labels_to_json(classes: NDArray[Any]) -> list[Any]:

@@ -24,8 +24,7 @@ from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.linear import Linear
-from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.models.predictors import Linear, Quadratic
 from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, HeldOutScores, Method, fit_calibrator
 from rosenblatt.select.contest import MOST_EPOCHS, Measured
 from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores

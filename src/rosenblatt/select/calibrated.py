@@ -21,8 +21,8 @@ from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.targets import are_absent, class_weights, row_weights, weight_of_class
+from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.probability import Calibrator
 from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores, VoteShares
 from rosenblatt.select.folds import assign_folds, check_learner, fit_folds
 from rosenblatt.select.probable import Answering, Probable

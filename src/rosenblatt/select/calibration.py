@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.models.probability import Calibrator, Curve, leads
+from rosenblatt.models.calibrator import Calibrator, Curve, leads
 
 Floats = NDArray[np.float64]
 Method = Literal["auto", "sigmoid", "isotonic"]

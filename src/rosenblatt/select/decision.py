@@ -23,8 +23,8 @@ from rosenblatt.learners.epochs.threads import count_threads, run_both
 from rosenblatt.learners.state.arrays import KEEPS
 from rosenblatt.learners.state.state import State, declare
 from rosenblatt.learners.targets import targets_of, weight_rows
-from rosenblatt.models.linear import predict_codes
-from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.models.predictions import predict_codes
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import check_count
 from rosenblatt.select.contest import (
     Candidate,

@@ -11,11 +11,10 @@ from rosenblatt.errors import ModelError
 from rosenblatt.learners.kept.around import around, inside, prepared
 from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.models.container import Tensors
+from rosenblatt.models.container import Tensors, check_finite, check_shapes, check_types
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
-from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.models.sound import check_finite, check_shapes, check_types
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import values_from_json, values_to_json
 from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
 from rosenblatt.select.scaling import Scaling

@@ -21,8 +21,8 @@ from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.stream import Columns
-from rosenblatt.models.predictor import Predictor
-from rosenblatt.models.probability import Calibrator
+from rosenblatt.models.calibrator import Calibrator
+from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.around import Around
 from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Csr, Table, as_table
-from rosenblatt.models.linear import Linear
+from rosenblatt.models.predictors import Linear
 
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
 FARTHEST = 3.0  # a mean this many deviations from 0 makes the intercept chase the column

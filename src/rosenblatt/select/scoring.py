@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Indicators, Labels, Numbers
 from rosenblatt.errors import ParameterError
-from rosenblatt.models.linear import predict_codes
-from rosenblatt.models.probability import Calibrator
+from rosenblatt.models.calibrator import Calibrator
+from rosenblatt.models.predictions import predict_codes
 
 Floats = NDArray[np.float64]
 

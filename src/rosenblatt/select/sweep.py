@@ -32,7 +32,7 @@ from rosenblatt.learners.regression import Measuring
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.predictor import Predictor
+from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.around import Around
 from rosenblatt.select.contest import VALUES_A_THREAD
 from rosenblatt.select.scoring import Scorer, index_of_best, make_scorer

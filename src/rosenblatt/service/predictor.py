@@ -19,9 +19,9 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.file import load
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictions import Predictions, contributions
+from rosenblatt.models.predictors import Linear
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.decoding import Features, RowSchema
 from rosenblatt.service.errors import HTTPError

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rosenblatt.data.batch import Classes, RowBatch
     from rosenblatt.io.dataset import Dataset
-    from rosenblatt.models.probability import Calibrator
-    from rosenblatt.models.quadratic import Products
+    from rosenblatt.models.calibrator import Calibrator
+    from rosenblatt.models.predictors import Products
     from rosenblatt.params import Params
     from rosenblatt.select.decision import Decision
 

@@ -24,10 +24,10 @@ from rosenblatt.learners.fitting import prepare_params
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.spaces import KERNEL, seed_of, space_of
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.models.linear import predict_codes
+from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
-from rosenblatt.models.probability import Calibrator
-from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.models.predictions import predict_codes
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import Params
 from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
 from rosenblatt.select.folds import assign_folds, too_few_rows

@@ -22,8 +22,8 @@ from rosenblatt.learners.files.run import BLOCK, FileRun
 from rosenblatt.learners.fitting import ending_of, prepare_params
 from rosenblatt.learners.kept.learner import keep_states
 from rosenblatt.learners.spaces import LINEAR, seed_of, space_of
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model, model_of
+from rosenblatt.models.predictors import Linear
 from rosenblatt.params import Params, make_params, name_of
 from rosenblatt.training.rows import DENSE, read_rows
 from rosenblatt.training.weights import count_class_weights

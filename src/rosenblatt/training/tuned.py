@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.labels import Labels
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.epochs.threads import run_threads
-from rosenblatt.models.linear import predict_codes
+from rosenblatt.models.predictions import predict_codes
 from rosenblatt.params import Params, make_params
 from rosenblatt.select.folds import FoldScores, assign_folds
 from rosenblatt.select.scaling import typical_squared_norm

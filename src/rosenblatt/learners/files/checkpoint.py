@@ -27,12 +27,18 @@ from rosenblatt.learners.files.sound import check_header, check_run
 from rosenblatt.learners.kept.linear import state_from, state_to
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State
-from rosenblatt.models.container import Tensors, read_container, write_container
+from rosenblatt.models.calibrator import Calibrator
+from rosenblatt.models.container import (
+    Tensors,
+    check_finite,
+    check_shapes,
+    check_types,
+    count_of,
+    read_container,
+    write_container,
+)
 from rosenblatt.models.file import MOST_FEATURES, encoder_from
-from rosenblatt.models.probability import Calibrator
-from rosenblatt.models.quadratic import Products
-from rosenblatt.models.sound import check_finite, check_shapes, check_types, count_of
-from rosenblatt.models.voted import Updates
+from rosenblatt.models.predictors import Products, Updates
 from rosenblatt.params import params_from_json
 
 

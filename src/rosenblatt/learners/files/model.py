@@ -10,9 +10,8 @@ import numpy as np
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.learners.files.parts import scale_of
 from rosenblatt.learners.kept.run import keep_run
-from rosenblatt.models.linear import Linear
 from rosenblatt.models.model import Model
-from rosenblatt.models.quadratic import Quadratic
+from rosenblatt.models.predictors import Linear, Quadratic
 
 if TYPE_CHECKING:
     from rosenblatt.learners.files.run import FileRun

@@ -21,7 +21,7 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
-from rosenblatt.models.quadratic import Products, count_terms
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import KEEPS, Params, PassiveAggressiveRegressionParams
 
 MOST_WEIGHTS = 1 << 30  # values of all classes together: 8 GB

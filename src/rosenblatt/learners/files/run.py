@@ -52,9 +52,9 @@ from rosenblatt.learners.files.parts import (
 from rosenblatt.learners.state.learning import PassOptions
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
+from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
-from rosenblatt.models.probability import Calibrator
-from rosenblatt.models.quadratic import Products
+from rosenblatt.models.predictors import Products
 from rosenblatt.params import KEEPS, Params, check_count
 
 BLOCK: int = engine.WINDOW  # rows that are shuffled together

@@ -20,8 +20,8 @@ from rosenblatt.learners.kept.linear import check_moments
 from rosenblatt.learners.state.arrays import COUNTERS
 from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.models.quadratic import count_terms
-from rosenblatt.models.sound import count_of
+from rosenblatt.models.container import count_of
+from rosenblatt.models.predictors import count_terms
 
 
 def check_header(header: dict[str, Any]) -> None:

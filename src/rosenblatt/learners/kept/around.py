@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.models.container import Tensors
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.quadratic import Products
+from rosenblatt.models.predictors import Products
 
 INSIDE = "inside."
 Scaled = tuple[str, NDArray[np.float64], NDArray[np.float64]]  # its kind; what is taken off, and what it is divided by

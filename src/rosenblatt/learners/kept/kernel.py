@@ -15,10 +15,8 @@ from rosenblatt.learners.kept.linear import check_tally
 from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.learners.kernel.dual import DualState, Support
 from rosenblatt.learners.state.arrays import KEEPS
-from rosenblatt.models.container import Tensors
-from rosenblatt.models.kernel import Kernel
-from rosenblatt.models.sound import check_finite, check_shapes, check_types, count_of, rows_from, rows_to
-from rosenblatt.models.voted import Updates
+from rosenblatt.models.container import Tensors, check_finite, check_shapes, check_types, count_of, rows_from, rows_to
+from rosenblatt.models.predictors import Kernel, Updates
 from rosenblatt.params import KernelPerceptronParams, Policy
 
 MOST_BUDGET = 1 << 15  # whose matrix is then 8 GB

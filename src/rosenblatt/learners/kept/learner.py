@@ -19,9 +19,8 @@ from rosenblatt.learners.kept.linear import linear_from, linear_to
 from rosenblatt.learners.kernel.budget import BudgetState
 from rosenblatt.learners.kernel.dual import DualState
 from rosenblatt.learners.targets import weight_rows
-from rosenblatt.models.container import Tensors
+from rosenblatt.models.container import Tensors, check_types, count_of
 from rosenblatt.models.kept import Kept
-from rosenblatt.models.sound import check_types, count_of
 from rosenblatt.params import values_from_json, values_to_json
 
 if TYPE_CHECKING:

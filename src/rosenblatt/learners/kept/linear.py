@@ -15,9 +15,17 @@ from rosenblatt.errors import ModelError
 from rosenblatt.learners.state.arrays import COUNTERS, KEEPS, Array, Arrays, matrices
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.state.state import State, declare
-from rosenblatt.models.container import Tensors
-from rosenblatt.models.sound import check_columns, check_finite, check_shapes, check_types, count_of, rows_from, rows_to
-from rosenblatt.models.voted import Updates
+from rosenblatt.models.container import (
+    Tensors,
+    check_columns,
+    check_finite,
+    check_shapes,
+    check_types,
+    count_of,
+    rows_from,
+    rows_to,
+)
+from rosenblatt.models.predictors import Updates
 from rosenblatt.params import NO_PENALTY, Penalty
 
 MOST_COUNTED = 2**62

@@ -13,11 +13,10 @@ from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.kept.around import inside, prepared
 from rosenblatt.learners.kept.learner import keep_states, states_from
 from rosenblatt.learners.state.state import State
-from rosenblatt.models.container import Tensors
+from rosenblatt.models.container import Tensors, check_finite, check_shapes, check_types
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model
-from rosenblatt.models.quadratic import Products, count_terms
-from rosenblatt.models.sound import check_finite, check_shapes, check_types
+from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import LinearParams, Params, params_from_json
 
 

@@ -20,8 +20,7 @@ from rosenblatt.learners.state.arrays import Arrays
 from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.kernel import Dual, Kernel
-from rosenblatt.models.voted import stack_rows, with_columns
+from rosenblatt.models.predictors import Dual, Kernel, stack_rows, with_columns
 from rosenblatt.params import Rule
 
 ROWS_A_BATCH = 1024  # that are looked at together; the answer does not depend on it

@@ -21,8 +21,7 @@ from rosenblatt.learners.state.arrays import KEEPS, Arrays, settle_pocket
 from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.state import engine_rule
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.kernel import Dual, Kernel, VotedDual, walk
-from rosenblatt.models.voted import Updates, stack_rows, with_columns
+from rosenblatt.models.predictors import Dual, Kernel, Updates, VotedDual, stack_rows, walk, with_columns
 from rosenblatt.params import Rule
 
 

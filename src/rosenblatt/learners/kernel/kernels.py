@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.models.kernel import Kernel
+from rosenblatt.models.predictors import Kernel
 from rosenblatt.params import check_count, check_number
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.models.linear import Linear
-from rosenblatt.models.voted import Voted
+from rosenblatt.models.predictors import Linear, Voted
 from rosenblatt.params import NO_PENALTY
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.table import Table
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.predictor import Predictor
+from rosenblatt.models.predictors import Predictor
 from rosenblatt.params import Rule
 
 Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they lie

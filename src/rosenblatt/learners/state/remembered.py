@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.table import Table
-from rosenblatt.models.voted import Updates, stack_rows, with_columns
+from rosenblatt.models.predictors import Updates, stack_rows, with_columns
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,7 @@ from rosenblatt.learners.state.arrays import (
 from rosenblatt.learners.state.learning import ALONE, Order, PassOptions
 from rosenblatt.learners.state.remembered import NOTHING, Remembered
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.linear import Linear
-from rosenblatt.models.voted import Updates, Voted
+from rosenblatt.models.predictors import Linear, Updates, Voted
 from rosenblatt.params import NO_PENALTY, Params, Penalty, Rule
 
 
