@@ -158,7 +158,7 @@ def measure_speed(folder: Path, size: int, turns: int) -> dict[str, object]:
 # The whole process, imports included, as a user waits for it.
 OURS_WHOLE = """
 import sys
-from rosenblatt.cli.start import start
+from rosenblatt.__main__ import main as start
 words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", "1", "--learner", "perceptron"]
 sys.argv = ["rosenblatt", *words, "--tol", "-1", "--quiet", "--no-shuffle"]
 sys.exit(start())
@@ -209,7 +209,7 @@ def measure_memory(folder: Path, size: int) -> dict[str, object]:
         words = [
             sys.executable,
             "-m",
-            "rosenblatt.cli.main",
+            "rosenblatt",
             "train",
             str(big),
             "-o",
@@ -232,7 +232,7 @@ def measure_kills(folder: Path, size: int, kills: int) -> dict[str, object]:
     data = folder / "kill.svm"
     if not data.exists():
         make_data(data, size)
-    train = [sys.executable, "-m", "rosenblatt.cli.main", "train"]
+    train = [sys.executable, "-m", "rosenblatt", "train"]
     chance = random.Random(0)
     done: dict[str, dict[str, int]] = {}
     for learner in KILLED:
@@ -254,7 +254,7 @@ def kill_and_resume(
     while count["kills"] < kills:
         with tempfile.TemporaryDirectory(dir=folder) as inside:
             model, checkpoint = Path(inside) / "model", Path(inside) / "checkpoint"
-            now = [*words, "-o", str(model), "--checkpoint", str(checkpoint), "--every", "0s"]
+            now = [*words, "-o", str(model), "--checkpoint", str(checkpoint), "--checkpoint-every", "0s"]
             while True:
                 started = time.perf_counter()
                 process = subprocess.Popen(now)

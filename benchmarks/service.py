@@ -180,7 +180,7 @@ def post(path: str, body: bytes, kind: str = "application/json") -> bytes:
 
 def ours(words: list[str]) -> tuple[subprocess.Popen[str], int]:
     """Our server, and the port that it took."""
-    command = [sys.executable, "-m", "rosenblatt.cli.start", "serve", "--port", "0", *words]
+    command = [sys.executable, "-m", "rosenblatt", "serve", "--port", "0", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     return process, int(process.stdout.readline().split("127.0.0.1:")[1].split("/")[0])

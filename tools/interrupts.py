@@ -22,7 +22,7 @@ from pathlib import Path
 
 # As pip writes it, but for the line that says that it is prepared.
 SCRIPT = """import sys
-from rosenblatt.cli.start import start
+from rosenblatt.__main__ import main as start
 import os; os.write(3, b"!")
 if __name__ == "__main__":
     sys.exit(start())
@@ -56,7 +56,7 @@ def commands() -> dict[str, list[str]]:
         "train --learner voted": ["train", "mixed.csv", "-o", "out/m", "--learner", "voted", "--folds", "5"],
         "train --checkpoint": [
             "train", "mixed.csv", "-o", "out/m", "--learner", "averaged", "--max-iter", "60", "--checkpoint", "out/c",
-            "--every", "0s", "--report", "out/r.html",
+            "--checkpoint-every", "0s", "--report", "out/r.html",
         ],
         "predict": ["predict", "model", "mixed.csv", "-o", "out/p.csv", "--probabilities"],
         "predict -": ["predict", "model"],
@@ -71,7 +71,6 @@ def commands() -> dict[str, list[str]]:
         "serve": ["serve", "model", "--port", "0"],
         "play": ["play"],
         "demo": ["demo"],
-        "completion": ["completion", "bash"],
     }  # fmt: skip
 
 
@@ -143,7 +142,7 @@ def interrupt_runs(count: int, seed: int = 0) -> tuple[Counter[str], list[str]]:
         folder = Path(kept)
         make_data(folder)
         (folder / "rosenblatt").write_text(SCRIPT)
-        words = [sys.executable, "-m", "rosenblatt.cli.start", "train", "mixed.csv", "-o", "model", "--quiet"]
+        words = [sys.executable, "-m", "rosenblatt", "train", "mixed.csv", "-o", "model", "--quiet"]
         subprocess.run(words, cwd=folder, check=True)
         lasts: dict[str, float] = {}
         given = commands()

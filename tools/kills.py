@@ -139,7 +139,7 @@ class Case:
         """An undisturbed run: its model, and how many checkpoints it writes."""
         count, model, held = folder / "count", folder / "m", folder / "c"
         count.write_bytes(b"")
-        words = [*self.train, "-o", str(model), "--checkpoint", str(held), "--every", "0s"]
+        words = [*self.train, "-o", str(model), "--checkpoint", str(held), "--checkpoint-every", "0s"]
         status = os.waitpid(run_in_child(words, count), 0)[1]
         if status != 0:
             raise SystemExit(f"{self.learner} on {self.name}: an undisturbed run failed")
@@ -155,7 +155,11 @@ class Case:
         for path in folder.iterdir():
             path.unlink()
         count, model, held = folder / "count", folder / "m", folder / "c"
-        words, kills, left = [*self.train, "-o", str(model), "--checkpoint", str(held), "--every", "0s"], 0, 8
+        words, kills, left = (
+            [*self.train, "-o", str(model), "--checkpoint", str(held), "--checkpoint-every", "0s"],
+            0,
+            8,
+        )
         while left and (kills == 0 or random_.random() < 0.7):
             left -= 1
             count.write_bytes(b"")

@@ -6,7 +6,6 @@ hand.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import inspect
 import shutil
@@ -15,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from one_script import join_modules
-from rosenblatt.cli.main import VERBS, build_parser
+from rosenblatt.cli.main import VERBS
+from rosenblatt.cli.manual import options_of, verb_contexts
 from rosenblatt.playground import export
 from rosenblatt.playground.page import FOLDER
 
@@ -112,13 +112,6 @@ def write_api() -> None:
         (GENERATED / f"{module}.rst").write_text("\n".join(lines), encoding="utf-8")
 
 
-def verb_parsers() -> dict[str, argparse.ArgumentParser]:
-    """The parser of each verb."""
-    actions = build_parser()._actions
-    chosen = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
-    return dict(chosen.choices)
-
-
 def examples() -> dict[str, list[str]]:
     """The commands of commands.txt by verb; all of them are run by the tests, in their order."""
     found: dict[str, list[str]] = {}
@@ -135,27 +128,18 @@ def example_of(verb: str, names: list[str]) -> str | None:
     return next((line for line in lines if any(name in line.split() for name in names)), None)
 
 
-def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
-    """Group and option, for every option and argument but --help."""
-    for group in parser._action_groups:
-        for action in group._group_actions:
-            if not isinstance(action, argparse._HelpAction) and action.help != argparse.SUPPRESS:
-                yield group.title or "", action
-
-
 def write_verbs() -> None:
     """One page per verb: what it does, and every option with an example."""
-    for verb, parser in verb_parsers().items():
-        formatter = parser._get_formatter()
-        lines = [f"# rosenblatt {verb}", "", "```text", inspect.cleandoc(parser.description or ""), "```", ""]
+    for verb, ctx in verb_contexts().items():
+        lines = [f"# rosenblatt {verb}", "", "```text", inspect.cleandoc(ctx.command.help or ""), "```", ""]
         heading = None
-        for group, action in options_of(parser):
-            if group != heading:
-                heading = group
-                lines += [f"## {heading[:1].upper()}{heading[1:]}", ""]
-            shown = formatter._format_action_invocation(action)
-            lines += [f"`{shown}`", f":   {(formatter._expand_help(action) if action.help else '').strip()}", ""]
-            line = example_of(verb, list(action.option_strings)) if action.option_strings else examples()[verb][0]
+        for param in options_of(ctx.command):
+            if param.section != heading:
+                heading = param.section
+                lines += [f"## {heading}", ""]
+            shown, text = param.get_help_record(ctx)
+            lines += [f"`{shown}`", f":   {text}", ""]
+            line = example_of(verb, [*param.opts, *param.secondary_opts])
             lines += ["    ```sh", f"    {line}", "    ```", ""] if line else []
         (GENERATED / f"{verb}.md").write_text("\n".join(lines), encoding="utf-8")
 

@@ -6,7 +6,7 @@
 
 Names load when they are first used, so that ``import rosenblatt`` is quick and does not import scikit-learn.
 
-Invariant: nothing is imported here. The command runs this file before it can deal with Ctrl-C (cli/start.py).
+Invariant: nothing is imported here, so that the command starts quickly.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import sys
 
 from rosenblatt.cli.main import main
 
-COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
+COMMAND = [sys.executable, "-m", "rosenblatt"]
 
 
 def run(*words, check=0, input=None):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import io
@@ -12,10 +11,9 @@ import subprocess
 import pytest
 from command import COMMAND
 
-from rosenblatt.cli import certify, trace
+from rosenblatt.cli.load import read_matrix
 from rosenblatt.cli.main import main
-from rosenblatt.cli.table import read_table
-from rosenblatt.errors import DataError, RosenblattError
+from rosenblatt.errors import RosenblattError
 
 AND = "height,weight,label\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n"
 XOR = "0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n"
@@ -29,22 +27,20 @@ def files(tmp_path):
 
 
 def run(verb, *words):
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    return verb.run(parser.parse_args([str(word) for word in words]))
+    return main([verb, *map(str, words)])
 
 
 def test_the_command_knows_both_verbs(files, capsys):
     assert main(["certify", str(files / "xor.csv")]) == 0
     assert capsys.readouterr().out.startswith("not separable")
-    assert main(["trace", str(files / "and.csv"), "--most", "1"]) == 0
+    assert main(["trace", str(files / "and.csv"), "--max-lines", "1"]) == 0
     assert "18 mistakes in 9 epochs" in capsys.readouterr().out
     assert main(["certify", str(files / "nothing.csv")]) == 1
     assert "nothing.csv" in capsys.readouterr().err
 
 
 def test_certify_tells_the_margin_the_bound_and_the_weights_by_name(files, capsys):
-    assert run(certify, files / "and.csv") == 0
+    assert run("certify", files / "and.csv") == 0
     told = capsys.readouterr().out
     assert "separable" in told
     assert "0.242536 to 0.242536" in told
@@ -53,7 +49,7 @@ def test_certify_tells_the_margin_the_bound_and_the_weights_by_name(files, capsy
 
 
 def test_certify_prints_the_exact_combination(files, capsys):
-    assert run(certify, files / "xor.csv") == 0
+    assert run("certify", files / "xor.csv") == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "  1/4 of row 1 (no)",
         "  1/4 of row 2 (yes)",
@@ -65,82 +61,82 @@ def test_certify_prints_the_exact_combination(files, capsys):
 def test_weights_too_long_to_read_are_said_to_be_rounded(files, capsys):
     path = files / "t.csv"
     path.write_text("0.1,0.7,a\n0.9,0.3,a\n0.4,0.4,b\n0.6,0.62,b\n")
-    assert run(certify, path) == 0
+    assert run("certify", path) == 0
     assert capsys.readouterr().out.endswith("the weights are rounded here; --json has them exactly\n")
 
 
 @pytest.mark.parametrize("name", ["and", "xor"])
 def test_a_saved_certificate_is_checked_against_the_data(files, capsys, name):
-    assert run(certify, files / f"{name}.csv", "--json") == 0
+    assert run("certify", files / f"{name}.csv", "--json") == 0
     proof = files / "proof.json"
     proof.write_text(capsys.readouterr().out)
-    assert run(certify, files / f"{name}.csv", "--check", proof) == 0
+    assert run("certify", files / f"{name}.csv", "--check", proof) == 0
     assert "proved: the rows are" in capsys.readouterr().out
     changed = files / "changed.csv"
     changed.write_text((files / f"{name}.csv").read_text().replace("1,0,no", "1,0,yes").replace("1,0,yes", "1,2,yes"))
-    assert run(certify, changed, "--check", proof) == 1
+    assert run("certify", changed, "--check", proof) == 1
     assert "not proved" in capsys.readouterr().out
     values = json.loads(proof.read_text())
     values["weights"][0] *= 2
     proof.write_text(json.dumps(values))
-    assert run(certify, files / f"{name}.csv", "--check", proof) == 1
+    assert run("certify", files / f"{name}.csv", "--check", proof) == 1
 
 
 def test_no_verdict_is_an_exit_code_of_its_own(files, capsys):
-    assert run(certify, files / "xor.csv", "--budget", "0") == 1
+    assert run("certify", files / "xor.csv", "--budget", "0") == 1
     assert capsys.readouterr().out.startswith("unknown")
-    assert run(certify, files / "xor.csv", "--budget", "0", "--json") == 1
+    assert run("certify", files / "xor.csv", "--budget", "0", "--json") == 1
     proof = files / "proof.json"
     proof.write_text(capsys.readouterr().out)
-    with pytest.raises(DataError, match="verdict is unknown"):
-        run(certify, files / "xor.csv", "--check", proof)
+    assert run("certify", files / "xor.csv", "--check", proof) == 1
+    assert "verdict is unknown" in capsys.readouterr().err
 
 
-def test_files_that_are_no_certificates_are_refused(files):
-    for text, sentence in (("{", "is not JSON"), ("[]", "is not a certificate"), ("{}", "not a certificate")):
-        (files / "proof.json").write_text(text)
-        with pytest.raises(DataError, match=sentence):
-            run(certify, files / "and.csv", "--check", files / "proof.json")
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_files_that_are_no_certificates_are_refused(files, capsys, text):
+    (files / "proof.json").write_text(text)
+    assert run("certify", files / "and.csv", "--check", files / "proof.json") == 1
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_certify_draws_and_writes_a_page(files, capsys):
-    assert run(certify, files / "and.csv", "--plot", files / "and.png", "--html", files / "and.html") == 0
+    assert run("certify", files / "and.csv", "--plot", files / "and.png", "--html", files / "and.html") == 0
     assert (files / "and.png").read_bytes().startswith(b"\x89PNG")
     assert "mistakes at most    51" in (files / "and.html").read_text()
-    with pytest.raises(DataError, match="not separable"):
-        run(certify, files / "xor.csv", "--plot", files / "xor.png")
-    assert run(certify, files / "and.csv", "--no-intercept") == 0
+    assert run("certify", files / "xor.csv", "--plot", files / "xor.png") == 1
+    assert "not separable" in capsys.readouterr().err
+    assert run("certify", files / "and.csv", "--no-intercept") == 0
     assert "not separable" in capsys.readouterr().out
 
 
 def test_trace_tells_every_step(files, capsys):
-    assert run(trace, files / "and.csv", "--most", "3") == 0
+    assert run("trace", files / "and.csv", "--max-lines", "3") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "18 mistakes in 9 epochs, the last without a mistake"
     assert lines[-2] == "… 33 more steps"
-    assert run(trace, files / "xor.csv", "--max-iter", "2") == 0
-    assert capsys.readouterr().out.splitlines()[-1].endswith("the last one still with mistakes")
+    assert run("trace", files / "xor.csv", "--max-iter", "2") == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("the last still with mistakes")
 
 
 def test_trace_in_json_and_csv(files, capsys):
-    run(trace, files / "and.csv", "--json")
+    run("trace", files / "and.csv", "--json")
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    run(trace, files / "and.csv", "--csv")
+    run("trace", files / "and.csv", "--csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(records) == len(rows) == 36
     assert records[-1]["w_after"] == [3.0, 2.0] == [float(rows[-1]["w_after_1"]), float(rows[-1]["w_after_2"])]
 
 
 def test_trace_keeps_the_ledger(files, capsys):
-    assert run(trace, files / "and.csv", "--ledger", "--plot", files / "ledger.png", "--html", files / "l.html") == 0
+    assert run("trace", files / "and.csv", "--ledger", "--plot", files / "ledger.png", "--html", files / "l.html") == 0
     assert "18 mistakes of at most 51" in capsys.readouterr().out
     assert (files / "ledger.png").read_bytes().startswith(b"\x89PNG")
     assert "18 mistakes of at most 51" in (files / "l.html").read_text()
 
 
 def test_trace_draws_and_animates(files):
-    run(trace, files / "and.csv", "--max-iter", "2", "--plot", files / "steps.gif", "--html", files / "steps.html")
-    run(trace, files / "and.csv", "--plot", files / "mistakes.svg")
+    run("trace", files / "and.csv", "--max-iter", "2", "--plot", files / "steps.gif", "--html", files / "steps.html")
+    run("trace", files / "and.csv", "--plot", files / "mistakes.svg")
     assert (files / "steps.gif").read_bytes().startswith(b"GIF89a")
     assert '"text": "epoch 2, row 3' in (files / "steps.html").read_text()
     assert "<svg" in (files / "mistakes.svg").read_text()
@@ -149,16 +145,15 @@ def test_trace_draws_and_animates(files):
 def test_more_than_two_features_make_a_page_of_text(files, capsys):
     path = files / "three.csv"
     path.write_text("0,0,1,no\n0,1,0,yes\n")
-    run(trace, path, "--html", files / "steps.html")
+    run("trace", path, "--html", files / "steps.html")
     assert capsys.readouterr().out.strip() in (files / "steps.html").read_text()
-    with pytest.raises(DataError, match="two features"):
-        run(trace, path, "--plot", files / "steps.gif")
+    assert run("trace", path, "--plot", files / "steps.gif") == 1
+    assert "two features" in capsys.readouterr().err
 
 
 def read(path, *words):
-    parser = argparse.ArgumentParser()
-    certify.add_arguments(parser)
-    return read_table(parser.parse_args([str(path), *words]))
+    options = dict(zip([word[2:] for word in words[::2]], words[1::2], strict=True))
+    return read_matrix([str(path)], options, {}, raw=True)
 
 
 def test_the_label_may_be_any_column(files):

@@ -10,7 +10,7 @@ from command import run, train
 
 import rosenblatt
 from rosenblatt import load
-from rosenblatt.cli import slow
+from rosenblatt.cli import job
 from rosenblatt.cli.main import main
 
 
@@ -110,7 +110,17 @@ def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(checkpoint, "save_checkpoint", save_and_stop)
             with pytest.raises(Killed):
-                main(["train", *map(str, words), "--checkpoint", str(tmp_path / "c"), "--every", "0s", "--quiet"])
+                main(
+                    [
+                        "train",
+                        *map(str, words),
+                        "--checkpoint",
+                        str(tmp_path / "c"),
+                        "--checkpoint-every",
+                        "0s",
+                        "--quiet",
+                    ]
+                )
         (tmp_path / "m").unlink()
         facts = train("--resume", tmp_path / "c", "-o", tmp_path / "m")
         assert (tmp_path / "m").read_bytes() == content
@@ -130,11 +140,10 @@ def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
 
 def test_what_may_take_long_or_mean_nothing_is_said_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.csv").write_text("a,b,name\n" + "".join(f"{k},{k % 7},n{k}\n" for k in range(60)))
-    monkeypatch.setattr(slow, "MANY_KERNEL_ROWS", 50)
-    monkeypatch.setattr(slow, "SMALL", 100)
+    monkeypatch.setattr(job, "MANY_KERNEL_ROWS", 50)
     said = run("train", tmp_path / "x.csv", "-o", tmp_path / "m", "--learner", "kernel", "--max-iter", "1").stderr
     assert "name: 60 different labels in 60 rows, so that most are met once: is it the right column?" in said
-    assert "a kernel compares every row with every mistake: 60 rows may take long; --budget N bounds it" in said
+    assert "a kernel compares every row with every mistake: 60 rows may take long; --budget N limits it" in said
     words = ["--learner", "kernel", "--max-iter", "1", "--budget", "5"]
     said = run("train", tmp_path / "x.csv", "-o", tmp_path / "m", *words).stderr
     assert "may take long" not in said

@@ -62,7 +62,7 @@ def test_packed_lines_are_predicted_and_evaluated_as_they_come(tmp_path: Path, p
     for verb, name in (("predict", "first"), ("evaluate", "second")):
         expected = run(verb, tmp_path / "m", file).stdout
         assert run(verb, tmp_path / "m", pipe(packed(SVM), name)).stdout == expected
-    command = [sys.executable, "-m", "rosenblatt.cli.main", "predict", str(tmp_path / "m"), "-"]
+    command = [sys.executable, "-m", "rosenblatt", "predict", str(tmp_path / "m"), "-"]
     done = subprocess.run(command, input=packed(SVM), capture_output=True)
     assert done.stdout.decode() == run("predict", tmp_path / "m", file).stdout
 
@@ -88,8 +88,8 @@ def test_rows_that_judge_may_come_through_a_pipe(tmp_path: Path, pipe: Any, cont
     file = tmp_path / "file"
     file.write_bytes(content)
     words = ["train", file, "--learner", "averaged", "--json"]
-    expected = json.loads(run(*words, "--valid", file, "-o", tmp_path / "expected").stdout)
-    found = json.loads(run(*words, "--valid", pipe(content), "-o", tmp_path / "m").stdout)
+    expected = json.loads(run(*words, "--validation", file, "-o", tmp_path / "expected").stdout)
+    found = json.loads(run(*words, "--validation", pipe(content), "-o", tmp_path / "m").stdout)
     assert found["held_out"]["figures"] == expected["held_out"]["figures"]
     assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
 
@@ -99,8 +99,8 @@ def test_rows_that_judge_may_come_from_standard_input(tmp_path: Path, content: b
     file = tmp_path / "file"
     file.write_bytes(content)
     words = ["train", file, "--learner", "averaged", "--quiet"]
-    run(*words, "--valid", file, "-o", tmp_path / "expected")
-    run(*words, "--valid", "-", "-o", tmp_path / "m", input=content.decode())
+    run(*words, "--validation", file, "-o", tmp_path / "expected")
+    run(*words, "--validation", "-", "-o", tmp_path / "m", input=content.decode())
     assert (tmp_path / "m").read_bytes() == (tmp_path / "expected").read_bytes()
 
 

@@ -111,7 +111,7 @@ def test_the_top_classes(model: Path, table: Path) -> None:
     assert [[f"{each['label']}\t{each['score']!r}" for each in top] for top in found] == [
         ["\t".join(row.split("\t")[:2]), "\t".join(row.split("\t")[2:])] for row in rows
     ]
-    assert "must be a whole number, 1 or more" in run("predict", model, table, "--top", 0, check=2).stderr
+    assert "--top" in run("predict", model, table, "--top", 0, check=2).stderr
 
 
 def test_a_threshold(texts: Path, model: Path, table: Path) -> None:
@@ -143,12 +143,12 @@ def test_probabilities_of_a_model_that_has_them(tmp_path: Path) -> None:
     sure = run("predict", tmp_path / "m", tmp_path / "x.svm", "--probabilities", "--threshold", 0.9).stdout.splitlines()
     assert [line.split("\t")[0] for line in sure] == ["yes" if each["yes"] >= 0.9 else "no" for each in found]
     words: list[Any] = ["predict", tmp_path / "m", tmp_path / "x.svm", "--probabilities", "--threshold"]
-    assert "a probability lies between 0 and 1" in run(*words, 2, check=2).stderr
+    assert "a probability is between 0 and 1" in run(*words, 2, check=2).stderr
 
 
 def test_a_model_without_probabilities_says_so(model: Path, table: Path) -> None:
     said = run("predict", model, table, "--probabilities", check=1).stderr
-    assert "m has scores but no probabilities: train it with --folds 5 or --valid FILE, or use --scores" in said
+    assert "m has scores but no probabilities: train it with --folds 5 or --validation FILE, or use --scores" in said
 
 
 def test_documents_are_named_and_in_order(tmp_path: Path) -> None:
@@ -185,13 +185,13 @@ def test_cells_that_are_no_numbers_are_said(tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("p,q\n1,unknown\n0,$2.00\n")
     done = run("predict", tmp_path / "m", tmp_path / "new.csv")
     assert done.stdout == "b\na\n"
-    assert done.stderr == "rosenblatt: q: 1 cell was taken as missing: 'unknown'\n"
+    assert done.stderr == "rosenblatt: q: read 1 cell as missing: 'unknown'\n"
 
 
 @pytest.mark.parametrize("name", ["p.xlsx", "p.csv.gz", "p.json"])
 def test_an_ending_that_the_answers_do_not_have_is_refused(table: Path, model: Path, tmp_path: Path, name: str) -> None:
     said = run("predict", model, table, "-o", tmp_path / name, check=2).stderr
-    assert "answers are written as text, .csv, .tsv, .jsonl or .parquet" in said
+    assert ".csv, .tsv, .jsonl, .parquet" in said
     assert not (tmp_path / name).exists()
     run("predict", model, table, "-o", tmp_path / name, "--to", "csv")
     assert (tmp_path / name).read_text().startswith("label\n")

@@ -77,7 +77,7 @@ def test_options_that_need_all_rows(csv: Path, tmp_path: Path) -> None:
 
 def test_a_run_that_is_stopped_and_resumed_ends_with_the_same_bits(svm: Path, tmp_path: Path) -> None:
     words = ["--learner", "pa1-regression", "--block", "64", "--max-iter", "4", "--tol", "-1"]
-    train(svm, "-o", tmp_path / "m", *words, "--checkpoint", tmp_path / "c", "--every", "0s")
+    train(svm, "-o", tmp_path / "m", *words, "--checkpoint", tmp_path / "c", "--checkpoint-every", "0s")
     run("train", "--resume", tmp_path / "c", "-o", tmp_path / "again", "--quiet")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
 
@@ -175,4 +175,4 @@ def test_a_report_of_a_regression(csv: Path, tmp_path: Path) -> None:
 def test_predict_refuses_what_is_for_classes(csv: Path, tmp_path: Path, words: list[str]) -> None:
     run("train", csv, "-o", tmp_path / "m", "--learner", "pa1-regression", "--label", "price", "--quiet")
     said = run("predict", tmp_path / "m", csv, *words, check=2).stderr
-    assert said == f"rosenblatt: {words[0]} is for classes, and {tmp_path / 'm'} predicts numbers\n"
+    assert said == f"rosenblatt: {words[0]} needs classes, and {tmp_path / 'm'} predicts numbers\n"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rosenblatt.cli.console import escape
 from rosenblatt.cli.main import main
-from rosenblatt.cli.shown import spelled
 
 EVIL = "\x1b]0;mine\x07\x1b[31m\x9b2J\u202e\r"
 HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["predict", "m", f"no{EVIL}"],
         ["inspect", "m", f"--no{EVIL}"],
     ],
-    ids=lambda words: spelled(" ".join(words)),
+    ids=lambda words: escape(" ".join(words)),
 )
 def test_no_control_character_is_printed(
     words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -71,7 +71,7 @@ def _texts(value: object) -> list[str]:
 
 
 def test_predictions_are_data_for_a_pipe_and_spelled_for_a_terminal(folder: Path) -> None:
-    words = [sys.executable, "-m", "rosenblatt.cli.start", "predict", str(folder / "m"), str(folder / "x.jsonl")]
+    words = [sys.executable, "-m", "rosenblatt", "predict", str(folder / "m"), str(folder / "x.jsonl")]
     piped = subprocess.run(words, capture_output=True, check=True).stdout.decode()
     assert EVIL.rstrip("\r") in piped  # a line of an answer ends where the answer ends
     ours, theirs = pty.openpty()
@@ -86,5 +86,5 @@ def test_predictions_are_data_for_a_pipe_and_spelled_for_a_terminal(folder: Path
         os.close(ours)
     assert process.returncode == 0
     text = seen.decode().replace("\r\n", "\n")
-    assert text == spelled(piped)
+    assert text == escape(piped)
     assert HARMFUL.search(text) is None

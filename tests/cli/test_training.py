@@ -114,13 +114,13 @@ def test_rows_of_their_own_give_the_accuracy_and_the_probabilities(table: Path, 
     valid.write_text("".join([lines[0], *lines[201:]]))
     table.write_text("".join(lines[:201]))
     options = ("--learner", "arow", "--drop", "w")
-    facts = train(table, "-o", tmp_path / "m", "--valid", valid, *options)
+    facts = train(table, "-o", tmp_path / "m", "--validation", valid, *options)
     figures = json.loads(run("evaluate", tmp_path / "m", valid, "--json").stdout)
     assert facts["held_out"]["accuracy"] == figures["accuracy"]
     assert "brier" in figures
     train(table, "-o", tmp_path / "plain", *options)
     assert_same_weights(tmp_path / "m", tmp_path / "plain")
-    assert "--valid FILE" in run("predict", tmp_path / "plain", valid, "--probabilities", check=1).stderr
+    assert "--validation FILE" in run("predict", tmp_path / "plain", valid, "--probabilities", check=1).stderr
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_what_cannot_go_on_says_so(streams: tuple[Path, Path, Path], table: Path
     train(first, "-o", tmp_path / "m", "--learner", "averaged")
     for words, sentence in (
         ((second, "--from", tmp_path / "kernel"), "only a linear model whose classes are learned together"),
-        ((second, "--from", tmp_path / "m", "--learner", "arow"), "--learner: --from goes on as"),
+        ((second, "--from", tmp_path / "m", "--learner", "arow"), "--learner cannot be combined with --from"),
         ((table, "--from", tmp_path / "m"), "bad value"),
     ):
         done = run("train", *words, "-o", tmp_path / "other", check=2 if "--learner" in words else 1)
@@ -201,7 +201,7 @@ def test_resume_learns_as_many_epochs_as_it_is_told(streams: tuple[Path, Path, P
     done = run("train", "--resume", tmp_path / "c", "--max-iter", 3, "-o", tmp_path / "m3", check=2)
     assert "max_iter=3: 4 epochs have been learned already" in done.stderr
     done = run("train", "--resume", tmp_path / "c", "--eta0", 3, "-o", tmp_path / "m3", check=2)
-    assert "--eta0: the checkpoint knows how its run goes on" in done.stderr
+    assert "--eta0 cannot be combined with --resume" in done.stderr
 
 
 def test_the_verdict_of_a_kernel_names_no_hyperplane(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_report_begins_with_rows_that_were_not_learned(table: Path, tmp_path: 
     assert "held-out rows right, by which the learner was chosen (95 % interval" in first
     assert "rows right in the first pass, each predicted before it was learned (95 % interval" in second
     (footnote,) = re.findall("<p class=footnote>(.*?)</p>", (tmp_path / "r.html").read_text())
-    assert footnote.startswith("On the training rows themselves")
+    assert footnote.startswith("On the training rows")
 
 
 def test_labels_that_svmlight_does_not_know_are_said_with_the_line(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from command import COMMAND, run, train
 
-from rosenblatt.cli.foreign import FOREIGN
-
 
 @pytest.fixture
 def model(rows: Path, tmp_path: Path) -> Path:
@@ -33,25 +31,8 @@ def test_options_may_stand_between_files(rows: Path, model: Path, tmp_path: Path
 def test_options_are_not_abbreviated(rows: Path, tmp_path: Path) -> None:
     for words in (["--learn", "averaged"], ["--l1-rat", "0.5"], ["--max", "3"], ["--see", "1"]):
         said = run("train", rows, "-o", tmp_path / "m", *words, check=2).stderr
-        assert f"there is no option {words[0]}" in said
+        assert words[0] in said
         assert said.count("\n") == 1
-    said = run("train", rows, "-o", tmp_path / "m", "--l1", "1e-5", check=2).stderr
-    assert "--l1 is an option of Vowpal Wabbit; here it is --penalty l1 --alpha X" in said
-
-
-@pytest.mark.parametrize("option", ["--passes", "--epoch", "-f", "-i", "-t", "-p"])
-def test_options_of_other_programs_have_a_hint(rows: Path, option: str) -> None:
-    said = run("train", rows, option, "3", check=2).stderr
-    whose, instead = FOREIGN[option]
-    assert said.startswith(f"rosenblatt train: {option} is an option of {whose}; here it is {instead}; ")
-    assert said.count("\n") == 1
-
-
-def test_no_hint_is_for_an_option_that_there_is(rows: Path) -> None:
-    from rosenblatt.cli.main import VERBS, _build_parsers
-
-    known = {name for verb in VERBS for a in _build_parsers(verb)[1][verb]._actions for name in a.option_strings}
-    assert {name for name in FOREIGN if name in known} <= {"--output"}  # which some verbs lack
 
 
 def test_outputs_over_inputs_are_refused_before_reading(rows: Path, model: Path, tmp_path: Path) -> None:
@@ -70,7 +51,7 @@ def test_outputs_over_inputs_are_refused_before_reading(rows: Path, model: Path,
         ["export", model, "--to", "json", "-o", model],
         ["compare", rows, "--html", rows],
         ["certify", rows, "--html", rows],
-        ["trace", rows, "--plot", rows],
+        ["trace", rows, "--html", rows],
     ):
         said = run(*words, check=2).stderr
         assert "it would be overwritten" in said or "are one file: name two" in said, words
@@ -110,8 +91,8 @@ def test_standard_output_by_its_names(rows: Path, model: Path, tmp_path: Path) -
     [
         ("predict model - -o io < io", "-o io is one of the files to be read"),
         ("train - -o io < soft", "-o io is one of the files to be read"),
-        ("predict model io >> hard", "the file behind /dev/stdout is one of the files to be read"),
-        ("predict model >> io < io", "the file behind /dev/stdout is one of the files to be read"),
+        ("predict model io >> hard", "stdout, that is /dev/stdout is one of the files to be read"),
+        ("predict model >> io < io", "stdout, that is /dev/stdout is one of the files to be read"),
         ("predict model io -o - >> io", "-o - is one of the files to be read"),
         ("train io -o new --cache ./new", "--cache ./new and -o are one file"),
     ],
@@ -151,10 +132,10 @@ def test_help_that_cannot_be_said(word: str, where: str, code: int) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (code, code), done.stderr
 
 
-@pytest.mark.parametrize("wait", [0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3])
+@pytest.mark.parametrize("wait", [0.01, 0.02, 0.04, 0.08, 0.15, 0.3])
 def test_ctrl_c_in_the_first_moments(model: Path, wait: float) -> None:
     """From the command's first line on: nothing, or one sentence."""
-    code = "import os, sys; import rosenblatt.cli.start as s; os.write(1, b'!'); sys.exit(s.start())"
+    code = "import os, sys; import rosenblatt.__main__ as s; os.write(1, b'!'); sys.exit(s.main())"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "predict", str(model)],
         stdin=subprocess.PIPE,
@@ -174,4 +155,4 @@ def test_a_picture_of_an_unknown_kind_is_refused_before_reading(tmp_path: Path) 
     (tmp_path / "and.csv").write_text("a,b,y\n0,0,0\n1,1,1\n")
     for verb in ("trace", "certify"):
         said = run(verb, tmp_path / "and.csv", "--plot", tmp_path / "and.xyz", check=2).stderr
-        assert "and.xyz: its name must end in ." in said
+        assert "and.xyz: the file name must end in ." in said

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 takes_minutes = pytest.mark.skipif("ROSENBLATT_KILLS" not in os.environ, reason="takes minutes: ROSENBLATT_KILLS=30")
-COMMAND = [sys.executable, "-m", "rosenblatt.cli.main"]
+COMMAND = [sys.executable, "-m", "rosenblatt"]
 
 
 @pytest.fixture
@@ -69,7 +69,9 @@ def test_a_lost_scheduler_and_a_resumed_command(start, files, tmp_path):
 
     saved, (address, scheduler) = tmp_path / "checkpoint", start("first.json")
     on_cluster = [*COMMAND, "train", files, "-o", str(tmp_path / "model"), *told, "--cluster", address]
-    run = subprocess.Popen([*on_cluster, "--checkpoint", str(saved), "--every", "0"], stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [*on_cluster, "--checkpoint", str(saved), "--checkpoint-every", "0"], stderr=subprocess.PIPE, text=True
+    )
     while not saved.exists():
         assert run.poll() is None, run.stderr.read()
         time.sleep(0.01)
@@ -132,11 +134,11 @@ def test_answers_of_local_workers_are_those_of_one_process(files, tmp_path):
     [
         (["--cluster", "nonsense"], "'nonsense' is no cluster: write tcp://HOST:PORT"),
         (["--cluster", "local:0"], "must be one worker or more"),
-        (["--shards", "3"], "--shards is an option of --cluster"),
-        (["--cluster", "threads", "--cache", "x"], "--cache and --block have no meaning"),
+        (["--shards", "3"], "--shards needs --cluster"),
+        (["--cluster", "threads", "--cache", "x"], "--cache and --block cannot be combined"),
         (["--cluster", "threads", "--learner", "voted", "--shards", "2"], "keep='vote' cannot be mixed"),
         (["--cluster", "file:nowhere.json"], "there is no cluster at file:nowhere.json"),
-        (["--cluster", "threads", "--valid", "x"], "--valid and --cluster: learn without one of them"),
+        (["--cluster", "threads", "--validation", "x"], "--validation cannot be combined with --cluster"),
     ],
 )
 def test_wrong_use_of_the_command(files, tmp_path, monkeypatch, words, said):

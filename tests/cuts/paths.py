@@ -120,7 +120,19 @@ PATHS = [
     ),
     WritePath(
         "checkpoint",
-        command(*TRAIN, "-o", "OUT/m", "--checkpoint", "OUT/c", "--every", "0s", "--block", "32", "--max-iter", "2"),
+        command(
+            *TRAIN,
+            "-o",
+            "OUT/m",
+            "--checkpoint",
+            "OUT/c",
+            "--checkpoint-every",
+            "0s",
+            "--block",
+            "32",
+            "--max-iter",
+            "2",
+        ),
         {"c": _resumes},
         ("train --checkpoint",),
     ),
@@ -192,13 +204,13 @@ PATHS = [
 
 def options_that_write() -> set[str]:
     """The options of all verbs that name something to be written."""
-    from rosenblatt.cli.main import VERBS, _build_parsers
+    from rosenblatt.cli.manual import options_of, verb_contexts
+    from rosenblatt.cli.options import OutputFile
 
-    wanted = {"output", "report", "checkpoint", "cache", "html", "plot", "export"}
-    found = set()
-    for verb in VERBS:
-        _, parsers = _build_parsers(verb)
-        for action in parsers[verb]._actions:
-            if action.dest in wanted:
-                found.add(f"{verb} {action.option_strings[0]}")
-    return found
+    verbs = {verb: options_of(ctx.command) for verb, ctx in verb_contexts().items()}
+    return {
+        f"{verb} {each.opts[0]}"
+        for verb, options in verbs.items()
+        for each in options
+        if isinstance(each.type, OutputFile) and each.opts[0] not in ("--learn", "--rotate")
+    }

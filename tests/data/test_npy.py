@@ -125,8 +125,8 @@ SOUND = packed(rows_of())
             packed(np.zeros(2, [("a", "f8", 3), ("y", "i1")])),
             "x.npy holds ('<f8', (3,)) in the field 'a': only numbers",
         ),
-        (packed(np.zeros((2, 7))), "x.npy has 7 columns, and the limit is 6: --limit columns=N"),
-        (packed(np.zeros((2, 2), "U999")), "x.npy has rows longer than 1 KB: --limit line=SIZE"),
+        (packed(np.zeros((2, 7))), "x.npy has 7 columns, and the limit is 6: --read-limit columns=N"),
+        (packed(np.zeros((2, 2), "U999")), "x.npy has rows longer than 1 KB: --read-limit line=SIZE"),
         (packed(np.full((2, 2), "x")).replace(b"x\0\0\0", b"\xff\xff\xff\xff"), "x.npy is not a sound NumPy file: "),
     ],
 )

@@ -40,13 +40,13 @@ def test_every_class_and_function_has_an_example(site_pages) -> None:
 
 def test_every_verb_and_option_has_an_example(site_pages) -> None:
     known = site_pages.examples()
-    parsers = site_pages.verb_parsers()
-    assert set(known) == set(parsers)
+    contexts = site_pages.verb_contexts()
+    assert set(known) == set(contexts)
     missing = [
-        f"{verb} {action.option_strings[0]}"
-        for verb, parser in parsers.items()
-        for _, action in site_pages.options_of(parser)
-        if action.option_strings and site_pages.example_of(verb, action.option_strings) is None
+        f"{verb} {each.opts[0]}"
+        for verb, ctx in contexts.items()
+        for each in site_pages.options_of(ctx.command)
+        if site_pages.example_of(verb, [*each.opts, *each.secondary_opts]) is None
     ]
     assert missing == []
 

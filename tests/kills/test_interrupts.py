@@ -22,46 +22,25 @@ def test_ctrl_c_at_random_moments_is_one_sentence_or_silence() -> None:
     assert ", 0 wrong:" in done.stdout.splitlines()[-1]
 
 
-# Where the interrupt comes: upon a callback, whose exceptions Python prints and forgets; in a long call of a library;
-# in code that swallows every exception; twice.
-MOMENTS = {
-    "callback": "class Gone:\n    def __del__(self): strike()\ngone = Gone()\ndel gone",
-    "library": "import threading, hashlib\nthreading.Timer(0.2, strike).start()\n"
-    "hashlib.pbkdf2_hmac('sha256', b'', b'', 1 << 30)",
-    "swallowed": "try:\n    strike()\nexcept BaseException:\n    pass",
-    "twice": "try:\n    strike()\nfinally:\n    strike()",
-}
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_an_interrupt_ends_the_command_wherever_it_comes(moment: str) -> None:
-    code = (
+@pytest.mark.parametrize(("strikes", "code", "message"), [(1, 130, "rosenblatt: interrupted\n"), (2, -2, "")])
+def test_the_first_ctrl_c_ends_with_one_line_and_the_second_at_once(strikes: int, code: int, message: str) -> None:
+    program = (
         "import os, signal, sys, time\n"
-        "import rosenblatt.cli.start\n"
-        "from rosenblatt.cli import interrupt, main\n"
-        "interrupt.PATIENCE = 0.5\n"
-        "def strike(): os.kill(os.getpid(), signal.SIGINT)\n"
-        f"def run(*_):\n    exec({MOMENTS[moment]!r}, globals())\n    time.sleep(60)\n"
-        "main._run = run\n"
-        "sys.exit(main.main([]))\n"
+        "from rosenblatt.cli.main import command, main\n"
+        "def strike(*_, **__):\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n        time.sleep(60)\n"
+        f"    finally:\n        [os.kill(os.getpid(), signal.SIGINT) for _ in range({strikes - 1})]\n"
+        "command.invoke = strike\n"
+        "sys.exit(main([]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "rosenblatt: interrupted\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", message)
 
 
-def test_an_interrupt_after_the_last_line_is_silent() -> None:
+def test_a_background_job_ignores_the_interrupts_of_its_terminal() -> None:
     code = (
-        "import os, signal, sys\n"
-        "from rosenblatt.cli.start import start\n"
-        "sys.argv = ['rosenblatt', 'completion', 'bash']\n"
-        "assert start() == 0\n"
-        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "import signal, rosenblatt.cli.main as m; m.command.invoke = lambda *_, **__: "
+        "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN); m.main([])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (-2, "")
-
-
-def test_a_job_in_the_background_does_not_hear_the_interrupts_of_its_terminal() -> None:
-    code = "import rosenblatt.cli.start, signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
     words = ["bash", "-c", f'trap "" INT; exec "{sys.executable}" -c "{code}"']
     assert subprocess.run(words, capture_output=True, text=True).stdout == "True\n"

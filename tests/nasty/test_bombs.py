@@ -39,7 +39,7 @@ def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None
     )
     words = [sys.executable, "-c", code, tmp_path / "x.parquet"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
-    assert "grows to more than 1,000 times as much: --limit expansion=N" in done.stdout
+    assert "grows to more than 1,000 times as much: --read-limit expansion=N" in done.stdout
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
@@ -48,7 +48,7 @@ def test_what_is_packed_grows_only_so_far(tmp_path: Path, pack: object, monkeypa
     text = b"1 1:1\n0 2:1\n" * 200_000
     (tmp_path / "x.svm.gz").write_bytes(pack(text))  # type: ignore[operator]
     assert sum(map(len, open_dataset(tmp_path / "x.svm.gz", limits=Limits(expansion=100_000)))) == 400_000
-    with pytest.raises(DataError, match="grows to more than 10 times as much: --limit expansion=N"):
+    with pytest.raises(DataError, match="grows to more than 10 times as much: --read-limit expansion=N"):
         list(open_dataset(tmp_path / "x.svm.gz", limits=Limits(expansion=10)))
 
 
@@ -65,10 +65,10 @@ def test_arrow_batches_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_every_limit_is_held(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text(",".join(f"c{k}" for k in range(50)) + "\n" + ",".join("1" * 50) + "\n")
-    with pytest.raises(DataError, match="has 50 columns, and the limit is 20: --limit columns=N"):
+    with pytest.raises(DataError, match="has 50 columns, and the limit is 20: --read-limit columns=N"):
         open_dataset(tmp_path / "wide.csv", limits=Limits(columns=20))
     (tmp_path / "wide.jsonl").write_text("".join(f'{{"k{k}": 1, "y": 1}}\n' for k in range(50)))
-    with pytest.raises(DataError, match="have 51 keys, and the limit is 20: --limit columns=N"):
+    with pytest.raises(DataError, match="have 51 keys, and the limit is 20: --read-limit columns=N"):
         open_dataset(tmp_path / "wide.jsonl", limits=Limits(columns=20))
     pa.parquet.write_table(pa.table({f"c{k}": [1] for k in range(50)}), tmp_path / "wide.parquet")
     with pytest.raises(DataError, match="has 50 columns, and the limit is 20"):
@@ -82,11 +82,11 @@ def test_every_limit_is_held(tmp_path: Path) -> None:
     for label in "ab":
         (tmp_path / "docs" / label).mkdir(parents=True)
         (tmp_path / "docs" / label / "1").write_text("word " * 300)
-    with pytest.raises(DataError, match="is a document longer than 1000 bytes: --limit line=SIZE"):
+    with pytest.raises(DataError, match="is a document longer than 1000 bytes: --read-limit line=SIZE"):
         list(open_dataset(tmp_path / "docs", limits=Limits(line=1000)))
-    with pytest.raises(DataError, match="holds 2 documents, and the limit is 1: --limit documents=N"):
+    with pytest.raises(DataError, match="holds 2 documents, and the limit is 1: --read-limit documents=N"):
         open_dataset(tmp_path / "docs", limits=Limits(documents=1))
-    with pytest.raises(DataError, match=r"wide\.csv is longer than 10 bytes: --limit spool=SIZE"):
+    with pytest.raises(DataError, match=r"wide\.csv is longer than 10 bytes: --read-limit spool=SIZE"):
         Spooled.copy(Source(str(tmp_path / "wide.csv"), Limits(spool=10)))
 
 
@@ -94,7 +94,7 @@ def test_every_limit_is_held(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_is_refused_wherever_it_stands(tmp_path: Path, end: str) -> None:
     path = tmp_path / "x.svm"
     path.write_text("+1 1:1\n" + "-1 " + " ".join(f"{j}:1" for j in range(1, 300)) + end)
-    with pytest.raises(DataError, match=r"x.svm has a line longer than 1000 bytes: --limit line=SIZE"):
+    with pytest.raises(DataError, match=r"x.svm has a line longer than 1000 bytes: --read-limit line=SIZE"):
         list(open_dataset(path, format="svmlight", limits=Limits(line=1000)))
     assert sum(map(len, open_dataset(path, format="svmlight", limits=Limits(line=2000)))) >= 2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import os
 import signal
@@ -17,18 +16,12 @@ from typing import Any
 
 import pytest
 
-from rosenblatt.cli import play
+from rosenblatt.cli.main import main
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.playground import choose_columns, export, make_server, page_address
 from rosenblatt.playground.page import FOLDER, page_files, slim
 
 FLOWERS = "long,wide,high,kind\n1,2,0.5,rose\n3,1,0.25,tulip\n2,2,0.75,rose\n"
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    play.add_arguments(parser)
-    return parser.parse_args(words)
 
 
 @pytest.fixture
@@ -81,13 +74,12 @@ def test_wrong_names_files_and_ports(flowers: Path, tmp_path: Path) -> None:
         make_server(70000)
     with make_server() as taken, pytest.raises(ParameterError, match=f"port={taken.server_port}: "):
         make_server(taken.server_port)
-    with pytest.raises(ParameterError, match="of DATA, which is missing"):
-        play.run(parsed("--label", "kind"))
+    assert main(["play", "--label", "kind"]) == 2
 
 
 def test_the_export_is_the_page_and_nothing_is_overwritten(flowers: Path, tmp_path: Path, capsys: Any) -> None:
     folder = tmp_path / "site"
-    assert play.run(parsed(str(flowers), "--label", "kind", "--export", str(folder))) == 0
+    assert main(["play", str(flowers), "--label", "kind", "--export", str(folder)]) == 0
     assert "index.html?csv=data.csv&x=long&y=wide&label=kind" in capsys.readouterr().out
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert names == {*page_files(), "data.csv"}
@@ -150,9 +142,8 @@ def test_the_command_serves_opens_the_browser_and_stops(flowers: Path, tmp_path:
     opener.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     opener.chmod(0o755)
     code = (
-        "import argparse, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from rosenblatt.cli import play; parser = argparse.ArgumentParser(); "
-        "play.add_arguments(parser); sys.exit(play.run(parser.parse_args()))"
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from rosenblatt.cli.main import main; sys.exit(main(['play', *sys.argv[1:]]))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(flowers), "--columns", "high", "wide"],

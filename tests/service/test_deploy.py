@@ -14,7 +14,7 @@ import pytest
 from running import Server, running, wait_for
 
 from missing import missing
-from rosenblatt.cli.main import parse
+from rosenblatt.cli.serve import command
 from rosenblatt.service.client import Client, ServiceError
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -99,7 +99,9 @@ def test_the_unit_of_systemd_is_sound(tmp_path: Path) -> None:
     line = re.search(r"^ExecStart=(.+)$", text, re.MULTILINE)
     assert line is not None
     words = shlex.split(line[1])
-    assert parse(words[1:]).learn == "/var/lib/rosenblatt/log.sqlite"  # the command knows these options
+    assert (
+        command.make_context("serve", words[2:]).params["learn"] == "/var/lib/rosenblatt/log.sqlite"
+    )  # the command knows these options
     if shutil.which("systemd-analyze") is None:
         missing("systemd-analyze is not installed: apt-get install systemd")
     unit = tmp_path / "rosenblatt.service"
@@ -115,8 +117,8 @@ def test_the_image_runs_what_the_command_knows() -> None:
     assert entry is not None
     import json
 
-    args = parse([*json.loads(entry[1])[1:], "--learner", "averaged"])
-    assert (args.learn, args.host, args.token_file) == ("/data/log.sqlite", "0.0.0.0", "/run/tokens")
+    given = command.make_context("serve", [*json.loads(entry[1])[2:], "--learner", "averaged"]).params
+    assert (given["learn"], given["host"], given["token_file"]) == ("/data/log.sqlite", "0.0.0.0", "/run/tokens")
     stages = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
     assert len(stages) == 2
     assert len(set(stages)) == 1

@@ -210,7 +210,7 @@ def test_a_server_whose_clock_is_set_while_it_runs_goes_on(tmp_path: Path) -> No
     environment = {**os.environ, **told, "FAKETIME_DONT_FAKE_MONOTONIC": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     words = ["serve", "--learner", "averaged", "--learn", str(log), "--port", "0"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "rosenblatt.cli.start", *words], env=environment, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "rosenblatt", *words], env=environment, stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None

@@ -58,14 +58,14 @@ def predict_table(path: Path) -> None:
 def load_model(path: Path) -> None:
     import numpy as np
 
-    from rosenblatt.cli.inspect import _text
+    from rosenblatt.cli.inspect import render_facts
     from rosenblatt.models.file import load
 
     model = load(path)
     if model.features <= 1 << 20:
         model.predict(np.zeros((2, model.features)))
     model.top_features(3) if model.support_rows is None else None
-    _text(
+    render_facts(
         {"sha256": None}
         | {"history": model.history, "products": False, "classes": model.classes.tolist(), "learner": model.learner}
         | {"parameters": model.parameters, "features": model.features, "weighted": 0, "support_rows": None}

@@ -1,7 +1,7 @@
-"""Decide whether data are linearly separable, with a proof that can be checked again.
+"""Decide whether data is linearly separable, with a proof that can be checked again.
 
-Separable data come with weights, an interval for the best margin and the mistake bound; data that are not separable
-with rows and weights that combine to exactly 0. Save the proof with --json; --check proves it again from the data.
+Separable data comes with weights, an interval for the best margin and the mistake bound; inseparable data with rows
+and weights that combine to exactly 0. Save the proof with --json; --check verifies it against the data.
 
     rosenblatt certify data.csv
     rosenblatt certify data.csv --json > proof.json
@@ -10,70 +10,78 @@ with rows and weights that combine to exactly 0. Save the proof with --json; --c
 
 from __future__ import annotations
 
-import argparse
+import json
+from pathlib import Path
 from typing import Any
 
-HELP = "decide whether data are linearly separable, and prove it"
+import click
+
+from rosenblatt.cli.options import (
+    InputFile,
+    OutputFile,
+    PictureFile,
+    Verb,
+    column_options,
+    data_argument,
+    json_option,
+    option,
+    reading_options,
+)
+from rosenblatt.errors import DataError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.counts import not_negative
-    from rosenblatt.cli.table import add_table_arguments
-
-    add_table_arguments(parser)
-    parser.add_argument("--no-intercept", action="store_true", help="only hyperplanes through the origin")
-    parser.add_argument(
-        "--budget", type=not_negative, default=60.0, metavar="SECONDS", help="give up after this long (60)"
-    )
-    parser.add_argument("--check", metavar="FILE", help="check a saved certificate against the data instead")
-    parser.add_argument("--json", action="store_true", help="the whole certificate as JSON")
-    parser.add_argument("--html", metavar="FILE", help="also write a page with the verdict")
-    parser.add_argument("--plot", metavar="FILE", help="also draw the separating line (two features, two classes)")
-
-
-def run(args: argparse.Namespace) -> int:
+@click.command("certify", cls=Verb, help=__doc__)
+@data_argument()
+@option("--no-intercept", is_flag=True, help="only hyperplanes through the origin")
+@option("--budget", type=click.FloatRange(0), default=60.0, metavar="SECONDS", help="give up after this long (60)")
+@option("--check", metavar="FILE", type=InputFile(), help="check a saved certificate against the data instead")
+@json_option("print the whole certificate as JSON")
+@option("--html", metavar="FILE", type=OutputFile(), help="also write a page with the verdict")
+@option("--plot", metavar="FILE", type=PictureFile(), help="also draw the separating line (2 features, 2 classes)")
+@reading_options
+@column_options(hashing=False)
+def command(
+    data: tuple[str, ...],
+    no_intercept: bool,
+    budget: float,
+    check: str | None,
+    as_json: bool,
+    html: str | None,
+    plot: str | None,
+    reading: dict[str, Any],
+    columns: dict[str, Any],
+) -> int:
     """0: a verdict, or a check that passed; 1: no verdict, or a check that failed."""
-    import json
-    from pathlib import Path
-
-    from rosenblatt.cli.picture import check_picture, save_picture
-    from rosenblatt.cli.table import read_table
-    from rosenblatt.errors import DataError
+    from rosenblatt.cli.console import save_figure, write_page
+    from rosenblatt.cli.load import read_matrix
     from rosenblatt.theory import NotSeparable, Separable, certify, from_dict
 
-    check_picture(args.plot)
-    saved = from_dict(_read_json(Path(args.check))) if args.check else None
-    X, y, names = read_table(args)
+    saved: Any = from_dict(_read_json(check)) if check else None
+    if check and not isinstance(saved, Separable | NotSeparable):
+        raise DataError(f"{check} claims nothing that could be checked: its verdict is unknown")
+    X, y, names = read_matrix(data, reading, columns, raw=True)
     if saved is not None:
-        certificate = saved
-        if not isinstance(certificate, Separable | NotSeparable):
-            raise DataError(f"{args.check} claims nothing that could be checked: its verdict is unknown")
-        fault = certificate.fault(X, y)
-        print(f"proved: the rows are {certificate.kind}" if fault is None else f"not proved: {fault}")
+        fault = saved.fault(X, y)
+        print(f"proved: the rows are {saved.kind}" if fault is None else f"not proved: {fault}")
         return int(fault is not None)
-    certificate = certify(X, y, fit_intercept=not args.no_intercept, budget=args.budget)
-    if args.plot:
+    certificate = certify(X, y, fit_intercept=not no_intercept, budget=budget)
+    if plot:
         if not isinstance(certificate, Separable):
             raise DataError(f"--plot draws a separating line, and the rows are {certificate.kind}")
         from rosenblatt.plot import boundary
 
-        save_picture(boundary(X, y, certificate.w.astype(float), float(certificate.b)), args.plot)
-    text = _tell(certificate, y, names)
-    if args.html:
-        from rosenblatt.cli.page import write_page
-
-        write_page(args.html, f"{', '.join(args.data)}: {certificate.kind}", text)
-    print(json.dumps(certificate.as_dict(), ensure_ascii=False) if args.json else text)
+        save_figure(boundary(X, y, certificate.w.astype(float), float(certificate.b)), plot)
+    text = _describe(certificate, y, names)
+    if html:
+        write_page(html, f"{', '.join(data)}: {certificate.kind}", text)
+    print(json.dumps(certificate.as_dict(), ensure_ascii=False) if as_json else text)
     return int(certificate.kind == "unknown")
 
 
-def _read_json(path: Any) -> dict[str, Any]:
-    import json
-
-    from rosenblatt.errors import DataError
+def _read_json(path: str) -> dict[str, Any]:
 
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DataError(f"{path} is not JSON: {error}") from None
     if not isinstance(values, dict):
@@ -81,7 +89,7 @@ def _read_json(path: Any) -> dict[str, Any]:
     return values
 
 
-def _tell(certificate: Any, y: Any, names: list[str]) -> str:
+def _describe(certificate: Any, y: Any, names: list[str]) -> str:
     """The certificate in words, with the columns and labels of the file."""
     from rosenblatt.theory import NotSeparable, Separable
 

@@ -9,37 +9,46 @@ learn and to predict a row, size of the model, and what it offers.
 
 from __future__ import annotations
 
-import argparse
+import json
+from typing import Any
 
-HELP = "compare the learners, and scikit-learn's, on your data"
+import click
+
+from rosenblatt.cli.options import (
+    OutputFile,
+    Verb,
+    column_options,
+    data_argument,
+    fold_options,
+    json_option,
+    option,
+    reading_options,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.counts import add_fold_arguments
-    from rosenblatt.cli.reading import DATA, add_column_arguments, add_data_arguments
-
-    parser.usage = "rosenblatt compare DATA [DATA ...] [options]"
-    parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
-    add_fold_arguments(parser, "the folds")
-    parser.add_argument("--json", action="store_true", help="the measurements as JSON")
-    parser.add_argument("--html", metavar="FILE", help="also write a page with the table")
-    add_data_arguments(parser)
-    add_column_arguments(parser)
-
-
-def run(args: argparse.Namespace) -> int:
-    """0: measured."""
-    import json
-
-    from rosenblatt.cli.labelled import read_labelled
+@click.command("compare", cls=Verb, help=__doc__)
+@data_argument()
+@fold_options("the folds")
+@json_option("print the measurements as JSON")
+@option("--html", metavar="FILE", type=OutputFile(), help="also write a page with the table")
+@reading_options
+@column_options()
+def command(
+    data: tuple[str, ...],
+    folds: int,
+    seed: int,
+    as_json: bool,
+    html: str | None,
+    reading: dict[str, Any],
+    columns: dict[str, Any],
+) -> None:
+    from rosenblatt.cli.load import read_matrix
+    from rosenblatt.io.atomic import write_atomic
+    from rosenblatt.report import render_comparison
     from rosenblatt.select import compare
 
-    X, y = read_labelled(args)
-    found = compare(X, y, folds=args.folds, random_state=args.seed)
-    if args.html:
-        from rosenblatt.io.atomic import write_atomic
-        from rosenblatt.report import render_comparison
-
-        write_atomic(args.html, render_comparison(f"{', '.join(args.data)}: classifiers compared", found).encode())
-    print(json.dumps(found.as_dict()) if args.json else found)
-    return 0
+    X, y, _ = read_matrix(data, reading, columns)
+    found = compare(X, y, folds=folds, random_state=seed)
+    if html:
+        write_atomic(html, render_comparison(f"{', '.join(data)}: classifiers compared", found).encode())
+    print(json.dumps(found.as_dict()) if as_json else found)

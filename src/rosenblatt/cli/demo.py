@@ -1,28 +1,26 @@
 """Train and evaluate the whole family on real data that ships with scikit-learn.
 
-One screen tells the story: the data (569 tumours, 30 measurements each; every third row is kept for the test, and
+One screen tells the story: the data (569 tumors, 30 measurements each; every third row is kept for the test, and
 columns are scaled to mean 0 and variance 1), the mistakes of the perceptron per epoch, what each learner found, the
 verdict with its proof, and what to type next.
 """
 
 from __future__ import annotations
 
-import argparse
 from itertools import pairwise
 from typing import Any
 
-HELP = "train and evaluate the family on real data that ships with scikit-learn"
+import click
+
+from rosenblatt.cli.options import SEED, Verb, option
+
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 BARS = 56
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.counts import seed
-
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the shuffles (default: 0)")
-
-
-def run(args: argparse.Namespace) -> int:
+@click.command("demo", cls=Verb, help=__doc__)
+@option("--seed", type=SEED, default=0, metavar="N", help="seed of the shuffles (default 0)")
+def command(seed: int) -> None:
     import warnings
 
     import numpy as np
@@ -51,17 +49,17 @@ def run(args: argparse.Namespace) -> int:
     X, y = scaler.transform(data.data[~test]), labels[~test]
     X_test, y_test = scaler.transform(data.data[test]), labels[test]
     console.print(
-        f"[bold]Data[/bold]      {len(labels)} tumours, {X.shape[1]} measurements each: malignant or benign?\n"
+        f"[bold]Data[/bold]      {len(labels)} tumors, {X.shape[1]} measurements each: malignant or benign?\n"
         f"          {len(y)} rows to learn from, {len(y_test)} to test on\n"
     )
 
-    perceptron = Perceptron(tol=None, random_state=args.seed)
+    perceptron = Perceptron(tol=None, random_state=seed)
     family: list[Any] = [
         perceptron,
-        AveragedPerceptron(tol=None, random_state=args.seed),
-        VotedPerceptron(tol=None, random_state=args.seed),
-        PocketPerceptron(tol=None, random_state=args.seed),
-        PassiveAggressive(tol=None, random_state=args.seed),
+        AveragedPerceptron(tol=None, random_state=seed),
+        VotedPerceptron(tol=None, random_state=seed),
+        PocketPerceptron(tol=None, random_state=seed),
+        PassiveAggressive(tol=None, random_state=seed),
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the table says how each one stopped
@@ -72,7 +70,6 @@ def run(args: argparse.Namespace) -> int:
     _print_table(console, family, X, y, X_test, y_test)
     _print_verdict(console, perceptron, X, y)
     _print_next(console)
-    return 0
 
 
 def _print_epochs(console: Any, mistakes: list[int]) -> None:

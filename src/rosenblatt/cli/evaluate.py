@@ -1,6 +1,6 @@
-"""Judge a model on labelled data: accuracy with its interval, F1, area under the curve, confusions, probabilities.
+"""Measure a model on labeled data: accuracy with its interval, F1, area under the curve, confusions, probabilities.
 
-A row counts with its weight. A regression is judged by how far off its numbers are.
+A row counts with its weight. For a regression: how far off its numbers are.
 
     rosenblatt evaluate spam.model held-out.tsv
     rosenblatt evaluate spam.model held-out.tsv --report spam.html
@@ -8,58 +8,69 @@ A row counts with its weight. A regression is judged by how far off its numbers 
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from typing import Any
 
-HELP = "count a model's errors on labelled data"
+import click
+
+from rosenblatt.cli.options import (
+    OutputFile,
+    Verb,
+    cluster_option,
+    data_argument,
+    json_option,
+    model_argument,
+    option,
+    reading_options,
+)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.cluster import add_cluster_arguments
-    from rosenblatt.cli.reading import DATA, add_data_arguments
+@click.command("evaluate", cls=Verb, help=__doc__)
+@model_argument()
+@data_argument()
+@option("--label", metavar="COLUMN", help="label column, for a model that was trained in Python")
+@json_option("print the figures as one JSON object")
+@option("--report", metavar="FILE.html", type=OutputFile(), help="write a self-contained page")
+@reading_options
+@cluster_option
+def command(
+    model: str,
+    data: tuple[str, ...],
+    label: str | None,
+    as_json: bool,
+    report: str | None,
+    reading: dict[str, Any],
+    cluster: str | None,
+) -> None:
+    from dataclasses import replace
 
-    parser.usage = "rosenblatt evaluate MODEL DATA [DATA ...] [options]"
-    parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument("data", metavar="DATA", nargs="+", help=DATA)
-    parser.add_argument("--label", metavar="COLUMN", help="the label column, for a model that was trained in Python")
-    parser.add_argument("--json", action="store_true", help="the figures as one JSON object")
-    parser.add_argument("--report", metavar="FILE.html", help="write a report that needs nothing else to be read")
-    add_data_arguments(parser)
-    add_cluster_arguments(parser, training=False)
-
-
-def run(args: argparse.Namespace) -> int:
-    from rosenblatt.cli.cluster import evaluate_on_cluster
-    from rosenblatt.cli.page import write_page
-    from rosenblatt.cli.predict import encoder_of
-    from rosenblatt.cli.reading import open_data, say_bad, say_strange
+    from rosenblatt.cli.console import say, write_page
+    from rosenblatt.cli.load import encoder_for, report_skipped
     from rosenblatt.errors import ParameterError
     from rosenblatt.evaluation import evaluate_batches, evaluate_regression
+    from rosenblatt.io.atomic import write_atomic
+    from rosenblatt.io.dataset import open_dataset
     from rosenblatt.models.file import load
     from rosenblatt.report import render_html, render_text
 
-    model = load(args.model)
-    encoder = encoder_of(model, args, args.label)
-    result: Any
-    if args.cluster:
-        if model.is_regression:
-            raise ParameterError("--cluster counts classes, and this model predicts numbers: evaluate it without")
-        result = evaluate_on_cluster(args, model, encoder)
-    else:
-        reader = open_data(args, encoder=encoder)
-        result = (evaluate_regression if model.is_regression else evaluate_batches)(model, reader)
-        say_bad(reader)
-        say_strange(reader)
-    if args.report:
-        title = f"{', '.join(args.data)} by {args.model}"
-        if model.is_regression:
-            write_page(args.report, title, render_text(result))
-        else:
-            from rosenblatt.io.atomic import write_atomic
+    loaded = load(model)
+    encoder = encoder_for(loaded, data, reading, label)
+    title = f"{', '.join(data)} by {model}"
+    if cluster and loaded.is_regression:
+        raise ParameterError(f"--cluster needs classes, and {model} predicts numbers")
+    if cluster:
+        from rosenblatt.cli.cluster import evaluate_on_cluster
 
-            write_atomic(args.report, render_html(title, result, model).encode())
-        print(f"rosenblatt: wrote {args.report}", file=sys.stderr)
-    print(json.dumps(result.to_json(), ensure_ascii=False) if args.json else render_text(result))
-    return 0
+        result: Any = evaluate_on_cluster(cluster, list(data), replace(loaded, encoder=encoder), reading)
+    else:
+        dataset = open_dataset(list(data), **reading, encoder=encoder)
+        result = (evaluate_regression if loaded.is_regression else evaluate_batches)(loaded, dataset)
+        report_skipped(dataset)
+    text = render_text(result)
+    if report:
+        if loaded.is_regression:
+            write_page(report, title, text)
+        else:
+            write_atomic(report, render_html(title, result, loaded).encode())
+        say(f"wrote {report}")
+    print(json.dumps(result.to_json(), ensure_ascii=False) if as_json else text)

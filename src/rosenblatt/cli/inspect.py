@@ -1,55 +1,50 @@
-"""Show what is in a model file, with the features that speak most for each class.
+"""Show what is in a model file, with the features that count most for each class.
 
 rosenblatt inspect spam.model --top 20
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
-HELP = "show what is in a model file"
+import click
+
+from rosenblatt.cli.options import Verb, json_option, model_argument, option
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.counts import whole_number
-
-    parser.add_argument("model", metavar="MODEL", help="a model that train wrote")
-    parser.add_argument(
-        "--top", type=whole_number(0), default=10, metavar="N", help="features for each class (default 10)"
-    )
-    parser.add_argument("--json", action="store_true", help="all of it, as one JSON object")
-
-
-def run(args: argparse.Namespace) -> int:
+@click.command("inspect", cls=Verb, help=__doc__)
+@model_argument()
+@option("--top", type=click.IntRange(0), default=10, metavar="N", help="features per class (default 10)")
+@json_option("print everything as one JSON object")
+def command(model: str, top: int, as_json: bool) -> None:
     from rosenblatt.errors import ModelError
     from rosenblatt.models.file import load, sha256_of
     from rosenblatt.models.predictors import Quadratic
 
-    model = load(args.model)
+    loaded = load(model)
     try:
-        tops = model.top_features(args.top)
+        features = loaded.top_features(top)
     except ModelError:
-        tops = {}
+        features = {}
     facts = {
-        "sha256": sha256_of(args.model),
-        "learner": model.learner,
-        "parameters": model.parameters,
-        "classes": model.classes.tolist(),
-        "features": model.features,
-        "weighted": model.weighted,
-        "products": isinstance(model.parts[0], Quadratic),
-        "support_rows": model.support_rows,
-        "encoder": None if model.encoder is None else model.encoder.describe(),
-        "history": model.history,
-        "top_features": tops,
+        "sha256": sha256_of(model),
+        "learner": loaded.learner,
+        "parameters": loaded.parameters,
+        "classes": loaded.classes.tolist(),
+        "features": loaded.features,
+        "weighted": loaded.weighted,
+        "products": isinstance(loaded.parts[0], Quadratic),
+        "support_rows": loaded.support_rows,
+        "encoder": None if loaded.encoder is None else loaded.encoder.describe(),
+        "history": loaded.history,
+        "top_features": features,
     }
-    print(json.dumps(facts, ensure_ascii=False) if args.json else _text(facts))
-    return 0
+    print(json.dumps(facts, ensure_ascii=False) if as_json else render_facts(facts))
 
 
-def _text(facts: dict[str, Any]) -> str:
+def render_facts(facts: dict[str, Any]) -> str:
+    """A line per fact."""
     history, products = facts["history"], "columns and products " if facts["products"] else ""
     classes = ", ".join(map(str, facts["classes"][:20])) + (", …" if len(facts["classes"]) > 20 else "")
     lines = [
@@ -60,16 +55,15 @@ def _text(facts: dict[str, Any]) -> str:
         + (f", {facts['weighted']:,} {products}with a weight" if facts["weighted"] is not None else "")
         + (f"; {facts['support_rows']:,} support rows" if facts["support_rows"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
-        f"SHA-256     {facts['sha256'] or 'of a pipe: unknown'}",
+        f"SHA-256     {facts['sha256'] or 'unknown (read from a pipe)'}",
     ]
     if history.get("mistakes"):
-        shown = " ".join(f"{m:,}" for m in history["mistakes"][-10:])
-        lines.append(f"epochs      {len(history['mistakes'])}, stopped by {history['stop_reason']}; mistakes: {shown}")
+        last = " ".join(f"{m:,}" for m in history["mistakes"][-10:])
+        lines.append(f"epochs      {len(history['mistakes'])}, stopped by {history['stop_reason']}; mistakes: {last}")
     if history.get("choice"):
         lines.append(f"chosen      {history['choice']}")
     for label, tops in facts["top_features"].items():
         if tops:
-            lines.append(f"\n{label}")
             width = max(len(name) for name, _ in tops)
-            lines += [f"  {name:<{width}}  {weight:12.6g}" for name, weight in tops]
+            lines += [f"\n{label}", *(f"  {name:<{width}}  {weight:12.6g}" for name, weight in tops)]
     return "\n".join(lines)

@@ -11,75 +11,67 @@ The server may be running. To start a new log from an old one: replay OLD -o MOD
 
 from __future__ import annotations
 
-import argparse
+import json
 from typing import Any
 
-HELP = "rebuild a model from a server log, or compare learners on it"
+import click
+
+from rosenblatt.cli.options import (
+    SEED,
+    InputFile,
+    OutputFile,
+    Verb,
+    json_option,
+    make_params,
+    option,
+    params_options,
+)
+from rosenblatt.cli.serve import check_extra
+from rosenblatt.errors import ParameterError
+from rosenblatt.params import FAMILY
+from rosenblatt.params import make_params as params_by_name
+
+LEARNERS = [name for name in FAMILY if name != "kernel" and "regression" not in name]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from rosenblatt.cli.parameters import add_params_arguments
-    from rosenblatt.params import FAMILY
-
-    parser.usage = "rosenblatt replay LOG -o MODEL [options]"
-    parser.add_argument("log", metavar="LOG", help="a log")
-    parser.add_argument("-o", "--output", metavar="MODEL", help="write the model")
-    parser.add_argument("--until", type=int, metavar="SEQ", help="stop after this example")
-    parser.add_argument("--compare", metavar="A,B", help="progressive error of these learners")
-    parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
-    parser.add_argument("--export", metavar="FILE", help="write the examples to a Parquet file")
-    names = [name for name in FAMILY if name != "kernel" and "regression" not in name]
-    parser.add_argument("--learner", choices=names, help="learn by another learner (default: that of the log)")
-    group = parser.add_argument_group("of another learner")
-    group.add_argument("--random-state", type=int, default=0, metavar="N", help="a seed (0)")
-    add_params_arguments(group)
-    parser.set_defaults(max_iter=1000)
-
-
-def run(args: argparse.Namespace) -> int:
-    """0: done."""
-    from rosenblatt.cli.parameters import given_parameters, params_of
-    from rosenblatt.cli.serve import check_extra
-    from rosenblatt.errors import ParameterError
-
+@click.command("replay", cls=Verb, help=__doc__)
+@click.argument("log", metavar="LOG", type=InputFile())
+@option("-o", "--output", metavar="MODEL", type=OutputFile(), help="write the model")
+@option("--until", type=int, metavar="SEQ", help="stop after this example")
+@option("--compare", metavar="A,B", help="progressive error of these learners")
+@json_option("print the comparison as JSON")
+@option("--export", metavar="FILE", type=OutputFile(), help="write the examples to a Parquet file")
+@option("--learner", type=click.Choice(LEARNERS), metavar="NAME", help="use another learner (default: the log's)")
+@option("--seed", type=SEED, default=0, metavar="N", section="Options of another learner", help="seed (default 0)")
+@params_options("Options of another learner")
+def command(
+    log: str, output: Any, until: Any, compare: Any, as_json: bool, export: Any, learner: Any, seed: int, given: Any
+) -> None:
     check_extra()
-    if sum(each is not None for each in (args.output, args.compare, args.export)) != 1:
+    from rosenblatt.service import replay
+
+    if sum(each is not None for each in (output, compare, export)) != 1:
         raise ParameterError("pass one of -o, --compare and --export")
-    if args.learner is None and given_parameters(args):
+    if learner is None and given:
         raise ParameterError("the options of a learner need --learner")
-    if args.compare:
-        return _compare(args)
-    from rosenblatt.service.replay import export, save_replay
+    if export:
+        print(f"Wrote {replay.export(log, export, until):,} examples to {export}")
+    elif compare:
+        names = [name.strip() for name in compare.split(",") if name.strip()]
+        found = replay.compare(log, [params_by_name(name) for name in names], until)
+        print(json.dumps(found) if as_json else _table(found))
+    else:
+        params = None if learner is None else make_params(learner, given, max_iter=1000, random_state=seed)
+        model = replay.save_replay(log, output, params, until)
+        print(f"Wrote {output}: {model.learner}, {len(model.classes)} classes, {model.features:,} features")
 
-    if args.export:
-        print(f"Wrote {export(args.log, args.export, args.until):,} examples to {args.export}")
-        return 0
-    model = save_replay(args.log, args.output, None if args.learner is None else params_of(args), args.until)
-    print(f"Wrote {args.output}: {model.learner}, {len(model.classes)} classes, {model.features:,} features")
-    return 0
 
-
-def _compare(args: argparse.Namespace) -> int:
-    import json
-
-    from rosenblatt.params import make_params
-    from rosenblatt.service.replay import compare
-
-    names = [name.strip() for name in args.compare.split(",") if name.strip()]
-    found = compare(args.log, [make_params(name) for name in names], args.until)
-    if args.json:
-        print(json.dumps(found))
-        return 0
-    print(f"{'learner':<14}{'examples':>12}{'mistakes':>12}{'error':>10}{'last 1,000':>12}{'drift':>7}")
+def _table(found: list[dict[str, Any]]) -> str:
+    lines = [f"{'learner':<14}{'examples':>12}{'mistakes':>12}{'error':>10}{'last 1,000':>12}{'drift':>7}"]
     for each in found:
-        print(_line(each))
-    return 0
-
-
-def _line(each: dict[str, Any]) -> str:
-    error, recent = each["progressive_error"], each["recent_error"]
-    shown = [
-        f"{'-' if share is None else format(share, '.2%'):>{width}}" for share, width in ((error, 10), (recent, 12))
-    ]
-    figures = f"{each['examples']:>12,}{each['mistakes']:>12,}{shown[0]}{shown[1]}{each['drift_alarms']:>7}"
-    return f"{each['learner']:<14}{figures}"
+        error, recent = (
+            "-" if share is None else f"{share:.2%}" for share in (each["progressive_error"], each["recent_error"])
+        )
+        counts = f"{each['examples']:>12,}{each['mistakes']:>12,}"
+        lines.append(f"{each['learner']:<14}{counts}{error:>10}{recent:>12}{each['drift_alarms']:>7}")
+    return "\n".join(lines)

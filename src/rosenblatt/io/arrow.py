@@ -367,7 +367,8 @@ def _is_dictionary(column: Any) -> bool:
 def _check_width(source: Source, schema: Any) -> None:
     if len(schema) > source.limits.columns:
         raise DataError(
-            f"{source.name} has {len(schema):,} columns, and the limit is {source.limits.columns:,}: --limit columns=N"
+            f"{source.name} has {len(schema):,} columns, and the limit is {source.limits.columns:,}: "
+            "--read-limit columns=N"
         )
 
 
@@ -376,7 +377,7 @@ def _check_growth(source: Source, size: int) -> None:
     if size > max(_FREE, source.limits.expansion * source.size):
         raise DataError(
             f"{source.name} has {shown(source.size)} and grows to more than {source.limits.expansion:,} times as much: "
-            "--limit expansion=N"
+            "--read-limit expansion=N"
         )
 
 

@@ -320,7 +320,9 @@ def guess_dialect(
         raise DataError(f"{name} is empty")
     first = records[0][0]
     if len(first) > limits.columns:
-        raise DataError(f"{name} has {len(first):,} columns, and the limit is {limits.columns:,}: --limit columns=N")
+        raise DataError(
+            f"{name} has {len(first):,} columns, and the limit is {limits.columns:,}: --read-limit columns=N"
+        )
     rows = [cells for cells, _ in records[1 + preamble.behind :]]
     unnamed = wishes.header is not False and len(rows) > 0 and all(len(row) == len(first) + 1 for row in rows)
     if unnamed and not any(row[-1] for row in rows):  # every line ends in a delimiter, but for the header

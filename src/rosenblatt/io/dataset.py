@@ -200,7 +200,7 @@ class Dataset:
         if most is not None and len(labels) > most:
             raise LabelError(
                 f"there are more than {most:,} different labels, such as "
-                f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --limit classes=N allows more"
+                f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --read-limit classes=N"
             )
 
     def find_names(self, columns: Any) -> dict[int, str]:

@@ -74,7 +74,7 @@ class Flattened(Joined):
                 if len(text) - at > limits.line:
                     raise DataError(
                         f"{name}, element {count + 1} is longer than {shown(limits.line)}, or is not JSON: "
-                        "--limit line=SIZE"
+                        "--read-limit line=SIZE"
                     )
             if done:
                 if inside and at >= len(text):
@@ -277,7 +277,9 @@ def _guessed(objects: list[dict[str, Any]], limits: Limits) -> Any:
     """Objects as a table to guess from: numbers, booleans, strings, and an empty list type for lists."""
     names = list(dict.fromkeys(name for each in objects for name in each))
     if len(names) > limits.columns:
-        raise DataError(f"the lines have {len(names):,} keys, and the limit is {limits.columns:,}: --limit columns=N")
+        raise DataError(
+            f"the lines have {len(names):,} keys, and the limit is {limits.columns:,}: --read-limit columns=N"
+        )
     arrays = {}
     for name in names:
         values = [each.get(name) for each in objects]

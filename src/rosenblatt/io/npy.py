@@ -105,11 +105,11 @@ def _read_header(source: Source, stream: Any) -> tuple[tuple[int, ...], bool, np
         raise DataError(f"{source.name} is empty: its shape is {shape}")
     if width > source.limits.columns:
         raise DataError(
-            f"{source.name} has {width:,} columns, and the limit is {source.limits.columns:,}: --limit columns=N"
+            f"{source.name} has {width:,} columns, and the limit is {source.limits.columns:,}: --read-limit columns=N"
         )
     row_bytes = dtype.itemsize * math.prod(shape[1:])
     if row_bytes > source.limits.line:
-        raise DataError(f"{source.name} has rows longer than {shown(source.limits.line)}: --limit line=SIZE")
+        raise DataError(f"{source.name} has rows longer than {shown(source.limits.line)}: --read-limit line=SIZE")
     promised, there = shape[0] * row_bytes, os.fstat(stream.fileno()).st_size - stream.tell()
     if there != promised:
         what = "is cut short" if there < promised else "goes on behind its array"

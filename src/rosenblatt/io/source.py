@@ -65,7 +65,7 @@ class Bounded(io.RawIOBase):
         if self._total > self._most:
             raise DataError(
                 f"{self._name} has {shown(self._size)} and grows to more than {self._limits.expansion:,} times as "
-                "much: --limit expansion=N"
+                "much: --read-limit expansion=N"
             )
         return count
 
@@ -285,7 +285,7 @@ class Spooled(Source):
             while piece := stream.read(1 << 20):
                 size += len(piece)
                 if size > limits.spool:
-                    raise DataError(f"{name} is longer than {shown(limits.spool)}: --limit spool=SIZE")
+                    raise DataError(f"{name} is longer than {shown(limits.spool)}: --read-limit spool=SIZE")
                 file.write(piece)
             file.flush()
         except OSError as error:
@@ -394,7 +394,7 @@ class Documents(Source):
             with Source(path, self.limits).open() as stream:
                 text = _read_up_to(stream, self.limits.line + 1)
             if len(text) > self.limits.line:
-                raise DataError(f"{path} is a document longer than {shown(self.limits.line)}: --limit line=SIZE")
+                raise DataError(f"{path} is a document longer than {shown(self.limits.line)}: --read-limit line=SIZE")
             for space in (b"\n", b"\r"):
                 text = text.replace(space, b" ")
             yield re.sub(r"[\t\r\n]", " ", label).encode("utf-8", "replace") + b"\t" + text + b"\n"
@@ -494,7 +494,7 @@ def _in_folder(name: str, limits: Limits, in_order: bool, as_documents: bool) ->
         raise DataError(f"{name}: the folder is empty")
     if len(inside) > limits.documents:
         raise DataError(
-            f"{name} holds {len(inside):,} documents, and the limit is {limits.documents:,}: --limit documents=N"
+            f"{name} holds {len(inside):,} documents, and the limit is {limits.documents:,}: --read-limit documents=N"
         )
     tables = [Source(path, limits) for path in inside]
     if any(source.ending in TABLE_ENDINGS for source in tables):

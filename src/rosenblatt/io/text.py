@@ -226,7 +226,7 @@ def read_head(source: Source, size: int) -> bytes:
 def check_line(source: Source, length: int) -> None:
     """Raise if a line has become too long."""
     if length > source.limits.line:
-        raise DataError(f"{source.name} has a line longer than {shown(source.limits.line)}: --limit line=SIZE")
+        raise DataError(f"{source.name} has a line longer than {shown(source.limits.line)}: --read-limit line=SIZE")
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def _prepared(
     if products is not None:
         places = np.searchsorted(compact.columns, products.columns)
         if len(rows) * count_terms(len(places)) > MOST_TERMS or places[-1] >= len(compact.columns):
-            raise DataError("--folds: products of columns of so many rows are too many to hold: use --valid FILE")
+            raise DataError("--folds: products of columns of so many rows are too many to hold: use --validation FILE")
         return replace(products, columns=places).apply(compact.table)
     X = compact.X
     if scale is not None:

@@ -23,7 +23,7 @@ def run(*words, expect=0):
 
 def run_piped(*words, lines):
     """The same in a process of its own, which reads these lines from standard input."""
-    command = [sys.executable, "-m", "rosenblatt.cli.main", *(str(word) for word in words)]
+    command = [sys.executable, "-m", "rosenblatt", *(str(word) for word in words)]
     return subprocess.run(command, input=lines, stdout=subprocess.PIPE, check=True).stdout
 
 
@@ -40,4 +40,4 @@ def run_interrupted(*words, checkpoint, after):
         replace(source, target, **given)
 
     with mock.patch("os.replace", counting):
-        run("train", *words, "--quiet", "--checkpoint", checkpoint, "--every", "0s", expect=130)
+        run("train", *words, "--quiet", "--checkpoint", checkpoint, "--checkpoint-every", "0s", expect=130)
