@@ -26,6 +26,7 @@ from rosenblatt.errors import DataError
 from rosenblatt.params import make_params
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.event_log import EventLog, LearnerRecord
+from rosenblatt.service.schemas import Examples
 from rosenblatt.service.startup import RequestedLearner, open_trainer
 
 
@@ -293,8 +294,7 @@ def test_any_cut_of_the_log_by_a_snapshot_gives_the_same_bits(
         rows, labels, weights = (list(part) for part in zip(*request, strict=True))
         examples = json.dumps({"rows": rows, "labels": labels, "weights": weights}).encode()
         (entry,) = trainer.log.append([(len(rows), 0.0, examples, None, b"")])
-        model.learn(rows, labels, weights)
-        model.hash_chain = entry.hash_chain
+        model.learn(entry, rows, Examples(rows, labels, weights))
     trainer.log.close()
     again = open_trainer(str(log), ServiceLimits())
     again.log.close()

@@ -11,7 +11,8 @@ import secrets
 import sys
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from inspect import isawaitable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,29 +27,21 @@ from rosenblatt.service.errors import HTTPError, error_body, too_large, unavaila
 from rosenblatt.service.metrics import Metrics
 from rosenblatt.service.online_model import model_bytes
 from rosenblatt.service.openapi import describe
-from rosenblatt.service.page import PAGES
+from rosenblatt.service.page import PAGE_HEADERS, PAGES
 from rosenblatt.service.predictor import FixedModel
-from rosenblatt.service.schemas import (
-    FeedbackRequest,
-    Health,
-    LearnReply,
-    LearnRequest,
-    ModelInfo,
-    PredictReply,
-    PredictRequest,
-    Ready,
-)
+from rosenblatt.service.schemas import FeedbackRequest, Health, LearnReply, LearnRequest, ModelInfo
+from rosenblatt.service.schemas import PredictReply, PredictRequest, Ready
 from rosenblatt.service.trainer import Trainer
 
 ENCODER = msgspec.json.Encoder()
 FEEDBACK = msgspec.json.Decoder(FeedbackRequest)
+FEEDBACK_HINT = '; send for example {"id": "5e8e2d56b320", "label": "spam"}'
 SHORT = 8192  # bytes of a body that arrives with its head
 LARGE = 256 << 10  # bytes of a body that is decoded and predicted in a thread of its own
-_JSON, _NDJSON, _FILE = JSON.encode(), NDJSON.encode(), "application/octet-stream"
-_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_FILE, _PROMETHEUS = "application/octet-stream", "text/plain; version=0.0.4; charset=utf-8"
 _ALWAYS = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
 
-Reply = tuple[bytes, bytes]  # content type and content
+Reply = tuple[str, bytes]  # content type and content
 
 
 class Route(NamedTuple):
@@ -57,7 +50,7 @@ class Route(NamedTuple):
     method: str
     path: str
     role: int
-    handler: Callable[[Request], Awaitable[Reply]]
+    handler: Callable[[Request], Any]  # gives a Reply or an object for JSON, or an awaitable of it
     summary: str = ""
     request: type | None = None
     reply: type | str = JSON
@@ -90,7 +83,7 @@ class App:
         self.hosts = hosts if hosts or tokens is not None else LOOPBACK
         self.metrics = Metrics(source)
         self.bytes_in_flight = 0
-        table = [
+        table: list[Route] = [
             Route("POST", "/predict", PREDICT, self._predict, "Predict rows",
                   PredictRequest, PredictReply, "409", "both"),
             Route("POST", "/learn", LEARN, self._learn, "Learn rows with labels",
@@ -98,14 +91,15 @@ class App:
             Route("POST", "/feedback", LEARN, self._feedback, "Learn the label of an earlier prediction",
                   FeedbackRequest, LearnReply, "404 409"),
             Route("POST", "/reload", ADMIN, self._reload, "Read the model file again", None, ModelInfo, "409"),
-            Route("GET", "/model", PREDICT, self._model, "The model and its lineage", None, ModelInfo),
+            Route("GET", "/model", PREDICT, lambda _: self.info(), "The model and its lineage", None, ModelInfo),
             Route("GET", "/model/file", ADMIN, self._file, "The model file as of now", None, _FILE, "409 503"),
-            Route("GET", "/live", LEARN, self._live, "What the live page shows"),
-            Route("GET", "/health", OPEN, self._health, "Does the process answer?", None, Health),
+            Route("GET", "/live", LEARN, lambda _: self.metrics.live(self.info()), "What the live page shows"),
+            Route("GET", "/health", OPEN, lambda _: Health("ok", __version__), "Does the process answer?", None, Health),
             Route("GET", "/ready", OPEN, self._ready, "Can it predict, and can it learn?", None, Ready),
-            Route("GET", "/metrics", PREDICT, self._metrics, "Figures for Prometheus", None, "text/plain"),
-            Route("GET", "/openapi.json", OPEN, self._openapi),
-            *(Route("GET", path, OPEN, self._page) for path in PAGES),
+            Route("GET", "/metrics", PREDICT, lambda _: (_PROMETHEUS, self.metrics.text()), "Figures for Prometheus",
+                  None, "text/plain"),
+            Route("GET", "/openapi.json", OPEN, lambda _: describe(table, source.predictor.schema.encoder is not None)),
+            *(Route("GET", path, OPEN, lambda request: PAGES[request.path]) for path in PAGES),
         ]  # fmt: skip
         self.routes: dict[str, Route] = {route.path: route for route in table}
 
@@ -116,22 +110,20 @@ class App:
         request = Request(scope, receive)
         try:
             kind, body = await self._reply(request)
-            if path in PAGES:
-                headers += PAGES[path].headers
-        except HTTPError as error:
-            status, kind, body = error.status, _JSON, error_body(error.status, error.message)
-            headers += error.headers
-        except TimeoutError:
-            status, kind, body = 503, _JSON, error_body(503, "it took too long")
-            headers.append((b"retry-after", b"1"))
+            headers += PAGE_HEADERS if path in PAGES else []
         except _Disconnected:
             return
-        except Exception:
-            traceback.print_exc(file=sys.stderr)
-            status, kind, body = 500, _JSON, error_body(500, "internal error; the server's log has the details")
+        except Exception as error:
+            if isinstance(error, TimeoutError):
+                error = unavailable("it took too long")
+            elif not isinstance(error, HTTPError):
+                traceback.print_exc(file=sys.stderr)
+                error = HTTPError(500, "internal error; the server's log has the details")
+            status, kind, body = error.status, JSON, error_body(error.status, error.message)
+            headers += error.headers
         finally:
             self.bytes_in_flight -= request.body_bytes
-        headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+        headers += [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
         self.metrics.count(path if path in self.routes else "other", status, time.perf_counter() - begun)
         with contextlib.suppress(RuntimeError, OSError):  # the client has gone
             await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -139,9 +131,10 @@ class App:
 
     async def _reply(self, request: Request) -> Reply:
         route = self.routes.get(request.path)
-        if route is None or route.handler not in (self._health, self._ready):  # checks of the machine that it runs on
-            check_host(self.hosts, request.hosts)
-        check_origin(request.header(b"origin"), request.hosts[0] if request.hosts else "")
+        hosts = [str(value, "latin-1") for name, value in request.headers if name == b"host"]
+        if request.path not in ("/health", "/ready"):  # asked by the machine that it runs on
+            check_host(self.hosts, hosts)
+        check_origin(request.header(b"origin"), hosts)
         if route is None:
             raise HTTPError(404, f"nothing at {request.path[:100]!r}: see /docs")
         if request.method != route.method and (request.method, route.method) != ("HEAD", "GET"):
@@ -151,7 +144,9 @@ class App:
             self.tokens.authorize(request.header(b"authorization"), route.role)
         if route.request is not None:
             await self._read_body(request, route)
-        return await route.handler(request)
+        found = route.handler(request)
+        found = await found if isawaitable(found) else found
+        return found if isinstance(found, tuple) else (JSON, ENCODER.encode(found))
 
     async def _read_body(self, request: Request, route: Route) -> None:
         if (encoding := request.header(b"content-encoding")) and encoding != "identity":
@@ -167,9 +162,10 @@ class App:
         claimed = int(request.header(b"content-length") or limits.body)
         if claimed > limits.body:
             raise too_large(f"the body has {claimed:,} bytes; the limit is {limits.body:,}")
+        if claimed <= SHORT:  # it arrives with its head, nearly always; the protocol watches for the rest
+            return await self._receive(request)
         try:
-            # A short body arrives with its head, nearly always; the protocol watches for the rest.
-            async with asyncio.timeout(None if claimed <= SHORT else limits.seconds):
+            async with asyncio.timeout(limits.seconds):
                 await self._receive(request)
         except TimeoutError:
             late = f"the body did not arrive within {limits.seconds} seconds"
@@ -198,9 +194,7 @@ class App:
     # -- handlers
 
     async def _predict(self, request: Request) -> Reply:
-        async def run(what: Callable[..., Any], *arguments: Any) -> Any:
-            return what(*arguments) if len(request.body) <= LARGE else await asyncio.to_thread(what, *arguments)
-
+        run: Any = asyncio.to_thread if len(request.body) > LARGE else _run_here
         schema = self.source.predictor.schema
         options, rows = await run(decode_predict, request.body, request.kind, request.query, schema)
         if options.min_seq is not None:
@@ -215,12 +209,12 @@ class App:
                 each.id = secrets.token_hex(12)
             now = time.time()
             rows = [(each.id, now, ENCODER.encode(row)) for each, row in zip(predictions, stored, strict=True)]
-            await self._trainer().store(rows)
+            await self._trainer().submit(predictions=rows, size=len(request.body))
         if request.kind == NDJSON:
-            return _NDJSON, ENCODER.encode_lines(predictions)
+            return NDJSON, ENCODER.encode_lines(predictions)
         if options.rows is msgspec.UNSET:
-            return _JSON, ENCODER.encode(PredictReply(predictor.seq, prediction=predictions[0]))
-        return _JSON, await run(ENCODER.encode, PredictReply(predictor.seq, predictions=predictions))
+            return JSON, ENCODER.encode(PredictReply(predictor.seq, prediction=predictions[0]))
+        return JSON, await run(ENCODER.encode, PredictReply(predictor.seq, predictions=predictions))
 
     async def _learn(self, request: Request) -> Reply:
         trainer, key = self._trainer(), request.header(b"idempotency-key") or None
@@ -229,22 +223,21 @@ class App:
         body, kind, query = request.body, request.kind, request.query
         label = next(iter(trainer.predictor.labels), "spam")
         request.body = b""  # the job has it
-        return _JSON, await trainer.submit(
-            lambda: decode_learn(body, kind, query, trainer.schema, label), len(body), key
-        )
+        run = lambda: decode_learn(body, kind, query, trainer.schema, label)  # noqa: E731
+        return JSON, await trainer.submit(decode=run, size=len(body), key=key)
 
     async def _feedback(self, request: Request) -> Reply:
-        trainer, found = self._trainer(), decode(FEEDBACK, request.body, '; send {"id": "...", "label": "spam"}')
-        return _JSON, await trainer.submit(lambda: trainer.feedback(found), len(request.body), f"feedback:{found.id}")
+        trainer, found = self._trainer(), decode(FEEDBACK, request.body, lambda: FEEDBACK_HINT)
+        return JSON, await trainer.submit(decode=lambda: trainer.feedback(found), key=f"feedback:{found.id}")
 
     def _trainer(self) -> Trainer:
         if not isinstance(self.source, Trainer):
             raise HTTPError(409, "this server does not learn: start it with --learn LOG")
         return self.source
 
-    async def _reload(self, request: Request) -> Reply:
+    async def _reload(self, request: Request) -> ModelInfo:
         await self.reload()
-        return await self._model(request)
+        return self.info()
 
     async def reload(self) -> None:
         """Read the model file again, and predict by it."""
@@ -258,83 +251,60 @@ class App:
     def info(self) -> ModelInfo:
         """What is known of the model."""
         source, predictor = self.source, self.source.predictor
-        encoder = predictor.schema.encoder
-        reads = "rows of features" if encoder is None else encoder.describe()
+        encoder, learns = predictor.schema.encoder, isinstance(source, Trainer)
         if isinstance(source, FixedModel):
-            model = source.model
-            learner, parameters = model.learner, dict(model.parameters)
+            learner, parameters = source.model.learner, source.model.parameters
         else:
             learner, parameters = type(source.model.learner).__name__, source.model.learner.params().values()
         found = ModelInfo(
-            learner,
-            values_to_json(parameters),
-            predictor.labels,
-            predictor.features,
-            reads,
-            predictor.seq,
-            isinstance(source, Trainer),
-            source.lineage,
+            learner=learner,
+            parameters=values_to_json(parameters),
+            classes=predictor.labels,
+            features=predictor.features,
+            reads="rows of features" if encoder is None else encoder.describe(),
+            seq=predictor.seq,
+            learns=learns,
+            lineage=source.lineage,
         )
         if isinstance(source, Trainer):
-            tracker = source.model.tracker
-            found.examples, found.mistakes = tracker.examples, tracker.mistakes
+            tracker, found.skipped = source.model.tracker, source.model.skipped
+            found.examples, found.mistakes, found.drift_alarms = tracker.examples, tracker.mistakes, tracker.drift_alarms
             found.progressive_error, found.recent_error = tracker.error, tracker.recent_error
-            found.drift_alarms, found.skipped = tracker.drift_alarms, source.model.skipped
         return found
-
-    async def _model(self, request: Request) -> Reply:
-        return _JSON, ENCODER.encode(self.info())
 
     async def _file(self, request: Request) -> Reply:
         source = self.source
         if isinstance(source, FixedModel):
-            return _FILE.encode(), model_bytes(source.model)
+            return _FILE, model_bytes(source.model)
         if not source.model.learner.has_learned or not source.schema.names:
             raise HTTPError(409, "nothing is learned yet")
-        return _FILE.encode(), await source.call(lambda: model_bytes(source.model.model()))
+        return _FILE, await source.submit(run=lambda: model_bytes(source.model.model()))
 
-    async def _live(self, request: Request) -> Reply:
-        return _JSON, ENCODER.encode(self.metrics.live(self.info()))
-
-    async def _health(self, request: Request) -> Reply:
-        return _JSON, ENCODER.encode(Health("ok", __version__))
-
-    async def _ready(self, request: Request) -> Reply:
+    def _ready(self, request: Request) -> Ready:
         learning = self.source.storage_error or "on" if isinstance(self.source, Trainer) else "off"
-        return _JSON, ENCODER.encode(Ready(True, learning, self.source.predictor.seq))
+        return Ready(True, learning, self.source.predictor.seq)
 
-    async def _metrics(self, request: Request) -> Reply:
-        return _PROMETHEUS.encode(), self.metrics.text()
 
-    async def _openapi(self, request: Request) -> Reply:
-        raw = self.source.predictor.schema.encoder is not None
-        return _JSON, ENCODER.encode(describe(list(self.routes.values()), raw))
-
-    async def _page(self, request: Request) -> Reply:
-        page = PAGES[request.path]
-        return page.kind, page.content
+async def _run_here(what: Callable[..., Any], *arguments: Any) -> Any:
+    return what(*arguments)
 
 
 class Request:
     """A request; its body is read when it is authorized."""
 
-    __slots__ = ("_headers", "body", "body_bytes", "kind", "method", "path", "query", "receive")
+    __slots__ = ("body", "body_bytes", "headers", "kind", "method", "path", "query", "receive")
 
     def __init__(self, scope: Any, receive: Any) -> None:
         self.method, self.path, self.query = scope["method"], scope["path"], scope["query_string"]
-        self.receive, self._headers = receive, scope["headers"]
+        self.receive, self.headers = receive, scope["headers"]
         self.body, self.kind, self.body_bytes = b"", "", 0
 
     def header(self, name: bytes) -> str:
         """A header; empty if it was not sent."""
-        for each, value in self._headers:
+        for each, value in self.headers:
             if each == name:
                 return str(value, "latin-1")
         return ""
-
-    @property
-    def hosts(self) -> list[str]:
-        return [str(value, "latin-1") for name, value in self._headers if name == b"host"]
 
 
 class _Disconnected(Exception):

@@ -73,9 +73,9 @@ def check_host(hosts: frozenset[str], sent: list[str]) -> None:
         raise HTTPError(403, f"Host {host[:100]!r} is not allowed; add it with --allow-host")
 
 
-def check_origin(origin: str, host: str) -> None:
+def check_origin(origin: str, sent: list[str]) -> None:
     """Raise for a request that a page of another site has sent."""
-    if origin and origin.split("://", 1)[-1] != host:
+    if origin and [origin.split("://", 1)[-1]] != sent:
         raise HTTPError(403, "cross-origin requests are not allowed")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import http.client
 import json
 import random
-import ssl
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -58,24 +57,19 @@ class Client:
     """
 
     def __init__(
-        self,
-        address: str,
-        token: str | None = None,
-        *,
-        patience: float = 30.0,
-        timeout: float = 30.0,
-        context: ssl.SSLContext | None = None,
+        self, address: str, token: str | None = None, *, patience: float = 30.0, timeout: float = 30.0, context: Any = None
     ) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ServiceError(f"{address!r} is no address of a service: write http://host:port")
-        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
-        self._base = parts.path.rstrip("/")
-        self._headers = {"Content-Type": "application/json"}
-        if token is not None:
-            self._headers["Authorization"] = f"Bearer {token}"
-        self.patience, self.timeout, self._context = patience, timeout, context
-        self._connection: http.client.HTTPConnection | None = None
+        self._address, self._base, self.patience = f"{parts.hostname}:{parts.port}", parts.path.rstrip("/"), patience
+        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        if parts.scheme == "https":
+            self._connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+                parts.hostname, parts.port, timeout=timeout, context=context
+            )
+        else:
+            self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -84,11 +78,8 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    # -- what can be asked
+        """Close the connection; the next request opens it again."""
+        self._connection.close()
 
     def predict(self, rows: Sequence[Any]) -> list[Any]:
         """The labels of rows."""
@@ -109,9 +100,7 @@ class Client:
         dict
             `first` and `last` number, `predicted` before learning, `mistaken`, and the count of `mistakes`.
         """
-        body: dict[str, Any] = {"rows": list(rows), "labels": list(labels)}
-        if weights is not None:
-            body["weights"] = list(weights)
+        body = {"rows": list(rows), "labels": list(labels)} | ({} if weights is None else {"weights": list(weights)})
         return self._post("/learn", body, {"Idempotency-Key": key or uuid.uuid4().hex})
 
     def feedback(self, id: str, label: Any, weight: float = 1.0) -> dict[str, Any]:
@@ -127,8 +116,6 @@ class Client:
         """The model file of what was learned so far."""
         return self.request("GET", "/model/file")
 
-    # -- how it is asked
-
     def _post(self, path: str, body: Any, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
         packed = json.dumps(body, allow_nan=False, separators=(",", ":"), default=_plain).encode()
         found: dict[str, Any] = json.loads(self.request("POST", path, packed, headers))
@@ -137,48 +124,39 @@ class Client:
     def request(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> bytes:
-        """A request, tried again as long as patience lasts. All of ours may be repeated without harm."""
+        """A request, tried again as long as patience lasts. Every request of the service can be repeated safely."""
         until, pause = time.monotonic() + self.patience, 0.05
         while True:
+            wait = pause
             try:
-                status, retry_after, content = self._once(method, path, body, {**self._headers, **(headers or {})})
-                if status < 400:
+                reply, content = self._once(method, path, body, {**self._headers, **(headers or {})})
+                if reply.status < 400:
                     return content
-                failure = _failure(status, content)
-                if status not in _AGAIN:
+                failure, after = _failure(reply.status, content), reply.headers.get("Retry-After", "0")
+                if reply.status not in _AGAIN:
                     raise failure
-                wait = max(pause, retry_after)
+                wait = max(pause, float(after) if after.isdecimal() else 0.0)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                failure = ServiceError(f"{self._host}:{self._port} does not answer: {error or type(error).__name__}")
-                wait = pause
+                failure = ServiceError(f"{self._address} does not answer: {error or type(error).__name__}")
             if time.monotonic() + wait > until:
                 raise failure
             time.sleep(wait * random.uniform(0.5, 1.0))
             pause = min(2 * pause, 2.0)
 
-    def _once(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, float, bytes]:
-        if self._connection is None:
-            if self._secure:
-                self._connection = http.client.HTTPSConnection(
-                    self._host, self._port, timeout=self.timeout, context=self._context
-                )
-            else:
-                self._connection = http.client.HTTPConnection(self._host, self._port, timeout=self.timeout)
+    def _once(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
         refused = None
         try:
-            self._connection.request(method, self._base + path, body, dict(headers))
-        except (BrokenPipeError, ConnectionResetError) as error:  # a body that is too large is answered before its end
+            self._connection.request(method, self._base + path, body, headers)
+        except (BrokenPipeError, ConnectionResetError) as error:  # a body that is too large gets its reply before its end
             refused = error
         try:
-            answer = self._connection.getresponse()
-        except (OSError, http.client.HTTPException):
-            if refused is not None:
-                raise refused from None
-            raise
-        content = answer.read()
-        after = answer.headers.get("Retry-After", "0")
-        return answer.status, float(after) if after.isdecimal() else 0.0, content
+            reply = self._connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            raise refused or error from None
+        return reply, reply.read()
 
 
 def _failure(status: int, content: bytes) -> ServiceError:

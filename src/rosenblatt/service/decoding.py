@@ -7,7 +7,7 @@ Values are counted before they take memory, and a body of another shape gets an 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any, cast
 from urllib.parse import parse_qsl
@@ -203,7 +203,7 @@ def decode_predict(body: bytes, kind: str, query: bytes, schema: RowSchema) -> t
     if kind == NDJSON:
         return _options(query), [line.row for line in _decode_lines(body, schema, None)]
     _check_values(body, schema)
-    asked = decode(decoders["predict"], body, schema.hint())
+    asked = decode(decoders["predict"], body, schema.hint)
     if query:
         raise HTTPError(400, "options of a JSON request go into its body, not into the address")
     if (asked.row is UNSET) == (asked.rows is UNSET):
@@ -222,20 +222,18 @@ def decode_learn(body: bytes, kind: str, query: bytes, schema: RowSchema, label:
         for at, line in enumerate(lines):
             if line.label is UNSET:
                 raise HTTPError(422, f"line {at + 1} has no label{schema.hint(label)}")
-        weights = [line.weight for line in lines]
-        return Examples([line.row for line in lines], [line.label for line in lines], _unless_all_one(weights))
+        scales = _unless_all_one([line.weight for line in lines])
+        return Examples([line.row for line in lines], [line.label for line in lines], scales)
     _check_values(body, schema)
-    found = decode(_DECODERS[schema.encoder is not None]["learn"], body, schema.hint(label))
+    found = decode(_DECODERS[schema.encoder is not None]["learn"], body, lambda: schema.hint(label))
     one = found.row is not UNSET
     single, many = (found.label, found.weight), (found.labels, found.weights)
     mine, others = (single, many) if one else (many, single)
     if one == (found.rows is not UNSET) or mine[0] is UNSET or others != (UNSET, UNSET):
         raise HTTPError(422, f"send row, label and weight, or rows, labels and weights{schema.hint(label)}")
-    rows: Any = found.rows
-    labels: Any = found.labels
-    weights: Any = found.weights
-    if one:
-        rows, labels, weights = [found.row], [found.label], UNSET if found.weight is UNSET else [found.weight]
+    rows: Any = [found.row] if one else found.rows
+    labels: Any = [found.label] if one else found.labels
+    weights: Any = mine[1] if not one or mine[1] is UNSET else [mine[1]]
     _check_rows(body, rows, schema.limits)
     for name, each in (("labels", labels), ("weights", weights)):
         if each is not UNSET and len(each) != len(rows):
@@ -243,14 +241,14 @@ def decode_learn(body: bytes, kind: str, query: bytes, schema: RowSchema, label:
     return Examples(rows, labels, None if weights is UNSET else _unless_all_one(weights))
 
 
-def decode(decoder: msgspec.json.Decoder[Any], body: bytes, hint: str = "", where: str = "") -> Any:
+def decode(decoder: msgspec.json.Decoder[Any], body: bytes, hint: Callable[[], str], where: str = "") -> Any:
     """A body as its type; a body of another shape gets the hint."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise HTTPError(422, f"{where}{error}{hint}") from None
+        raise HTTPError(422, f"{where}{error}{hint()}") from None
     except msgspec.DecodeError as error:
-        raise HTTPError(400, f"{where}{error}{hint}") from None
+        raise HTTPError(400, f"{where}{error}{hint()}") from None
     except RecursionError:
         raise HTTPError(400, f"{where}JSON is nested too deeply") from None
     except UnicodeDecodeError:
@@ -262,9 +260,9 @@ def _decode_lines(body: bytes, schema: RowSchema, label: Any) -> list[Line[Any]]
     if count > 2 * schema.limits.rows:
         raise HTTPError(413, f"there are {count:,} lines; the limit is {schema.limits.rows:,} rows per request")
     _check_values(body, schema)
-    decoder, hint = _DECODERS[schema.encoder is not None]["line"], schema.hint(label)
+    decoder = _DECODERS[schema.encoder is not None]["line"]
     lines = [
-        decode(decoder, line, hint, f"line {number}: ")
+        decode(decoder, line, lambda: schema.hint(label), f"line {number}: ")
         for number, line in enumerate(body.split(b"\n"), start=1)
         if line.strip()
     ]

@@ -7,8 +7,12 @@ bits.
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -21,15 +25,18 @@ from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.spaces import LINEAR, seed_of
-from rosenblatt.models.container import pack_container, unpack_container
+from rosenblatt.models.container import pack_container, read_container, unpack_container, write_container
 from rosenblatt.models.file import to_parts
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.params import Params, name_of, params_from_json
 from rosenblatt.service.decoding import Features
+from rosenblatt.service.event_log import Entry, EventLog
+from rosenblatt.service.schemas import Examples
 
 RECENT = 1000
 POINTS = 240  # of a curve on the page; when there are more, every other one is dropped
+SNAPSHOTS = 2  # beside a log
 SPAN, SPANS = 1000, 60  # examples per bar of the page's class chart, and bars
 
 
@@ -135,22 +142,24 @@ class OnlineModel:
             self._known = classes, frozenset(classes)
         return {label for label in labels if label not in self._known[1]}
 
-    def skip(self, count: int, reason: str) -> None:
+    def skip(self, entry: Entry, reason: str) -> None:
         """Pass over examples that cannot be learned."""
+        self._note_skipped(entry.count, reason)
+        self.seq, self.hash_chain = entry.last, entry.hash_chain
+
+    def _note_skipped(self, count: int, reason: str) -> None:
         self.skipped += count
         self.skip_reason = self.skip_reason or f"example {self.seq + 1}: {reason}"
-        self.seq += count
 
-    def learn(
-        self, rows: Sequence[Features], labels: Sequence[Any], weights: Sequence[float] | None
-    ) -> tuple[list[Any], list[bool]]:
-        """Learn examples; the predictions before, and which of them were mistakes."""
+    def learn(self, entry: Entry, rows: Sequence[Features], examples: Examples) -> tuple[list[Any], list[bool]]:
+        """Learn the examples of an entry; the predictions before, and which of them were mistakes."""
         predicted, mistaken = [], []
-        for at, (row, label) in enumerate(zip(rows, labels, strict=True)):
-            guess, mistake = self._learn_one(row, label, 1.0 if weights is None else weights[at])
+        for row, label, weight in zip(rows, examples.labels, examples.weights or repeat(1.0), strict=False):
+            guess, mistake = self._learn_one(row, label, weight)
             predicted.append(guess)
             mistaken.append(mistake)
             self._note(row, label, guess, mistake)
+        self.hash_chain = entry.hash_chain
         return predicted, mistaken
 
     def _learn_one(self, features: Features, label: Any, weight: float) -> tuple[Any, bool]:
@@ -165,8 +174,7 @@ class OnlineModel:
             try:
                 learner.learn_one(features, label, weight)
             except (RosenblattError, ValueError, TypeError, MemoryError) as error:  # nothing was changed
-                self.skip(1, str(error) or type(error).__name__)
-                self.seq -= 1  # counted below, with those that are learned
+                self._note_skipped(1, str(error) or type(error).__name__)
                 return guess, mistake
             self.tracker.update(mistake)
         return guess, mistake
@@ -284,3 +292,36 @@ def model_bytes(model: Model) -> bytes:
     """A model as `save` writes it."""
     header, tensors = to_parts(model)
     return pack_container("model", header, tensors, "the model")
+
+
+# -- snapshots, so that a restart need not begin at the first example
+
+
+def save_snapshot(model: OnlineModel, log: EventLog) -> None:
+    """Write what is learned so far, whole or not at all; remove the oldest snapshots."""
+    os.makedirs(f"{log.path}.snapshots", mode=0o700, exist_ok=True)
+    state = np.frombuffer(learner_to_bytes(model.learner), np.uint8)
+    path = os.path.join(f"{log.path}.snapshots", f"{model.seq:016d}.snapshot")
+    write_container(path, "snapshot", {"log": log.id, "model": model.dump()}, {"state": state})
+    for old in _snapshots(log)[SNAPSHOTS:]:
+        with suppress(OSError):
+            os.remove(old)
+
+
+def load_snapshot(log: EventLog, encoder: Any) -> OnlineModel | None:
+    """The newest snapshot whose examples are those of this log."""
+    for path in _snapshots(log):
+        with suppress(ModelError, OSError, KeyError, TypeError, ValueError):  # an older one, or the log alone, will do
+            header, tensors = read_container(path, "snapshot")
+            known = header["model"]
+            if header["log"] == log.id and log.chain_at(known["seq"]) == bytes.fromhex(known["hash_chain"]):
+                return OnlineModel.load(known, learner_from_bytes(tensors["state"].tobytes()), encoder)
+    return None
+
+
+def _snapshots(log: EventLog) -> list[str]:
+    """The paths, the newest first."""
+    folder, names = f"{log.path}.snapshots", []
+    with suppress(OSError):
+        names = sorted((name for name in os.listdir(folder) if re.fullmatch(r"\d{16}\.snapshot", name)), reverse=True)
+    return [os.path.join(folder, name) for name in names]

@@ -46,6 +46,7 @@ class Predictor:
     is_multilabel: bool = False
     labels: list[Any] = field(init=False)
     label_names: list[str] = field(init=False)
+    is_plain_binary: bool = field(init=False)
     # Weights and intercepts as the engine reads them: feature-major for sparse rows, row-major for dense ones.
     _sparse: tuple[NDArray[Any], Scores] | None = field(init=False, default=None)
     _dense: tuple[NDArray[Any], Scores] | None = field(init=False, default=None)
@@ -56,6 +57,7 @@ class Predictor:
         put = object.__setattr__
         put(self, "labels", label_values(self.classes))
         put(self, "label_names", [label if isinstance(label, str) else str(label) for label in self.labels])
+        put(self, "is_plain_binary", len(self.labels) == 2 and not self.is_multilabel)
         only = self.parts[0] if len(self.parts) == 1 else None
         if isinstance(only, Linear) and only.weights.dtype == np.float64:
             put(self, "_sparse", (np.asfortranarray(only.weights).ravel(order="K"), only.intercept))
@@ -139,6 +141,11 @@ class Predictor:
     def _predictions(
         self, scores: Scores, rows: list[Features] | None, options: PredictRequest[Any]
     ) -> list[Prediction]:
+        if self.is_plain_binary and not (options.probabilities or options.top or options.contributions):
+            (no, yes), (low, high) = self.labels, self.label_names  # most requests: the same as below, quicker
+            if options.scores:
+                return [Prediction(yes if s >= 0 else no, {low: -s, high: s}) for s in scores[:, 0].tolist()]
+            return [Prediction(yes if s >= 0 else no) for s in scores[:, 0].tolist()]
         found = Predictions(self.classes, scores, self.is_multilabel, self.calibrator)
         listed = options.scores or options.probabilities or options.top
         if listed and self.is_regression:

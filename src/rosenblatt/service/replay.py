@@ -18,7 +18,7 @@ from rosenblatt.models.file import save
 from rosenblatt.models.model import Model
 from rosenblatt.params import Params, name_of
 from rosenblatt.service.config import ServiceLimits
-from rosenblatt.service.decoding import Features, RowSchema
+from rosenblatt.service.decoding import RowSchema
 from rosenblatt.service.event_log import Entry, EventLog
 from rosenblatt.service.online_model import OnlineModel, new_learner
 from rosenblatt.service.schemas import Examples
@@ -54,13 +54,10 @@ class Replay:
         schema = RowSchema(names, ServiceLimits(), self.encoder)
         for entry, count in self.entries():
             rows, examples = read_entry(entry, schema)
-            part: tuple[list[Features], list[Any], list[float] | None] = (
-                rows[:count],
-                examples.labels[:count],
-                None if examples.weights is None else examples.weights[:count],
-            )
+            weights = None if examples.weights is None else examples.weights[:count]
+            part = Examples([], examples.labels[:count], weights)
             for model in models:
-                model.learn(*part)
+                model.learn(entry, rows[:count], part)
 
 
 def replay(path: str, params: Params | None = None, until: int | None = None) -> Model:

@@ -25,10 +25,10 @@ from rosenblatt.service.online_model import (
     OnlineModel,
     learner_from_bytes,
     learner_to_bytes,
+    load_snapshot,
     new_learner,
     open_stream,
 )
-from rosenblatt.service.snapshots import load_snapshot
 from rosenblatt.service.trainer import Trainer
 
 # Parameters of `fit` that a stream of examples cannot honor.

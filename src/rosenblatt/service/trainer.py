@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import math
 import os
 import queue
 import sqlite3
@@ -28,25 +29,20 @@ import numpy as np
 from rosenblatt.data.table import free_memory
 from rosenblatt.errors import ParameterError, RosenblattError
 from rosenblatt.learners.spaces import SAFE
-from rosenblatt.learners.targets import check_weight
 from rosenblatt.service.config import SNAPSHOT_EXAMPLES, ServiceLimits
 from rosenblatt.service.decoding import Features, RowSchema
 from rosenblatt.service.errors import HTTPError, unavailable
 from rosenblatt.service.event_log import Entry, EventLog
-from rosenblatt.service.online_model import OnlineModel
+from rosenblatt.service.online_model import OnlineModel, save_snapshot
 from rosenblatt.service.predictor import Predictor
 from rosenblatt.service.schemas import Examples, FeedbackRequest, LearnReply
-from rosenblatt.service.snapshots import save_snapshot
 
 GROUP_JOBS, GROUP_BYTES = 1024, 1 << 20  # of requests per commit
 GROUP_COMMIT_DELAY = 0.01  # seconds for which a commit waits for more requests, at most
-PUBLISH_SECONDS, PUBLISH_EXAMPLES = 0.1, 10_000
-SNAPSHOT_SECONDS = 60.0
+PUBLISH_SECONDS, SNAPSHOT_SECONDS = 0.1, 60.0
 MAX_WAITERS = 256  # requests that wait for min_seq
 STORAGE_ERRORS = (sqlite3.Error, OSError, RosenblattError)
-_ENCODER = msgspec.json.Encoder()
-_EXAMPLES = msgspec.json.Decoder(Examples)
-_KINDS = {str: "text", bool: "booleans", int: "whole numbers"}
+_ENCODER, _EXAMPLES = msgspec.json.Encoder(), msgspec.json.Decoder(Examples)
 
 
 @dataclass(eq=False, slots=True)
@@ -59,7 +55,7 @@ class Job:
     key: str | None = None
     predictions: Sequence[tuple[str, float, bytes]] = ()
     run: Callable[[], Any] | None = None
-    examples: Examples | None = None
+    examples: Any = None
     features: Sequence[Features] = ()
     stored: bytes = b""
     digest: bytes = b""
@@ -81,6 +77,8 @@ class Trainer(threading.Thread):
         Examples from one snapshot to the next, at most.
     """
 
+    loop: asyncio.AbstractEventLoop | None = None  # set before the thread is started
+
     def __init__(
         self,
         log: EventLog,
@@ -92,36 +90,22 @@ class Trainer(threading.Thread):
         super().__init__(name="trainer", daemon=True)
         self.log, self.model, self.schema, self.limits = log, model, schema, limits
         self.storage_error = self.snapshot_error = ""
-        self.snapshot_seq, self._snapshot_every = model.seq, snapshot_every
         self.lineage = {"log": log.id, **json.loads(log.record.lineage)}
         self.commits, self.commit_seconds = 0, 0.0
-        self.loop: asyncio.AbstractEventLoop | None = None
+        self.snapshot_seq, self._snapshot_every = model.seq, snapshot_every
+        self._snapshot_at, self._snapshot_cost = time.monotonic(), 0.0
         self._queue: queue.SimpleQueue[Job | str] = queue.SimpleQueue()
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._stopping = False
         self._last_jobs, self._last_seconds = 1, 0.0  # of the latest commit
         self._aligned, self._aligned_columns = True, 0
-        rule = model.learner.params().update_rule
-        self._longest_step = max(rule.eta0, rule.C)
-        self._snapshot_at, self._snapshot_cost = time.monotonic(), 0.0
         self.catch_up(verified=None)
         self.publish()
 
     # -- on the event loop's thread
 
-    def submit(self, decode: Callable[[], Examples], size: int, key: str | None = None) -> asyncio.Future[bytes]:
-        """Learn; the future gets the reply when the examples are on disk and learned."""
-        return self._put(size=size, decode=decode, key=key)
-
-    def store(self, predictions: Sequence[tuple[str, float, bytes]]) -> asyncio.Future[None]:
-        """Store the ids, times and rows of predictions for feedback."""
-        return self._put(size=sum(len(row) for _, _, row in predictions), predictions=predictions)
-
-    def call(self, run: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Call a function in this thread, between two commits."""
-        return self._put(run=run)
-
-    def _put(self, **job: Any) -> asyncio.Future[Any]:
+    def submit(self, **job: Any) -> asyncio.Future[Any]:
+        """Process a job; the future gets its result when it is on disk and learned."""
         assert self.loop is not None
         found = Job(self.loop.create_future(), **job)
         self._queue.put(found)
@@ -135,8 +119,7 @@ class Trainer(threading.Thread):
             raise HTTPError(422, f"min_seq={seq}: the last example has the number {self.log.last}")
         if len(self._waiters) >= MAX_WAITERS:
             raise unavailable("too many requests wait for min_seq")
-        assert self.loop is not None
-        waiter = seq, self.loop.create_future()
+        waiter = seq, asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         self._queue.put("publish")
         try:
@@ -149,14 +132,14 @@ class Trainer(threading.Thread):
         """Learn everything that was accepted, save a snapshot and end."""
         self._queue.put("stop")
 
-    def _deliver(self, jobs: Sequence[Job]) -> None:
+    @staticmethod
+    def _deliver(jobs: Sequence[Job]) -> None:
         for job in jobs:
-            if job.future.done():  # the client has gone; what it sent is learned all the same
-                continue
-            if job.error is not None:
-                job.future.set_exception(job.error)
-            else:
-                job.future.set_result(job.result)
+            if not job.future.done():  # else the client has gone; what it sent is learned all the same
+                if job.error is not None:
+                    job.future.set_exception(job.error)
+                else:
+                    job.future.set_result(job.result)
 
     def _wake(self) -> None:
         for seq, future in self._waiters:
@@ -168,12 +151,16 @@ class Trainer(threading.Thread):
     def run(self) -> None:
         try:
             while not self._stopping:
-                jobs = self._collect()
-                if jobs:
+                if jobs := self._collect():
                     self._process(jobs)
                     self._on_loop(self._deliver, jobs)
                 self._run_periodic()
-            self._shutdown()
+            if self.snapshot_seq != self.model.seq:
+                self.snapshot()
+            left = [job for _ in range(self._queue.qsize()) if isinstance(job := self._queue.get_nowait(), Job)]
+            for job in left:
+                job.error = unavailable("the server is stopping")
+            self._on_loop(self._deliver, left)
         except BaseException:  # what is stored is safe, what is learned is in doubt: the next start learns it again
             traceback.print_exc()
             os._exit(70)
@@ -185,48 +172,43 @@ class Trainer(threading.Thread):
         had, but never longer than that one took: on a slow disk this doubles the rate.
         """
         jobs: list[Job] = []
-        size, until = 0, None
-        try:
-            found = self._queue.get(timeout=self._seconds_until_due())
+        size, until, wait = 0, 0.0, min(SNAPSHOT_SECONDS, *self._seconds_until_due())
+        with contextlib.suppress(queue.Empty):
             while True:
+                found = self._queue.get(timeout=max(0.0, wait))
                 if found == "stop":
                     self._stopping = True
-                elif isinstance(found, Job):
+                    break
+                if isinstance(found, Job):
                     jobs.append(found)
                     size += found.size
-                    if found.run is not None:
-                        break  # it sees what came before it, and nothing of what comes after
-                if size >= GROUP_BYTES or len(jobs) >= GROUP_JOBS or self._stopping:
-                    break
-                if not self._queue.empty() or len(jobs) >= self._last_jobs or not jobs:
-                    found = self._queue.get_nowait()
-                    continue
+                    # A call sees what came before it, and nothing of what comes after.
+                    if found.run is not None or size >= GROUP_BYTES or len(jobs) >= GROUP_JOBS:
+                        break
                 now = time.perf_counter()
-                until = now + min(GROUP_COMMIT_DELAY, self._last_seconds) if until is None else until
-                found = self._queue.get(timeout=max(0.0, until - now))
-        except queue.Empty:
-            pass
+                until = until or now + min(GROUP_COMMIT_DELAY, self._last_seconds)
+                wait = until - now if 0 < len(jobs) < self._last_jobs else 0.0
         return jobs
 
     def _process(self, jobs: list[Job]) -> None:
         """Validate, store and learn; the last job may be a call."""
-        last = jobs[-1] if jobs[-1].run is not None else None
-        if requests := [job for job in jobs if job.run is None]:
+        call = jobs.pop() if jobs[-1].run is not None else None
+        if jobs:
             try:
                 if self.storage_error:
                     self._reopen()
-                self._commit(self._validated(requests))
+                self._commit(self._validated(jobs))
             except STORAGE_ERRORS as error:
-                self._fail(requests, error)
-        if last is not None and last.run is not None:
+                self._fail(jobs, error)
+        if call is not None and call.run is not None:
             try:
-                last.result = last.run()
-            except (sqlite3.Error, OSError) as error:
-                last.error = unavailable(f"cannot be stored: {self.storage_error or error}", 5)
+                call.result = call.run()
             except Exception as error:
-                last.error = error
+                call.error = error
+            jobs.append(call)
 
     def _commit(self, jobs: list[Job]) -> None:
+        """Store and learn what is new; a repeated Idempotency-Key gets the numbers of the first request."""
         keys = [job.key for job in jobs if job.key is not None]
         used = set(self.log.known_keys(keys)) if keys else set()
         new: list[Job] = []
@@ -239,34 +221,25 @@ class Trainer(threading.Thread):
             self._append(new)
         known = self.log.known_keys(keys) if repeated else {}
         for job in repeated:
-            first, last, digest = known[job.key or ""]
-            if digest != job.digest:
-                job.error = HTTPError(409, f"the Idempotency-Key {job.key!r} was used with other examples")
-            else:
+            first, last, digest = known[str(job.key)]
+            if digest == job.digest:
                 job.result = _ENCODER.encode(LearnReply(first, last, repeated=True))
+            else:
+                job.error = HTTPError(409, f"the Idempotency-Key {job.key!r} was used with other examples")
 
-    def _append(self, new: list[Job]) -> None:
-        """Store, then learn."""
-        begun = time.perf_counter()
-        learning = [job for job in new if job.examples is not None]
-        requests = [(len(j.examples.labels), time.time(), j.stored, j.key, j.digest) for j in learning]  # type: ignore[union-attr]
-        entries = self.log.append(requests, [each for job in new for each in job.predictions])
-        self._last_jobs, self._last_seconds = len(new), time.perf_counter() - begun
+    def _append(self, jobs: list[Job]) -> None:
+        begun, skipped = time.perf_counter(), self.model.skipped
+        learning = [job for job in jobs if job.examples is not None]
+        requests = [(len(job.features), time.time(), job.stored, job.key, job.digest) for job in learning]
+        entries = self.log.append(requests, [each for job in jobs for each in job.predictions])
+        self._last_jobs, self._last_seconds = len(jobs), time.perf_counter() - begun
         self.commit_seconds += self._last_seconds
         self.commits += 1
-        skipped = self.model.skipped
         for job, entry in zip(learning, entries, strict=True):
-            assert job.examples is not None
-            predicted, mistaken = self._learn(entry, job.features, job.examples)
+            predicted, mistaken = self.model.learn(entry, job.features, job.examples)
             job.result = _ENCODER.encode(LearnReply(entry.seq, entry.last, sum(mistaken), predicted, mistaken))
         self.schema.use(self.model.names)  # a new class gives the learner a new dict
-        if self.model.skipped > skipped:
-            print(f"rosenblatt: not learned: {self.model.skip_reason}", file=sys.stderr, flush=True)
-
-    def _learn(self, entry: Entry, rows: Sequence[Features], examples: Examples) -> tuple[list[Any], list[bool]]:
-        found = self.model.learn(rows, examples.labels, examples.weights)
-        self.model.hash_chain = entry.hash_chain
-        return found
+        self._report_skipped(skipped)
 
     def _fail(self, jobs: list[Job], error: Exception) -> None:
         """Nothing could be stored, or that is unknown: the log says."""
@@ -288,18 +261,22 @@ class Trainer(threading.Thread):
 
     def catch_up(self, verified: bytes | None) -> None:
         """Learn what the log holds beyond what is learned; pass over what this machine cannot learn."""
-        model = self.model
+        model, skipped = self.model, self.model.skipped
         for entry in self.log.entries(model.seq, verified=verified):
             rows, examples = read_entry(entry, self.schema)
             try:
                 self._check_memory(len(self._new_names(rows)), len(model.new_labels(examples.labels)))
-                self._learn(entry, rows, examples)
+                model.learn(entry, rows, examples)
             except HTTPError as error:
-                model.skip(entry.count, error.message)
-                model.hash_chain = entry.hash_chain
+                model.skip(entry, error.message)
             self.schema.use(model.names)
-        if model.skipped:
-            print(f"rosenblatt: {model.skipped} examples were not learned; {model.skip_reason}", file=sys.stderr)
+        self._report_skipped(skipped)
+
+    def _report_skipped(self, before: int) -> None:
+        if count := self.model.skipped - before:
+            print(
+                f"rosenblatt: {count} examples were not learned; {self.model.skip_reason}", file=sys.stderr, flush=True
+            )
 
     # -- validation
 
@@ -307,38 +284,33 @@ class Trainer(threading.Thread):
         """The jobs that can be stored and learned; the others get their error."""
         names: set[Any] = set()  # new in this group
         labels: set[Any] = set()
-        valid = []
         for job in jobs:
             try:
                 if job.decode is not None:
-                    self._validate(job, names, labels)
-                valid.append(job)
+                    self._validate(job, job.decode(), names, labels)
             except HTTPError as error:
                 job.error = error
-        return valid
+        return [job for job in jobs if job.error is None]
 
-    def _validate(self, job: Job, group_names: set[Any], group_labels: set[Any]) -> None:
-        assert job.decode is not None
-        examples, limits = job.decode(), self.limits
-        rows = self.schema.features(examples.rows)
+    def _validate(self, job: Job, examples: Examples, group_names: set[Any], group_labels: set[Any]) -> None:
+        limits, rows = self.limits, self.schema.features(examples.rows)
         names = self._new_names(rows) - group_names
         labels = self.model.new_labels(examples.labels) - group_labels
         self._check_labels(examples.labels, labels, group_labels)
+        features = len(self.schema.names) + len(group_names) + len(names)
+        if names and features > limits.features and self.schema.encoder is None:
+            most = f"the model can have {limits.features:,} features"
+            raise HTTPError(422, f"{most}, and these rows would bring it to {features:,}")
+        for name in names:
+            if isinstance(name, str) and len(name) > limits.name // 4 and len(name.encode()) > limits.name:
+                raise HTTPError(422, f"the feature {name[:50]!r}… has a name of more than {limits.name:,} bytes")
         if names or labels:
-            features = len(self.schema.names) + len(group_names) + len(names)
-            if features > limits.features and self.schema.encoder is None:
-                most = f"the model can have {limits.features:,} features"
-                raise HTTPError(422, f"{most}, and these rows would bring it to {features:,}")
-            for name in names:
-                if isinstance(name, str) and len(name) > limits.name // 4 and len(name.encode()) > limits.name:
-                    raise HTTPError(422, f"the feature {name[:50]!r}… has a name of more than {limits.name:,} bytes")
             self._check_memory(len(group_names) + len(names), len(group_labels) + len(labels))
         if len(rows) * (limits.name + 10) > limits.reply:
             longest = max((len(str(label)) for label in self.model.classes), default=0)
             if len(rows) * (longest + 10) > limits.reply:
                 raise HTTPError(413, f"the reply would have more than {limits.reply:,} bytes: send fewer rows")
-        if examples.weights is not None:
-            self._check_weights(rows, examples.weights)
+        self._check_weights(rows, examples.weights or ())
         if self.schema.positional is None:
             self.schema.positional = isinstance(examples.rows[0], list)
         examples.rows = self.schema.to_store(examples.rows, rows)
@@ -354,48 +326,41 @@ class Trainer(threading.Thread):
         return {name for row in rows if not row.keys() <= known.keys() for name in row if name not in known}
 
     def _check_labels(self, labels: list[Any], new: set[Any], group: set[Any]) -> None:
-        if len({*map(type, labels)}) > 1:  # 1 == True, but they are different labels
-            raise HTTPError(422, "the labels of one request must be of one type: text, booleans or whole numbers")
-        classes = self.model.classes
-        kind = _kind(next(iter(classes or group or labels)))
-        if _kind(labels[0]) is not kind:
-            raise HTTPError(422, f"the label {labels[0]!r} has another type than the classes, which are {_KINDS[kind]}")
+        classes, count = self.model.classes, len(self.model.classes) + len(new) + len(group)
+        known = next(iter(classes or group or labels))
+        for label in labels:
+            if _kind(label) is not _kind(known):
+                raise HTTPError(422, f"the label {label!r} has another type than {str(known)[:50]!r}")
         for label in new:
             if isinstance(label, str) and len(label.encode()) > self.limits.name:
                 raise HTTPError(422, f"the label {label[:50]!r}… has more than {self.limits.name:,} bytes")
             if (isinstance(label, str) and "\0" in label) or (isinstance(label, int) and abs(label) >= 2**63):
                 raise HTTPError(422, f"{label!r} cannot be a label"[:200])
-        count = len(classes) + len(new) + len(group)
         if new and count > self.limits.classes:
             raise HTTPError(422, f"the model can have {self.limits.classes:,} classes; {str(min(new))[:100]!r} is new")
         try:
-            if new:
-                self.model.learner.params().check_classes(count)
+            self.model.learner.params().check_classes(count)
         except ParameterError as error:
             raise HTTPError(422, str(error)) from None
 
     def _check_memory(self, names: int, labels: int) -> None:
         """Raise if the model would have too many weights, or more than fit into memory."""
-        if not names and not labels:
-            return
         features = len(self.schema.names) + (0 if self.schema.encoder is not None else names)
         classes = len(self.model.classes) + labels
         weights = features * (1 if classes <= 2 else classes)
-        if weights > self.limits.weights:
+        if names + labels and weights > self.limits.weights:
             most = f"the model can have {self.limits.weights:,} weights"
             raise HTTPError(422, f"{most}, and {features:,} features for {classes:,} classes need {weights:,}")
         # A learner has up to three arrays, with room for twice the features when they grow, and is copied to publish.
-        needed = 8 * weights * 8
-        if needed > 64 << 20 and 0 < free_memory() < needed:
+        needed = 64 * weights
+        if names + labels and needed > 64 << 20 and 0 < free_memory() < needed:
             raise HTTPError(422, f"{weights:,} weights need {needed >> 20:,} MB of memory, and less is free")
 
-    def _check_weights(self, rows: Sequence[Features], weights: list[float]) -> None:
-        for at, (row, weight) in enumerate(zip(rows, weights, strict=True)):
-            try:
-                check_weight(weight)
-            except ValueError as error:
-                raise HTTPError(422, f"row {at}: {error}") from None
-            if weight != 1.0 and weight * max(map(abs, row.values()), default=0.0) * self._longest_step > SAFE[8]:
+    def _check_weights(self, rows: Sequence[Features], weights: Sequence[float]) -> None:
+        rule = self.model.learner.params().update_rule if weights else None
+        for at, (row, weight) in enumerate(zip(rows, weights, strict=False)):
+            largest = max(map(abs, row.values()), default=0.0) * max(rule.eta0, rule.C)  # type: ignore[union-attr]
+            if not math.isfinite(weight) or (weight != 1.0 and weight * largest > SAFE[8]):
                 raise HTTPError(422, f"row {at}: its weight times its values is too large to learn from")
 
     def feedback(self, request: FeedbackRequest) -> Examples:
@@ -403,50 +368,39 @@ class Trainer(threading.Thread):
         row = self.log.prediction(request.id)
         if row is None:
             raise HTTPError(404, f"there is no prediction {request.id!r}, or it was made too long ago")
-        weights = None if request.weight == 1.0 else [request.weight]
-        return Examples([msgspec.json.decode(row)], [request.label], weights)
+        return Examples(
+            [msgspec.json.decode(row)], [request.label], None if request.weight == 1.0 else [request.weight]
+        )
 
     # -- from time to time
 
-    def _publish_pause(self) -> float:
-        # A copy of very many weights takes time: nine tenths are left for learning.
-        return 10 * self._publish_cost if self._waiters else max(PUBLISH_SECONDS, 10 * self._publish_cost)
-
-    def _seconds_until_due(self) -> float:
-        now = time.monotonic()
-        if self.predictor.seq != self.model.seq:
-            return max(0.0, self._published_at + self._publish_pause() - now)
-        if self.snapshot_seq != self.model.seq:
-            return max(0.05, self._snapshot_at + SNAPSHOT_SECONDS - now)
-        return SNAPSHOT_SECONDS
+    def _seconds_until_due(self) -> tuple[float, float]:
+        """Until the next copy is published and the next snapshot saved; nine tenths of the time are for learning."""
+        now, unsaved = time.monotonic(), self.model.seq - self.snapshot_seq
+        pause = max(0.0 if self._waiters else PUBLISH_SECONDS, 10 * self._publish_cost)
+        publish = self._published_at + pause - now if self.predictor.seq != self.model.seq else math.inf
+        rest = 10 * self._snapshot_cost if unsaved >= self._snapshot_every else SNAPSHOT_SECONDS
+        return publish, self._snapshot_at + rest - now if unsaved else math.inf
 
     def _run_periodic(self) -> None:
-        """Publish and save a snapshot, if it is time."""
-        now = time.monotonic()
-        unpublished = self.model.seq - self.predictor.seq
-        if unpublished and (now - self._published_at >= self._publish_pause() or unpublished >= PUBLISH_EXAMPLES):
+        publish, snapshot = self._seconds_until_due()
+        if publish <= 0:
             self.publish()
-        unsaved, since = self.model.seq - self.snapshot_seq, now - self._snapshot_at
-        rested = since >= 10 * self._snapshot_cost
-        if unsaved and (since >= SNAPSHOT_SECONDS or (unsaved >= self._snapshot_every and rested)):
+        if snapshot <= 0:
             self.snapshot()
 
     def publish(self) -> None:
         """What is learned so far predicts from now on."""
-        begun, learner, names = time.monotonic(), self.model.learner, self.schema.names
+        begun, learner, names, seq = time.monotonic(), self.model.learner, self.schema.names, self.model.seq
+        classes, parts = np.empty(0, dtype="U1"), ()
         if learner.has_learned:
             reading = learner.learned.reading()
-            if self._aligned and len(names) > self._aligned_columns:  # only new features are looked at
-                added = islice(names.items(), self._aligned_columns, None)
-                self._aligned = all(type(name) is int and name == column for name, column in added)
-                self._aligned_columns = len(names)
-            aligned = self._aligned and self.schema.encoder is None
-            parts, width = reading.predictors, len(names)
-            self.predictor = Predictor(
-                self.schema, reading.classes, parts, names, width, self.model.seq, columns_aligned=aligned
-            )
-        else:
-            self.predictor = Predictor(self.schema, np.empty(0, dtype="U1"), (), {}, 0, self.model.seq)
+            classes, parts = reading.classes, reading.predictors
+        if self._aligned and len(names) > self._aligned_columns:  # only new features are looked at
+            added = islice(names.items(), self._aligned_columns, None)
+            self._aligned = self.schema.encoder is None and all(name == column for name, column in added)
+            self._aligned_columns = len(names)
+        self.predictor = Predictor(self.schema, classes, parts, names, len(names), seq, columns_aligned=self._aligned)
         self._published_at = time.monotonic()
         self._publish_cost = self._published_at - begun
         self._on_loop(self._wake)
@@ -460,19 +414,8 @@ class Trainer(threading.Thread):
             self.snapshot_seq, self.snapshot_error = self.model.seq, ""
         except STORAGE_ERRORS as error:  # tried again later; the log holds everything meanwhile
             self.snapshot_error = str(error)
-        finally:
-            self._snapshot_at = time.monotonic()
-            self._snapshot_cost = self._snapshot_at - begun
-
-    def _shutdown(self) -> None:
-        if self.snapshot_seq != self.model.seq:
-            self.snapshot()
-        left = []
-        while not self._queue.empty():
-            if isinstance(job := self._queue.get_nowait(), Job):
-                job.error = unavailable("the server is stopping")
-                left.append(job)
-        self._on_loop(self._deliver, left)
+        self._snapshot_at = time.monotonic()
+        self._snapshot_cost = self._snapshot_at - begun
 
     def _on_loop(self, run: Callable[..., None], *arguments: Any) -> None:
         if self.loop is not None:
@@ -483,10 +426,11 @@ class Trainer(threading.Thread):
 def read_entry(entry: Entry, schema: RowSchema) -> tuple[list[Features], Examples]:
     """The examples of a stored entry."""
     examples = _EXAMPLES.decode(entry.examples)
-    if schema.positional is None and schema.encoder is None:
+    if schema.positional is None:
         schema.positional = isinstance(examples.rows[0], list)
     return schema.features(examples.rows, stored=True), examples
 
 
 def _kind(label: Any) -> type:
-    return str if isinstance(label, str) else bool if isinstance(label, bool) else int
+    """Text, booleans or numbers: 1 == True, but they are different labels."""
+    return type(label) if isinstance(label, str | bool) else int
