@@ -102,7 +102,7 @@ LESSONS: list[tuple[Any, str]] = [
     ({"row": {"a": 1}, "label": 3}, "another type"),
     ({"row": {"a": 1}, "label": True}, "another type"),
     ({"row": {"a": 1}, "label": 1.5}, "Expected"),
-    ({"rows": [{"a": 1}] * 2, "labels": [1, True]}, "must be of one type"),
+    ({"rows": [{"a": 1}] * 2, "labels": [1, True]}, "another type"),
     ({"row": {"a": 1}, "label": None}, "Expected"),
     ({"row": {"a": 1}, "label": "x" * 101}, "more than 100 bytes"),
     ({"row": {"a": 1}, "label": "nul\0"}, "cannot be a label"),

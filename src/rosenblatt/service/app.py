@@ -29,8 +29,16 @@ from rosenblatt.service.online_model import model_bytes
 from rosenblatt.service.openapi import describe
 from rosenblatt.service.page import PAGE_HEADERS, PAGES
 from rosenblatt.service.predictor import FixedModel
-from rosenblatt.service.schemas import FeedbackRequest, Health, LearnReply, LearnRequest, ModelInfo
-from rosenblatt.service.schemas import PredictReply, PredictRequest, Ready
+from rosenblatt.service.schemas import (
+    FeedbackRequest,
+    Health,
+    LearnReply,
+    LearnRequest,
+    ModelInfo,
+    PredictReply,
+    PredictRequest,
+    Ready,
+)
 from rosenblatt.service.trainer import Trainer
 
 ENCODER = msgspec.json.Encoder()
@@ -94,7 +102,7 @@ class App:
             Route("GET", "/model", PREDICT, lambda _: self.info(), "The model and its lineage", None, ModelInfo),
             Route("GET", "/model/file", ADMIN, self._file, "The model file as of now", None, _FILE, "409 503"),
             Route("GET", "/live", LEARN, lambda _: self.metrics.live(self.info()), "What the live page shows"),
-            Route("GET", "/health", OPEN, lambda _: Health("ok", __version__), "Does the process answer?", None, Health),
+            Route("GET", "/health", OPEN, lambda _: Health("ok", __version__), "Is the process alive?", None, Health),
             Route("GET", "/ready", OPEN, self._ready, "Can it predict, and can it learn?", None, Ready),
             Route("GET", "/metrics", PREDICT, lambda _: (_PROMETHEUS, self.metrics.text()), "Figures for Prometheus",
                   None, "text/plain"),
@@ -268,7 +276,11 @@ class App:
         )
         if isinstance(source, Trainer):
             tracker, found.skipped = source.model.tracker, source.model.skipped
-            found.examples, found.mistakes, found.drift_alarms = tracker.examples, tracker.mistakes, tracker.drift_alarms
+            found.examples, found.mistakes, found.drift_alarms = (
+                tracker.examples,
+                tracker.mistakes,
+                tracker.drift_alarms,
+            )
             found.progressive_error, found.recent_error = tracker.error, tracker.recent_error
         return found
 

@@ -57,7 +57,13 @@ class Client:
     """
 
     def __init__(
-        self, address: str, token: str | None = None, *, patience: float = 30.0, timeout: float = 30.0, context: Any = None
+        self,
+        address: str,
+        token: str | None = None,
+        *,
+        patience: float = 30.0,
+        timeout: float = 30.0,
+        context: Any = None,
     ) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -150,7 +156,10 @@ class Client:
         refused = None
         try:
             self._connection.request(method, self._base + path, body, headers)
-        except (BrokenPipeError, ConnectionResetError) as error:  # a body that is too large gets its reply before its end
+        except (
+            BrokenPipeError,
+            ConnectionResetError,
+        ) as error:  # too large a body gets its reply before its end
             refused = error
         try:
             reply = self._connection.getresponse()

@@ -70,10 +70,7 @@ class RequestedLearner:
 
 
 def open_trainer(
-    path: str,
-    limits: ServiceLimits,
-    requested: RequestedLearner | None = None,
-    snapshot_every: int = SNAPSHOT_EXAMPLES,
+    path: str, limits: ServiceLimits, requested: RequestedLearner | None = None, snapshot_every: int = SNAPSHOT_EXAMPLES
 ) -> Trainer:
     """A trainer that has learned everything in the log."""
     record = None if requested is None else requested.record()
