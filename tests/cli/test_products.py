@@ -14,7 +14,7 @@ import rosenblatt
 from rosenblatt.cli.main import main
 from rosenblatt.learners.files import checkpoint
 from rosenblatt.models.predictors import Quadratic
-from rosenblatt.select import decision
+from rosenblatt.select import search
 from rosenblatt.training import choice
 
 
@@ -61,7 +61,7 @@ def test_no_products_is_for_auto(ring: Path, tmp_path: Path) -> None:
 def test_the_file_becomes_what_auto_perceptron_makes_of_its_rows(
     ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 1000)  # several parts a group
+    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 1000)  # several parts a group
     facts = train(ring, "--label", "where", "-o", tmp_path / "m", "--seed", 3)
     data = rosenblatt.read(ring, label="where")
     used = np.flatnonzero(np.diff(data.X.tocsc().indptr))
@@ -91,7 +91,7 @@ def test_many_rows_are_decided_by_some_and_learned_from_all(
     ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice, "SAMPLE_BYTES", 20_000)
-    monkeypatch.setattr(decision, "MOST_VALUES", 1200)
+    monkeypatch.setattr(search, "MOST_VALUES", 1200)
     facts = train(ring, "--label", "where", "-o", tmp_path / "m", "--block", 64)
     assert "and their products" in facts["choice"]
     assert "-th row)" in facts["choice"]

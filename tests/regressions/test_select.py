@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from rosenblatt import AROW, AutoPerceptron, AveragedPerceptron, Calibrated, PassiveAggressive, Perceptron, Sweep
-from rosenblatt.select import compare, cross_validate, decision, tune
+from rosenblatt.select import compare, cross_validate, search, tune
 from rosenblatt.select.comparison import family
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -51,7 +51,7 @@ def test_compare_gives_others_columns_of_their_own_size() -> None:
 
 
 def test_products_and_columns_are_compared_on_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision, "MOST_VALUES", 1 << 22)  # products are learned from a sample of the rows
+    monkeypatch.setattr(search, "MOST_VALUES", 1 << 22)  # products are learned from a sample of the rows
     generator = np.random.default_rng(0)
     X = generator.normal(size=(20_000, 60))
     y = X @ generator.normal(size=60) + 4 * sum(X[:, k] * X[:, k + 1] for k in range(0, 8, 2)) > 0

@@ -15,10 +15,10 @@ import rosenblatt
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.select.contest import VALUES_A_THREAD, Contest, Examples, _best, make_candidates
-from rosenblatt.select.decision import choose, out_of_sample_scores
+from rosenblatt.select import search
 from rosenblatt.select.folds import assign_folds, selection_folds
 from rosenblatt.select.scaling import find_scaling, typical_squared_norm
+from rosenblatt.select.search import VALUES_A_THREAD, Contest, Sample, best_first, make_candidates, select
 
 
 @parametrize_with_checks(
@@ -61,12 +61,12 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
     table, labels = as_table(sp.csr_array(X) if sparse else X), encode_labels(y)
     candidates = make_candidates(4.0, len(y), sparse=sparse)
     folds = selection_folds(labels, None, 3)
-    contest = Contest(candidates, Examples(table, labels, None, folds), 3, n_jobs=1)
+    contest = Contest(candidates, Sample(table, labels, None, folds=folds), 3, n_jobs=1)
     contest._run(candidates, 3, 3)
     training, held = folds[0]
     chosen = np.isin(np.arange(len(y)), training).astype(float)
     for candidate in candidates:
-        learner = getattr(rosenblatt, candidate.params.learner)(**candidate.parameters, tol=None, random_state=3)
+        learner = getattr(rosenblatt, candidate.params.learner)(**candidate.changed, tol=None, random_state=3)
         alone = [learner.set_params(max_iter=k + 1).fit(table.values, y, sample_weight=chosen) for k in range(3)][-1]
         np.testing.assert_allclose(
             contest.held_scores(candidate)[: len(held)],
@@ -80,18 +80,18 @@ def test_a_contestant_learns_and_is_judged_as_its_learner_would_be(load: Any, sp
 def test_a_few_rows_more_do_not_unseat_the_first_candidate() -> None:
     first, later = make_candidates(4.0, 1000, sparse=False)[:2]
     first.scores, later.scores = [[0.900]], [[0.908]]
-    assert _best([first, later])[0] is first
+    assert best_first([first, later])[0] is first
     later.scores = [[0.911]]
-    assert _best([first, later])[0] is later
+    assert best_first([first, later])[0] is later
 
 
 def test_learning_goes_on_while_twice_the_epochs_bring_more_than_chance() -> None:
     candidate = make_candidates(4.0, 1000, sparse=False)[0]
 
     def epochs_of(curve: list[float]) -> int:
-        candidate.courses, candidate.scores, candidate.over = [0], [[]], [False]
+        candidate.runs, candidate.scores, candidate.over = [0], [[]], [False]
         for done, accuracy in enumerate(curve, start=1):
-            candidate.note(0, accuracy, False, 100)
+            candidate.record_epoch(0, accuracy, False, 100)
             if candidate.over[0]:
                 return done
         return len(curve) + 1
@@ -104,25 +104,30 @@ def test_learning_goes_on_while_twice_the_epochs_bring_more_than_chance() -> Non
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("classes", [2, 3])
-def test_probabilities_come_from_scores_of_rows_that_were_not_learned(classes: int) -> None:
+def test_probabilities_come_from_scores_of_rows_that_were_not_learned(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2600, 6))
     y = np.argmax(X @ rng.normal(size=(6, classes)) + rng.normal(size=(2600, classes)), axis=1)
     table, labels = as_table(X), encode_labels(y)
-    decision = choose(table, labels, None, products=False, seed=3, max_iter=20, n_jobs=1)
-    judged, _ = out_of_sample_scores(decision, seed=3, enough=0)
-    scores, rows = out_of_sample_scores(decision, seed=3, enough=1500)
-    assert len(judged) < 600
-    assert 1500 <= len(scores) == len(rows) < 2000
-    training, held = decision.prepared.folds[0]
+    selection = select(Sample(table, labels, None), products=False, seed=3, max_iter=20, n_jobs=1)
+    monkeypatch.setattr(search, "PLENTY", 1500)
+    few, many = selection.calibrate("sigmoid"), selection.calibrate("auto")
+    assert few is not None
+    assert many is not None
+    scores = many.scores.scores
+    assert len(few.scores.codes) < 600
+    assert 1500 <= len(scores) < 2000
+    training, held = selection.prepared.folds[0]
     fold_of = assign_folds(labels, training, 4, 3)
     part = np.flatnonzero(fold_of == 0)
     assert not np.isin(part, held).any()
     found = slice(len(held), len(held) + len(part))
-    np.testing.assert_array_equal(rows[found], part)
-    best = decision.best
+    np.testing.assert_array_equal(many.scores.codes[found], labels.codes[part])
+    best = selection.best
     kind = getattr(rosenblatt, best.params.learner)
-    learner = kind(**best.parameters, tol=None, max_iter=len(best.curve()), random_state=3)
+    learner = kind(**best.changed, tol=None, max_iter=len(best.curve()), random_state=3)
     learner.fit(X, y, sample_weight=(fold_of != 0).astype(float))
     alone = learner.decision_function(X[part]).reshape(len(part), -1)
     np.testing.assert_allclose(scores[found], alone, rtol=1e-12, atol=1e-12)

@@ -19,7 +19,7 @@ from rosenblatt.data import as_table
 from rosenblatt.errors import DataError
 from rosenblatt.learners.epochs.threads import run_both
 from rosenblatt.models.predictors import FARTHEST_VALUE, Products, count_terms
-from rosenblatt.select import decision
+from rosenblatt.select import search
 from rosenblatt.select.scaling import standardize
 
 
@@ -84,7 +84,7 @@ def test_too_many_columns_are_not_multiplied(monkeypatch: pytest.MonkeyPatch) ->
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
     for limit in ("MOST_TERMS", "MOST_WEIGHTS"):
         with monkeypatch.context() as patch:
-            patch.setattr(decision, limit, 4)
+            patch.setattr(search, limit, 4)
             assert AutoPerceptron().fit(X, y).products_ is None
 
 
@@ -99,8 +99,8 @@ def test_more_rows_than_fit_are_decided_by_some_and_learned_part_by_part(
     X = rng.normal(size=(3000, 3))
     y = np.digitize(np.sum(X**2, axis=1) + 0.1 * rng.normal(size=3000), [2.0, 4.0][: classes - 1])
     weights = rng.choice([0.0, 0.5, 2.0], 3000) if weighted else None
-    monkeypatch.setattr(decision, "MOST_VALUES", 9 * 800)
-    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 1000)
+    monkeypatch.setattr(search, "MOST_VALUES", 9 * 800)
+    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 1000)
     rows = sp.csr_array(X) if sparse else X
     auto = AutoPerceptron().fit(rows, y, weights)
     assert np.mean(auto.predict(rows) == y) > 0.95
@@ -115,7 +115,7 @@ def test_more_rows_than_fit_are_decided_by_some_and_learned_part_by_part(
 
 def test_few_rows_that_count_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = make_circles(2000, noise=0.05, factor=0.5, random_state=0)
-    monkeypatch.setattr(decision, "MOST_VALUES", 5 * 800)
+    monkeypatch.setattr(search, "MOST_VALUES", 5 * 800)
     auto = AutoPerceptron().fit(X, y, np.arange(2000) % 10 == 0)  # few enough for several folds
     assert np.mean(auto.predict(X) == y) > 0.97
 
@@ -125,7 +125,7 @@ def test_separable_rows_that_do_not_fit_end_as_the_learner_alone(monkeypatch: py
     X = np.random.default_rng(0).normal(size=(2000, 2))
     X = X[np.abs(X[:, 0] * X[:, 1]) > 0.3]
     y = X[:, 0] * X[:, 1] > 0
-    monkeypatch.setattr(decision, "MOST_VALUES", 5 * 800)
+    monkeypatch.setattr(search, "MOST_VALUES", 5 * 800)
     auto = AutoPerceptron().fit(X, y)
     assert auto.products_ is not None
     terms = auto.products_.apply(as_table(X)).values
@@ -200,7 +200,7 @@ def test_many_more_rows_are_learned_part_by_part(monkeypatch: pytest.MonkeyPatch
     weights = np.where(np.arange(300) < 100, 0.0, 1.5)
     at_once, in_parts = (AutoPerceptron().fit(X[:300], y[:300]) for _ in range(2))
     at_once.partial_fit(X[300:], y[300:], sample_weight=weights)
-    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 35)
+    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 35)
     in_parts.partial_fit(X[300:], y[300:].tolist(), sample_weight=weights)
     np.testing.assert_array_equal(at_once.best_.coef_, in_parts.best_.coef_)
     np.testing.assert_array_equal(at_once.predict_proba(X), in_parts.predict_proba(X))
@@ -223,7 +223,7 @@ def test_many_rows_are_answered_part_by_part(monkeypatch: pytest.MonkeyPatch) ->
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
     auto = AutoPerceptron().fit(X, y)
     at_once = auto.decision_function(X)
-    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 35)
+    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 35)
     np.testing.assert_array_equal(auto.decision_function(X), at_once)
     np.testing.assert_array_equal(auto.decision_function(X[:1]), at_once[:1])
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, PocketPerceptron, Sweep, VotedPerceptron
 from rosenblatt.errors import ParameterError
-from rosenblatt.select import contest
+from rosenblatt.select import sweep as sweeps
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -59,7 +59,7 @@ def test_each_equals_itself_trained_alone(classes: int, layout: str, choose: Any
 
 def test_a_thread_that_is_ahead_changes_nothing_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """One thread has quick learners, the other slow ones that still go over the order of the epoch before."""
-    monkeypatch.setattr(contest, "VALUES_A_THREAD", 1)
+    monkeypatch.setattr(sweeps, "VALUES_A_THREAD", 1)
     X, y = overlapping(4000, 100, 8, seed=3)
     learners = [
         each

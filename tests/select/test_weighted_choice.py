@@ -18,9 +18,8 @@ from rosenblatt.data.labels import encode_labels
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.learners.targets import hold_out
 from rosenblatt.models.predictors import Linear
-from rosenblatt.select.contest import _best, make_candidates
-from rosenblatt.select.decision import _clearly_better
 from rosenblatt.select.scaling import Scaling
+from rosenblatt.select.search import best_first, clearly_better, make_candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -39,13 +38,13 @@ def test_a_candidate_unseats_the_first_by_rows_of_equal_weight() -> None:
     """100 rows, one of which weighs as much as the others together, count as 3.9: one row more proves nothing."""
     weights = np.r_[np.ones(99), 99.0]
     first, later = make_candidates(4.0, 100, sparse=False, weights=weights)[:2]
-    assert first.counted == pytest.approx(198**2 / (99 + 99**2))
+    assert first.effective == pytest.approx(198**2 / (99 + 99**2))
     for each in (first, later):
         each.shares = [198.0]
     first.scores, later.scores = [[0.7]], [[0.9]]
-    assert _best([first, later])[0] is first
+    assert best_first([first, later])[0] is first
     first.scores = [[0.6]]  # a standard error below, though 100·p·(1 - p) rows are more than these count as
-    assert _best([first, later])[0] is later
+    assert best_first([first, later])[0] is later
 
 
 def test_balanced_weights_choose_what_answers_both_classes() -> None:
@@ -61,11 +60,11 @@ def test_balanced_weights_choose_what_answers_both_classes() -> None:
 def test_products_must_right_more_weight_than_they_wrong() -> None:
     first = np.r_[np.zeros(30, bool), np.ones(30, bool)]
     later = np.r_[np.ones(30, bool), np.ones(25, bool), np.zeros(5, bool)]  # rights 30 rows, wrongs 5
-    assert _clearly_better(later, first, None)
-    assert _clearly_better(later, first, np.full(60, 7.0))
-    assert not _clearly_better(later, first, np.r_[np.ones(55), np.full(5, 10.0)])
-    assert _clearly_better(first, later, np.r_[np.ones(55), np.full(5, 100.0)])
-    assert not _clearly_better(np.ones(60, bool), np.r_[False, np.ones(59, bool)], np.r_[1e6, np.ones(59)])
+    assert clearly_better(later, first, None)
+    assert clearly_better(later, first, np.full(60, 7.0))
+    assert not clearly_better(later, first, np.r_[np.ones(55), np.full(5, 10.0)])
+    assert clearly_better(first, later, np.r_[np.ones(55), np.full(5, 100.0)])
+    assert not clearly_better(np.ones(60, bool), np.r_[False, np.ones(59, bool)], np.r_[1e6, np.ones(59)])
 
 
 def test_rows_of_weight_0_change_neither_the_choice_nor_its_words() -> None:

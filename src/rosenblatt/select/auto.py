@@ -25,11 +25,10 @@ from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.predictors import Linear, Quadratic
-from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, HeldOutScores, Method, fit_calibrator
-from rosenblatt.select.contest import MOST_EPOCHS, Measured
-from rosenblatt.select.decision import Decision, choose, learn_all, out_of_sample_scores
+from rosenblatt.select.calibration import Calibration, HeldOutScores, Method, fit_calibrator
 from rosenblatt.select.probable import Answering, Probable
 from rosenblatt.select.scoring import make_scorer
+from rosenblatt.select.search import MOST_EPOCHS, Sample, Scoring, Selection, select
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
@@ -219,37 +218,33 @@ class AutoPerceptron(Probable):
         if weights is not None and not weights.any():
             raise DataError("every row has the weight 0: there is nothing to learn from")
         seed = seed_of(self.random_state)
-        decision = choose(
-            table,
-            labels,
-            weights,
+        selection = select(
+            Sample(table, labels, weights, row_weights(sample_weight, None, labels)),
             products=self.products,
             seed=seed,
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
-            sample_weights=row_weights(sample_weight, None, labels),
-            scoring=self._measured(),
+            scoring=self._scoring(),
             groups=groups,
             time=time,
         )
-        outcome, judged = self._learn(decision, seed)
-        best = decision.best
-        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[best.params.learner]
-        learner = kind(**best.parameters, max_iter=decision.epochs, tol=None, random_state=seed)
-        learner.n_features_in_ = decision.prepared.table.features
+        outcome, calibration = self._learn(selection)
+        params = selection.params
+        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[params.learner]
+        learner = kind(**selection.best.changed, max_iter=selection.epochs, tol=None, random_state=seed)
+        learner.n_features_in_ = selection.prepared.table.features
         take_over(learner, labels.classes, [outcome])
         remember_columns(self, X)
         self.classes_, self.best_ = labels.classes, learner
-        self.scaling_, self.products_ = decision.scaling, decision.products
-        self.scores_, self.choice_ = decision.scores, decision.sentence
+        self.scaling_, self.products_ = selection.scaling, selection.products
+        self.scores_, self.choice_ = selection.scores, selection.sentence
         self.n_iter_ = learner.n_iter_
-        calibration = Calibration(self.calibrate, judged, len(labels.classes))
         self._answering = Answering(self._read(), calibration)
         if self.verbose:
             print(self.choice_)
 
-    def _measured(self) -> tuple[str, Measured] | None:
-        """The score asked for, as the contest uses it; None for accuracy, which it counts itself."""
+    def _scoring(self) -> Scoring | None:
+        """The user's score and its name; None for accuracy, which the search counts itself."""
         if self.scoring is None or (scorer := make_scorer(self.scoring)).is_accuracy:
             return None
 
@@ -259,22 +254,20 @@ class AutoPerceptron(Probable):
 
         return scorer.name, score
 
-    def _learn(self, decision: Decision, seed: int) -> tuple[Outcome, HeldOutScores]:
-        """The chosen learner, learned from all rows; and scores to calibrate by."""
-        learn, prepared = partial(learn_all, decision, seed), decision.prepared
-        if decision.contest is None:
-            outcome = learn()
-            scores = outcome.state.predictor().scores(prepared.table)
-            return outcome, HeldOutScores(scores, prepared.labels.codes, prepared.sample_weights)
-        enough = PLENTY if self.calibrate != "sigmoid" and decision.best.counted >= ENOUGH else 0
-        judge = partial(out_of_sample_scores, decision, seed=seed, enough=enough)
-        visits = decision.examples.table.count * decision.epochs
-        if decision.best.held < enough and visits > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
-            outcome, (scores, rows) = run_both(learn, judge)
+    def _learn(self, selection: Selection) -> tuple[Outcome, Calibration]:
+        """The chosen learner, learned from all rows; and its calibration, side by side if that pays."""
+        visits = selection.sample.table.count * selection.epochs
+        few = selection.contest is not None and selection.best.held < selection.enough_scores(self.calibrate)
+        if few and visits > VISITS_BESIDE and count_threads(self.n_jobs) > 1:
+            outcome, calibration = run_both(selection.learn, partial(selection.calibrate, self.calibrate))
         else:
-            outcome, (scores, rows) = learn(), judge()
-        weights = prepared.sample_weights
-        return outcome, HeldOutScores(scores, prepared.labels.codes[rows], None if weights is None else weights[rows])
+            outcome, calibration = selection.learn(), selection.calibrate(self.calibrate)
+        if calibration is None:
+            prepared = selection.prepared
+            scores = outcome.state.predictor().scores(prepared.table)
+            held = HeldOutScores(scores, prepared.labels.codes, prepared.sample_weights)
+            calibration = Calibration(self.calibrate, held, len(prepared.labels.classes))
+        return outcome, calibration
 
     def _learn_more(self, table: Table, labels: Labels, weights: Floats | None) -> None:
         """Go on with the chosen learner; the terms of many rows are not held all at once."""

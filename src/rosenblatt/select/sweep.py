@@ -34,8 +34,8 @@ from rosenblatt.learners.targets import row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.around import Around
-from rosenblatt.select.contest import VALUES_A_THREAD
 from rosenblatt.select.scoring import Scorer, index_of_best, make_scorer
+from rosenblatt.select.search import VALUES_A_THREAD
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rosenblatt.models.calibrator import Calibrator
     from rosenblatt.models.predictors import Products
     from rosenblatt.params import Params
-    from rosenblatt.select.decision import Decision
 
 SAMPLE_BYTES = 32 << 20
 SMALL_BYTES = 1 << 20  # files up to this size, all together, are not worth a process
@@ -147,9 +146,8 @@ def choose_by(
     from rosenblatt.data.labels import encode_labels
     from rosenblatt.learners.targets import row_weights, weight_rows
     from rosenblatt.params import AROWParams
-    from rosenblatt.select import decision
-    from rosenblatt.select.contest import MOST_EPOCHS
     from rosenblatt.select.scaling import typical_squared_norm
+    from rosenblatt.select.search import MOST_EPOCHS, Sample, select
 
     compact = Compact.of(rows, features, dense=False)
     weights = weight_rows(len(classes)) * len(compact.columns)
@@ -163,20 +161,18 @@ def choose_by(
         untried = AROWParams(r=r, max_iter=epochs, random_state=random_state)
         return Choice(untried, None, None, f"AROW(r={r:g}): {why}", {})
     labels = encode_labels(classes.values[codes])
-    found = decision.choose(
-        compact.table,
-        labels,
-        row_weights(rows.weights, class_weight, labels, more_to_come=True),
+    sample_weights = row_weights(rows.weights, None, labels)
+    found = select(
+        Sample(
+            compact.table, labels, row_weights(rows.weights, class_weight, labels, more_to_come=True), sample_weights
+        ),
         products=products,
         seed=random_state,
         max_iter=MOST_EPOCHS if max_iter is None else max_iter,
-        n_jobs=-1,
-        sample_weights=row_weights(rows.weights, None, labels),
     )
-    best, epochs = found.best, found.epochs
+    best, params = found.best, found.params
     if found.contest is None and max_iter is None and len(classes) * compact.features > MANY_WEIGHTS:
-        epochs = UNTRIED_EPOCHS  # each of them would go over all weights
-    params = type(best.params)(**best.parameters, max_iter=epochs, tol=None, random_state=random_state)
+        params.max_iter = UNTRIED_EPOCHS  # each epoch would go over all weights
     scale = None
     if found.scaling is not None:
         scale = np.ones(compact.features)
@@ -187,21 +183,7 @@ def choose_by(
         multiplied = replace(multiplied, columns=compact.columns[multiplied.columns])
     held = None
     if found.contest is not None:
-        held = Held(best.score, best.counted, f"{best.held:,} held-out rows", ", by which the learner was chosen")
-    curves = _calibrate(found, random_state) if len(labels.classes) == len(classes) else None
-    return Choice(params, scale, multiplied, found.sentence + sample, found.scores, held, curves)
-
-
-def _calibrate(found: Decision, seed: int) -> Calibrator | None:
-    """The probabilities, by the scores of rows that were held out; as `AutoPerceptron` has them."""
-    from rosenblatt.select.calibration import ENOUGH, PLENTY, Calibration, HeldOutScores
-    from rosenblatt.select.decision import out_of_sample_scores
-
-    if found.contest is None:
-        return None
-    enough = PLENTY if found.best.counted >= ENOUGH else 0
-    scores, rows = out_of_sample_scores(found, seed=seed, enough=enough)
-    prepared = found.prepared
-    weights = None if prepared.sample_weights is None else prepared.sample_weights[rows]
-    judged = HeldOutScores(scores, prepared.labels.codes[rows], weights)
-    return Calibration("auto", judged, len(prepared.labels.classes)).calibrator
+        held = Held(best.score, best.effective, f"{best.held:,} held-out rows", ", by which the learner was chosen")
+    calibration = found.calibrate() if len(labels.classes) == len(classes) else None
+    calibrator = None if calibration is None else calibration.calibrator
+    return Choice(params, scale, multiplied, found.sentence + sample, found.scores, held, calibrator)
