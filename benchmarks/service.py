@@ -319,6 +319,52 @@ def learning(folder: Path, seconds: float) -> tuple[list[Any], list[Any], list[A
     return durable, beside, replayed
 
 
+def vocabulary(folder: Path, seconds: float, turns: int) -> list[Any]:
+    """Learning rows with a new name each, beside a small vocabulary and beside one of a million names."""
+    import http.client
+
+    servers: dict[int, tuple[subprocess.Popen[str], int]] = {}
+    runs: dict[int, list[dict[str, float]]] = {}
+    state = [0]
+
+    def new_name() -> bytes:
+        state[0] += 1
+        row = {f"n{j}": 0.1 for j in range(FEATURES)} | {f"new {state[0]}": 1.0}
+        return post("/learn", json.dumps({"row": row, "label": "yes" if state[0] % 3 else "no"}).encode())
+
+    try:
+        for names in (1000, 1_000_000):
+            log = str(folder / f"{names}.sqlite")
+            servers[names] = ours(["--learner", "averaged", "--learn", log, "--limit", "features=4M"])
+            runs[names] = []
+            connection = http.client.HTTPConnection("127.0.0.1", servers[names][1], timeout=600)
+            for at in range(0, names, 20_000):
+                row = {f"n{j}": 0.01 for j in range(at, min(names, at + 20_000))}
+                body = json.dumps({"row": row, "label": "yes" if at % 40_000 else "no"})
+                connection.request("POST", "/learn", body, {"Content-Type": "application/json"})
+                assert connection.getresponse().read().startswith(b'{"first"')
+        for _ in range(turns):
+            for names, server in servers.items():
+                runs[names] += load(server, (new_name, CONNECTIONS, None), seconds=seconds)
+    finally:
+        for process, _ in servers.values():
+            process.terminate()
+            process.wait()
+    few = middle(runs[1000])
+    return [
+        {
+            "names": names,
+            "examples/s": (figure := middle(found))["per second"],
+            "p50 ms": figure["p50 ms"],
+            "p99 ms": figure["p99 ms"],
+            "CPU us": figure["CPU us"],
+            "ratio of examples/s": figure["per second"] / few["per second"],
+            "bar": 0.5 if names > 1000 else None,
+        }
+        for names, found in runs.items()
+    ]
+
+
 def disk(folder: Path, seconds: float) -> list[Any]:
     """What this disk does by itself: an fsync after every 4 KB."""
     path = folder / "fsync"
@@ -349,6 +395,8 @@ def main() -> None:
         show("Durable learning, one example in a request", durable)
         show("Predictions beside learning", beside)
         show("Replay", replayed)
+        names = vocabulary(folder, seconds, turns)
+        show("Durable learning of rows with a new name", names)
     save(
         args.json,
         {
@@ -358,6 +406,7 @@ def main() -> None:
             "durable": durable,
             "beside": beside,
             "replay": replayed,
+            "vocabulary": names,
         },
     )
 

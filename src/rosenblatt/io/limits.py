@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from rosenblatt.errors import ParameterError
 
@@ -54,15 +55,20 @@ class Limits:
         rosenblatt.errors.ParameterError: limit 'lines=1G': write line=, columns=, expansion=, documents=, spool= or \
 classes= and a size such as 500, 64K, 10M or 2G
         """
-        names = [each.name for each in fields(cls)]
-        limits = cls()
-        for word in words:
-            match = re.fullmatch(r"(\w+)=(\d{1,15})([KMGT]?)", word)
-            if match is None or match[1] not in names or int(match[2]) == 0:
-                known = "=, ".join(names[:-1]) + f"= or {names[-1]}="
-                raise ParameterError(f"limit {word!r}: write {known} and a size such as 500, 64K, 10M or 2G")
-            limits = replace(limits, **{match[1]: int(match[2]) * _UNITS[match[3]]})
-        return limits
+        found: Limits = parse_limits(cls(), words)
+        return found
+
+
+def parse_limits(limits: Any, words: Sequence[str]) -> Any:
+    """A dataclass of limits, changed by ``name=size``."""
+    names = [each.name for each in fields(limits)]
+    for word in words:
+        match = re.fullmatch(r"(\w+)=(\d{1,15})([KMGT]?)", word)
+        if match is None or match[1] not in names or int(match[2]) == 0:
+            known = "=, ".join(names[:-1]) + f"= or {names[-1]}="
+            raise ParameterError(f"limit {word!r}: write {known} and a size such as 500, 64K, 10M or 2G")
+        limits = replace(limits, **{match[1]: int(match[2]) * _UNITS[match[3]]})
+    return limits
 
 
 DEFAULT_LIMITS = Limits()

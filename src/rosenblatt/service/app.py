@@ -106,10 +106,11 @@ class App:
             Route("GET", "/ready", OPEN, self._ready, "Can it predict, and can it learn?", None, Ready),
             Route("GET", "/metrics", PREDICT, lambda _: (_PROMETHEUS, self.metrics.text()), "Figures for Prometheus",
                   None, "text/plain"),
-            Route("GET", "/openapi.json", OPEN, lambda _: describe(table, source.predictor.schema.encoder is not None)),
+            Route("GET", "/openapi.json", OPEN, lambda _: self.description),
             *(Route("GET", path, OPEN, lambda request: PAGES[request.path]) for path in PAGES),
         ]  # fmt: skip
         self.routes: dict[str, Route] = {route.path: route for route in table}
+        self.description = describe(table, source.predictor.schema.encoder is not None)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -203,15 +204,14 @@ class App:
 
     async def _predict(self, request: Request) -> Reply:
         run: Any = asyncio.to_thread if len(request.body) > LARGE else _run_here
-        schema = self.source.predictor.schema
-        options, rows = await run(decode_predict, request.body, request.kind, request.query, schema)
+        predictor = self.source.predictor
+        options, rows = await run(decode_predict, request.body, request.kind, request.query, predictor.schema)
         if options.min_seq is not None:
             await self._trainer().wait_for(options.min_seq)
-        predictor = self.source.predictor
+            predictor = self.source.predictor
         predictions, stored = await run(predictor.predict, rows, options)
         self.metrics.predicted += len(rows)
-        if schema.encoder is not None:
-            self.metrics.input_drift.update(schema.encoder, rows)
+        self.metrics.input_drift.update(predictor.schema.encoder, rows)
         if options.return_id:
             for each in predictions:
                 each.id = secrets.token_hex(12)
@@ -253,6 +253,7 @@ class App:
             raise HTTPError(409, "this server learns: its model is its log. Start a new log to use another model")
         try:
             await asyncio.to_thread(self.source.reload)
+            self.description = describe(self.routes.values(), self.source.predictor.schema.encoder is not None)
         except (RosenblattError, OSError) as error:
             raise HTTPError(409, f"the old model stays: {error}") from None
 

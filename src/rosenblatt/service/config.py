@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rosenblatt.errors import ParameterError
+from rosenblatt.io.limits import parse_limits
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 SNAPSHOT_EXAMPLES = 200_000
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,7 @@ class ServiceLimits:
         >>> ServiceLimits.parse(["body=1M", "classes=10"]).body
         1048576
         """
-        names = [each.name for each in fields(cls)]
-        limits = cls()
-        for word in words:
-            match = re.fullmatch(r"(\w+)=(\d{1,12})([KMG]?)", word)
-            if match is None or match[1] not in names or int(match[2]) == 0:
-                raise ParameterError(f"limit {word!r}: write NAME=SIZE, such as body=10M; names: {', '.join(names)}")
-            limits = replace(limits, **{match[1]: int(match[2]) * _UNITS[match[3]]})
+        limits: ServiceLimits = parse_limits(cls(), words)
         return limits
 
 

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import UNSET
 
 from rosenblatt import engine
-from rosenblatt.data.batch import RowBatch
 from rosenblatt.encode.table import ColumnEncoder
 from rosenblatt.errors import DataError
+from rosenblatt.models.encoded import encode_raw
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.errors import HTTPError
 from rosenblatt.service.schemas import Examples, LearnRequest, Line, PlainRow, PredictRequest, RawRow
@@ -99,26 +99,13 @@ class RowSchema:
 
     def _encoded(self, rows: Sequence[Any], stored: bool) -> list[Features]:
         try:
-            batch = encode_columns(self.encoder, rows) if isinstance(self.encoder, ColumnEncoder) else self._lines(rows)
+            batch = encode_raw(self.encoder, rows)
         except DataError as error:
             raise HTTPError(422, f"{error}{self.hint()}") from None
         if not stored and len(batch.values) > self.limits.cells:
             raise HTTPError(413, f"the rows have more than {self.limits.cells:,} features: send fewer rows per request")
         columns, values = batch.indices.tolist(), batch.values.tolist()
         return [dict(zip(columns[a:b], values[a:b], strict=True)) for a, b in pairwise(batch.starts.tolist())]
-
-    def _lines(self, rows: Sequence[Any]) -> RowBatch:
-        lines = []
-        for at, row in enumerate(rows):
-            if not isinstance(row, str) or "\n" in row or "\r" in row or not row.strip():
-                raise DataError(f"row {at} must be one line of text")
-            lines.append(row.replace("\t", " ") if self.encoder.format in ("tabbed", "fasttext") else row)
-        found = self.encoder.encode(("\n".join(lines) + "\n").encode(), require_label=False)
-        if found.bad:
-            raise DataError(f"row {found.bad[0][0] - 1}: {found.bad[0][1]}")
-        if len(found.batch) != len(rows):
-            raise DataError("a row has no features")
-        return cast("RowBatch", found.batch)
 
     def hint(self, label: Any = None) -> str:
         """One line with an example of a body that this model can read."""
@@ -139,45 +126,6 @@ class RowSchema:
             text = text[:-1] + ", ..." + text[-1]
         example = f'{{"row": {text}' + ("" if label is None else f', "label": {json.dumps(label)}') + "}"
         return f"; send for example {example}"
-
-
-def encode_columns(encoder: ColumnEncoder, rows: Sequence[Any]) -> RowBatch:
-    """Raw columns by name, as a file has them: every column of the model must be there, others are ignored."""
-    import pyarrow as pa
-
-    arrays = {}
-    for at, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise DataError(f"row {at} is text, but the model reads columns by name")
-        if absent := [column.name for column in encoder.used if column.name not in row]:
-            raise DataError(f"row {at} lacks the column {absent[0]!r} (null is a missing value)")
-    for column in encoder.used:
-        cells = [row[column.name] for row in rows]
-        if column.kind == "number":
-            arrays[column.name] = pa.array(
-                [_number(cell, column.name, at) for at, cell in enumerate(cells)], pa.float64()
-            )
-        else:
-            arrays[column.name] = pa.array([_text(cell) for cell in cells], pa.string())
-    table = pa.table(arrays)
-    for at, why in encoder.faults(table, require_label=False).items():
-        raise DataError(f"row {at}: {why}")
-    return encoder.encode(table, require_label=False)
-
-
-def _number(cell: Any, column: str, at: int) -> float | None:
-    if cell is None or cell == "":
-        return None
-    try:
-        return float(cell)
-    except (ValueError, OverflowError):
-        raise DataError(f"row {at}: column {column!r} has {cell!r}, which is not a number") from None
-
-
-def _text(cell: Any) -> str | None:
-    if cell is None or isinstance(cell, str):
-        return cell
-    return ("true" if cell else "false") if isinstance(cell, bool) else repr(cell)
 
 
 def _by_position(row: Mapping[str, float], at: int) -> Features:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import time
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any
@@ -29,18 +29,18 @@ class InputDrift:
 
     def __init__(self) -> None:
         self._encoder: Any = None
+        self._columns: list[Any] = []
         self.shifts: dict[str, list[float]] = {}  # of each column: the shift, and the rows that it is a mean of
 
     def update(self, encoder: Any, rows: list[Any]) -> None:
         """Rows that are predicted."""
         if encoder is not self._encoder:
             columns = encoder.numbers if isinstance(encoder, ColumnEncoder) else ()
-            self._encoder, self.shifts = encoder, {column.name: [0.0, 0.0] for column in columns}
-        if not self.shifts:
-            return
-        for column in encoder.numbers:
+            self._columns = [column for column in columns if (column.mean, column.scale) != (0.0, 1.0)]  # standardized
+            self._encoder, self.shifts = encoder, {column.name: [0.0, 0.0] for column in self._columns}
+        for column in self._columns:
             shift = self.shifts[column.name]
-            for row in rows[:RECENT_ROWS]:
+            for row in rows[:100]:
                 cell = row.get(column.name)
                 if isinstance(cell, int | float):
                     shift[1] = min(shift[1] + 1, RECENT_ROWS)
@@ -55,23 +55,20 @@ class Metrics:
         self.began = time.monotonic()
         self.predicted = 0
         self.input_drift = InputDrift()
-        self.requests: dict[tuple[str, int], int] = {}
-        self.seconds: dict[str, list[float]] = {}  # of each path: a count per bucket, and the sum of all
-        self.latest: dict[str, deque[float]] = {name: deque(maxlen=1000) for name in ("/predict", "/learn")}
+        self.requests: Counter[tuple[str, int]] = Counter()
+        # Of each path: a count per bucket and the sum of all; the latest.
+        self.seconds: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * (len(BUCKETS) + 2))
+        self.latest: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=1000))
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
     def count(self, path: str, status: int, seconds: float) -> None:
         """One request was answered."""
-        self.requests[path, status] = self.requests.get((path, status), 0) + 1
-        known = self.seconds.get(path)
-        if known is None:
-            known = self.seconds[path] = [0.0] * (len(BUCKETS) + 2)
+        self.requests[path, status] += 1
+        known = self.seconds[path]
         known[bisect_left(BUCKETS, seconds)] += 1
         known[-1] += seconds
-        latest = self.latest.get(path)
-        if latest is not None:
-            latest.append(seconds)
+        self.latest[path].append(seconds)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
@@ -133,7 +130,7 @@ class Metrics:
         found = {
             "seconds": time.monotonic() - self.began,
             "predicted": self.predicted,
-            "latency": {path.strip("/"): _latency(sorted(latest)) for path, latest in self.latest.items()},
+            "latency": {path: _latency(sorted(self.latest[f"/{path}"])) for path in ("predict", "learn")},
             "model": info,
             "published": self.source.predictor.seq,
             "learning": "off",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,7 +35,7 @@ _KEY = {
 }
 
 
-def describe(routes: Sequence[Route], raw: bool) -> dict[str, Any]:
+def describe(routes: Iterable[Route], raw: bool) -> dict[str, Any]:
     """The description of a server whose model reads plain rows, or raw ones."""
     row: Any = RawRow if raw else PlainRow
     generic: dict[Any, Any] = {PredictRequest: PredictRequest[row], LearnRequest: LearnRequest[row]}
