@@ -175,3 +175,28 @@ def test_rows_are_judged_by_earlier_rows() -> None:
     assert cross_validate(X, y, learner, folds=3, time=time_of_row).scores[-1] < 0.2
     assert cross_validate(X, y, learner, folds=3).scores[-1] > 0.5
     assert max(AutoPerceptron().fit(X, y, time=time_of_row).scores_.values()) < 0.5
+
+
+def test_tune_tries_what_train_tries_and_its_model_has_probabilities() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(400, 2))
+    ring = (np.sum(X**2, axis=1) > 1.4).astype(int)
+    found = tune(X, ring, folds=3)
+    assert found.tried[0][1].mean > 0.9  # by products of columns, as train finds it
+    assert found.fit(X, ring).predict_proba(X).shape == (400, 2)
+    X, y = two_classes(300)
+    X = X * [1.0, 100.0, 1e-4] + [0.0, 1e4, 0.0]
+    found = tune(X, y, folds=3)
+    named = next(learner for learner, _ in found.tried if isinstance(learner, AROW))
+    model = type(found)(found.scaling, [(named, found.tried[0][1])]).fit(X, y)  # as if it had been the best
+    assert model.score(X, y) > 0.7
+    assert np.mean(np.abs(model.predict_proba(X)[:, 1] - y)) < 0.4
+
+
+def test_tune_finds_c_and_epsilon_of_a_regression() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(600, 5)) * [1, 1, 100, 1, 1]
+    price = 300_000 + X @ [50_000, -20_000, 300, 0, 1000] + 5_000 * generator.normal(size=600)
+    found = tune(X, price, task="regression", folds=3)
+    assert found.tried[0][1].mean > 0.9
+    assert found.fit(X[:400], price[:400]).score(X[400:], price[400:]) > 0.9

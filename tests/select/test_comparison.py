@@ -14,7 +14,7 @@ from rosenblatt import AROW, AveragedPerceptron, Perceptron, compare, cross_vali
 from rosenblatt.cli.main import main
 from rosenblatt.errors import DataError
 from rosenblatt.select.comparison import baselines, family
-from rosenblatt.select.tuning import shown
+from rosenblatt.select.tuning import to_source
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_the_best_is_the_highest_and_can_be_written_down() -> None:
     found = tune(X, y, folds=3)
     means = [result.mean for _, result in found.tried]
     assert means == sorted(means, reverse=True)
-    assert shown(AROW(r=0.5, max_iter=3)) == "AROW(max_iter=3, r=0.5)"
+    assert to_source(AROW(r=0.5, max_iter=3)) == "AROW(max_iter=3, r=0.5)"
     assert type(found.best)(**found.best.get_params()).get_params() == found.best.get_params()
 
 

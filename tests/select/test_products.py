@@ -100,7 +100,7 @@ def test_more_rows_than_fit_are_decided_by_some_and_learned_part_by_part(
     y = np.digitize(np.sum(X**2, axis=1) + 0.1 * rng.normal(size=3000), [2.0, 4.0][: classes - 1])
     weights = rng.choice([0.0, 0.5, 2.0], 3000) if weighted else None
     monkeypatch.setattr(search, "MOST_VALUES", 9 * 800)
-    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 1000)
+    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 1000)
     rows = sp.csr_array(X) if sparse else X
     auto = AutoPerceptron().fit(rows, y, weights)
     assert np.mean(auto.predict(rows) == y) > 0.95
@@ -200,7 +200,7 @@ def test_many_more_rows_are_learned_part_by_part(monkeypatch: pytest.MonkeyPatch
     weights = np.where(np.arange(300) < 100, 0.0, 1.5)
     at_once, in_parts = (AutoPerceptron().fit(X[:300], y[:300]) for _ in range(2))
     at_once.partial_fit(X[300:], y[300:], sample_weight=weights)
-    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 35)
+    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 35)
     in_parts.partial_fit(X[300:], y[300:].tolist(), sample_weight=weights)
     np.testing.assert_array_equal(at_once.best_.coef_, in_parts.best_.coef_)
     np.testing.assert_array_equal(at_once.predict_proba(X), in_parts.predict_proba(X))
@@ -223,7 +223,7 @@ def test_many_rows_are_answered_part_by_part(monkeypatch: pytest.MonkeyPatch) ->
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
     auto = AutoPerceptron().fit(X, y)
     at_once = auto.decision_function(X)
-    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 35)
+    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 35)
     np.testing.assert_array_equal(auto.decision_function(X), at_once)
     np.testing.assert_array_equal(auto.decision_function(X[:1]), at_once[:1])
 

@@ -21,6 +21,7 @@ from rosenblatt.learners.fitting import check_lengths, remember_columns, take_ov
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.one import known_row
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
+from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.models.kept import Kept
@@ -120,6 +121,19 @@ class AutoPerceptron(Probable):
         self._begin(X, labels, sample_weight, groups=groups, time=time)
         return self
 
+    def fit_learner(self, learner: Any, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Scale the columns and fit this learner, with probabilities, instead of choosing one; `tune` ends so.
+
+        Parameters
+        ----------
+        learner : PassiveAggressive, AROW or AveragedPerceptron
+            With the number of epochs in `max_iter`.
+        X, y, sample_weight
+            As for `fit`.
+        """
+        self._begin(X, one_label_of(y, "AutoPerceptron").weighed(sample_weight), sample_weight, learner=learner)
+        return self
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with the chosen learner on more rows, scaled as before; the first call chooses, as `fit` does.
 
@@ -204,6 +218,7 @@ class AutoPerceptron(Probable):
         more_to_come: bool = False,
         groups: Any = None,
         time: Any = None,
+        learner: Any = None,
     ) -> None:
         """Choose, learn from all rows, and calibrate."""
         if self.calibrate not in ("auto", "sigmoid", "isotonic"):
@@ -227,10 +242,11 @@ class AutoPerceptron(Probable):
             scoring=self._scoring(),
             groups=groups,
             time=time,
+            only=None if learner is None else (learner.params(), _changed(learner)),
         )
         outcome, calibration = self._learn(selection)
         params = selection.params
-        kind: Any = {"AROW": AROW, "PassiveAggressive": PassiveAggressive}[params.learner]
+        kind: Any = {each.__name__: each for each in (AROW, AveragedPerceptron, PassiveAggressive)}[params.learner]
         learner = kind(**selection.best.changed, max_iter=selection.epochs, tol=None, random_state=seed)
         learner.n_features_in_ = selection.prepared.table.features
         take_over(learner, labels.classes, [outcome])
@@ -298,3 +314,10 @@ class AutoPerceptron(Probable):
         if self.products_ is not None:
             model = Quadratic(self.products_, learned)
         return Reading(self.best_.classes_, (model,))
+
+
+def _changed(learner: Any) -> dict[str, Any]:
+    """The parameters that are not at their defaults, but for the number of epochs."""
+    defaults = type(learner)().get_params()
+    told = {name: value for name, value in learner.get_params().items() if value != defaults[name]}
+    return {name: value for name, value in told.items() if name not in ("max_iter", "tol", "random_state")}

@@ -318,6 +318,8 @@ class Selection:
             if self.products is not None:
                 return f"{chosen}: {judged}, {without} without products"
             tried = f"; {multiplied} with products of columns, {without} without on the same rows"
+        if len(self.ranked) == 1:
+            return f"{chosen}: {judged}"
         second = self.ranked[1]
         next_best = f"(next: {second.name}, {shown(second.score)})"
         return f"{chosen}: {judged}; none of {len(self.ranked)} learners did clearly better {next_best}{tried}"
@@ -400,6 +402,7 @@ def select(
     scoring: Scoring | None = None,
     groups: Any = None,
     time: Any = None,
+    only: tuple[LinearParams, dict[str, Any]] | None = None,
 ) -> Selection:
     """Scale if needed, let the candidates learn side by side, rank them, and compare them with products of columns.
 
@@ -419,6 +422,8 @@ def select(
         What to compare by instead of accuracy.
     groups, time : arrays, optional
         One value per row: rows of one group are held out together, or the latest rows are held out.
+    only : (params, changed parameters), optional
+        The single candidate, learned for all its epochs, instead of the family.
     """
     check_count("max_iter", max_iter)
     weights, labels = sample.weights, sample.labels
@@ -436,7 +441,11 @@ def select(
 
     def without_products() -> Selection:
         scaling = find_scaling(table)
-        return compare(sample if scaling is None else replace(sample, table=scaling.apply(table)), scaling=scaling)
+        scaled = sample if scaling is None else replace(sample, table=scaling.apply(table))
+        if only is None:
+            return compare(scaled, scaling=scaling)
+        single = Candidate(*only, len(sample.held), effective_rows(sample.held_weights, len(sample.held)))
+        return replace(compare(scaled, scaling=scaling, candidates=[single]), epochs=int(only[0].max_iter))
 
     def with_products() -> Selection:
         how = standardize(table)
@@ -444,7 +453,7 @@ def select(
         return compare(replace(small, table=products.apply(small.table)), products=products)
 
     too_many = terms > MOST_TERMS or terms * weight_rows(len(labels.classes)) > MOST_WEIGHTS
-    if not products or not sample.folds or too_many:
+    if not products or not sample.folds or too_many or only is not None:
         return without_products()
     small, multiplied = _sample_for_products(sample, terms), None
     if terms * table.count > VALUES_BESIDE and count_threads(n_jobs) > 1:
