@@ -24,7 +24,6 @@ include_patterns = [
     "docs/**",
     "benchmarks/README.md",
     "benchmarks/RESULTS.md",
-    "teaching/README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

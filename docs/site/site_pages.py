@@ -172,10 +172,6 @@ def write_play(app: Any, failed: Exception | None) -> None:
     if before not in text:
         raise ValueError(f"the playground's page does not load its script by {before}")
     page.write_text(text.replace(before, after), encoding="utf-8")
-    for lesson in sorted((ROOT / "teaching").rglob("*.py")):
-        goal = site / lesson.relative_to(ROOT)
-        goal.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(lesson, goal)
     entry = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">'
     (site / "index.html").write_text(
         f'{entry}<title>rosenblatt</title><a href="docs/index.html">rosenblatt</a>\n', encoding="utf-8"

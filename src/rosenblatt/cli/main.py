@@ -31,6 +31,7 @@ VERBS = {
     "serve": "serve a model that predicts and learns over HTTP",
     "replay": "rebuild a model from a server's log, or compare learners on it",
     "play": "watch a perceptron learn, in the browser",
+    "teach": "copy the course to a folder, or grade notebooks",
     "demo": "train and evaluate the family on real data",
 }
 DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
