@@ -91,7 +91,7 @@ def test_three_classes(noisy: tuple[Any, Any, Any]) -> None:
     X, _, w = noisy
     y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])]
     learner = rosenblatt.Calibrated(rosenblatt.AveragedPerceptron()).fit(X, y)
-    model = Model("x", {}, learner.classes_, tuple(learner.learner_.answers()), 3, calibrator=None)
+    model = Model("x", {}, learner.classes_, tuple(learner.learner_.predictors()), 3, calibrator=None)
     found = evaluate_batches(model, [batch_of(X, y, w)])
     assert found.auc is None
     assert found.brier is None

@@ -63,8 +63,8 @@ _HOMES = {
     "tune": "select",
 }
 _MODULES = (
-    "cluster", "data", "encode", "engine", "errors", "io", "learners", "models", "plot", "params", "select",
-    "textbook", "theory", "training",
+    "cluster", "data", "datasets", "encode", "engine", "errors", "evaluation", "io", "learners", "models", "params",
+    "playground", "plot", "report", "river", "select", "service", "textbook", "theory", "training",
 )  # fmt: skip
 
 __all__ = [

@@ -275,7 +275,7 @@ def test_a_row_is_known_again_whether_it_comes_dense_or_sparse(make: Any, tmp_pa
     X[::2, 1] = 0.0
     dense, mixed = make().partial_fit(X, y).partial_fit(X, y), make().partial_fit(X, y).partial_fit(sp.csr_array(X), y)
     np.testing.assert_allclose(mixed.decision_function(X), dense.decision_function(X), atol=1e-9)
-    assert [each.support_rows for each in mixed.answers()] == [each.support_rows for each in dense.answers()]
+    assert [each.support_rows for each in mixed.predictors()] == [each.support_rows for each in dense.predictors()]
     save(mixed, tmp_path / "m")
     loaded = load(tmp_path / "m").partial_fit(X, y)
     assert_same(answers(loaded, X), answers(mixed.partial_fit(X, y), X))

@@ -31,7 +31,7 @@ from rosenblatt.learners.learned import Learned, turn_of
 from rosenblatt.learners.spaces import Space, seed_of
 from rosenblatt.learners.state.classes import states_over
 from rosenblatt.learners.state.learning import Flag
-from rosenblatt.learners.targets import check_online, row_weights, targets_of
+from rosenblatt.learners.targets import are_absent, check_online, row_weights, targets_of
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.params import Params
@@ -95,8 +95,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise LabelError("y: rows with one label and rows with several cannot be learned by turns; call fit")
         labels = labels.over(known)
         weights = row_weights(sample_weight, params.class_weight, labels, more_to_come=True)
-        if weights is not None and not weights.any():
-            return self  # rows of weight 0 are as if absent
+        if weights is not None and not weights.any():  # rows of weight 0 are as if absent, but not their classes
+            if self.has_learned and not are_absent(sample_weight, labels):
+                self.add_classes(known)
+            return self
         if self.has_learned:
             if named:
                 check_columns(self, X)
@@ -115,7 +117,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             self.learned.is_multilabel = labels.is_multilabel
             self._learn_or_leave(params, table, labels, weights)
         except BaseException as error:
-            if not isinstance(error, KeyboardInterrupt) or not len(self.history_):
+            if not isinstance(error, KeyboardInterrupt) or not vars(self).get("history_"):
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise
@@ -217,60 +219,71 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """One pass over the rows, counted as an epoch; if it fails, everything is as it was.
 
-        An interrupted pass has learned whole rows, and all of them count; or none, where a kernel's classes would have
-        learned different ones.
+        Ctrl-C stops at a row boundary, and the rows before it count; or none, where a kernel's classes would have
+        learned different ones. If the handler of the signal returns, learning goes on where it was.
         """
-        learned = self.learned
+        learned, history = self.learned, len(self.history_)
         classes, states = learned.classes, list(learned.states)
         copied = self.space.may_fail(params, table, weights)
-        begun = done = False
-        before = (0, 0)
+        rows = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
+        count, done = table.count if rows is None else len(rows), 0
         try:
-            if copied:
-                learned.states[:] = [state.copy() for state in states]
-            self.add_classes(labels.classes)
-            before, seen = (learned.counted("mistakes"), learned.counted("updates")), learned.counted("seen")
-            self.space.look_at(table, learned.states)
-            with Hearing() as hearing:
-                begun = True
-                self._learn(params, table, labels, weights, hearing.cancel)
-                begun = not hearing.cancel[0] or learned.counted("seen") > seen
-                if not begun:
-                    raise KeyboardInterrupt  # before the first row
-                if copied and not all(state.is_finite() for state in learned.states):
-                    raise DataError("the weights overflowed: scale the columns of X")
-                self.space.leave(learned.states)
-                self._record(before)
-                done = True
+            while done < count:
+                if copied and not done:
+                    learned.states[:] = [state.copy() for state in states]
+                if not done:
+                    self.add_classes(labels.classes)
+                    before = [learned.counted(name) for name in ("mistakes", "updates", "seen")]
+                self.space.look_at(table, learned.states)
+                if done:
+                    rows = (np.arange(count, dtype=np.uint32) if rows is None else rows)[done - count :]
+                with Hearing() as hearing:  # a handler that raises does so at its end
+                    whole = False
+                    try:
+                        whole = self._learn(params, table, labels, weights, rows, hearing.cancel)
+                    except KeyboardInterrupt:  # by another signal than Ctrl-C
+                        whole = not copied or len(states) == 1
+                        raise
+                    finally:
+                        if whole:
+                            if copied and not all(state.is_finite() for state in learned.states):
+                                raise DataError("the weights overflowed: scale the columns of X")
+                            self.space.leave(learned.states)
+                            done = (learned.counted("seen") - before[2]) // len(learned.states)
+                            self._record(history, before)
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and begun and not (copied and len(states) > 1):
-                if not done:  # by another signal than Ctrl-C
-                    self.space.leave(learned.states)
-                    self._record(before)
-            elif not done:
+            if not isinstance(error, KeyboardInterrupt) or not done:
                 learned.states[:] = states
                 learned.set_classes(classes)
                 self.classes_ = classes
+                self.history_.cut(history)
             raise
         finally:
             learned.changed()
 
     def _learn(
-        self, params: Params, table: Table, labels: Labels, weights: NDArray[np.float64] | None, cancel: Flag
-    ) -> None:
+        self,
+        params: Params,
+        table: Table,
+        labels: Labels,
+        weights: NDArray[np.float64] | None,
+        rows: NDArray[np.uint32] | None,
+        cancel: Flag,
+    ) -> bool:
+        """Learn until the flag is set; False if not all states have learned the same rows."""
         learned = self.learned
-        order = None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
         if len(labels.classes) == 1:
             for state in learned.states:
-                state.count_as_right(table.count if order is None else len(order))
-            return
+                state.count_as_right(table.count if rows is None else len(rows))
+            return True
         ovr = params.is_ovr(len(labels.classes))
         asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=params.tie_positive)
-        self.space.learn(list(zip(learned.states, asked, strict=True)), table, params.update_rule, order, cancel)
+        return self.space.learn(list(zip(learned.states, asked, strict=True)), table, params.update_rule, rows, cancel)
 
-    def _record(self, before: tuple[int, int]) -> None:
-        """What was learned since these counts is one more entry of the history."""
+    def _record(self, entries: int, before: list[int]) -> None:
+        """What was learned since these counts is one entry of the history, after the first `entries`."""
         learned = self.learned
+        self.history_.cut(entries)
         self.history_.append(learned.counted("mistakes") - before[0], learned.counted("updates") - before[1])
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "partial_fit"
 

@@ -42,6 +42,7 @@ class Fitting:
     restarts: list[list[Any]]
     going_on: bool
     is_multilabel: bool = False  # may a row have several labels?
+    check_first: bool = False  # may there be nothing left to learn?
 
     def tasks(self) -> list[tuple[Any, Problem, StoppingCriterion]]:
         """Independent tasks: a state, its problem and a stopping criterion, problem after problem of each restart."""
@@ -56,7 +57,9 @@ class Fitting:
         tasks = self.tasks()
         epochs = len(tasks) * int(self.params.max_iter)
         with EpochBar(self.params.learner, epochs, visible=bool(self.params.verbose)) as bar:
-            outcomes = run_threads([partial(_run_task, *task, bar) for task in tasks], self.params.n_jobs)
+            outcomes = run_threads(
+                [partial(_run_task, *task, self.check_first, bar) for task in tasks], self.params.n_jobs
+            )
         best = best_restart(outcomes, self.problems)
         self.space.leave([outcome.state for outcome in best])
         return best
@@ -76,9 +79,10 @@ def prepare(
     params = learner.params()
     going_on = bool(params.warm_start) and learner.has_learned
     states = partial(_continued, learner, table, labels) if going_on else None
-    return prepare_params(
+    fitting = prepare_params(
         params, learner.space, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val, states=states
     )
+    return replace(fitting, check_first=going_on and (learner.converged_ or len(fitting.problems) > 1))
 
 
 def prepare_params(
@@ -228,9 +232,14 @@ def check_lengths(table: Table, labels: Labels, X: str = "X", y: str = "y") -> N
 
 
 def _run_task(
-    state: Any, problem: Problem, stopping: StoppingCriterion, bar: EpochBar, cancel: NDArray[np.uint8]
+    state: Any,
+    problem: Problem,
+    stopping: StoppingCriterion,
+    check_first: bool,
+    bar: EpochBar,
+    cancel: NDArray[np.uint8],
 ) -> Outcome:
-    return run_epochs(state, problem, stopping, cancel=cancel, on_epoch=bar.advance)
+    return run_epochs(state, problem, stopping, cancel=cancel, on_epoch=bar.advance, check_first=check_first)
 
 
 def remember_columns(estimator: Any, X: Any) -> None:

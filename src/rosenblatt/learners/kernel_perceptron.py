@@ -152,7 +152,8 @@ n_iter_no_change, warm_start, n_jobs, verbose
     def _widen(self, width: int) -> None:
         learned = self.learned
         with learned.lock:
-            learned.states[:] = [state.copy().over(width) for state in learned.states]
+            gamma = 1.0 / width if isinstance(self.gamma, str) and self.gamma == "auto" else None
+            learned.states[:] = [state.copy().over(width, gamma) for state in learned.states]
             learned.changed()
 
     @property
@@ -184,6 +185,7 @@ n_iter_no_change, warm_start, n_jobs, verbose
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.precomputed
+        tags.input_tags.sparse = not self.precomputed
         return tags
 
     def _dual(self) -> Dual:

@@ -109,6 +109,8 @@ class LinearLearner(Classifying, WeightLearner):
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example; features that were never seen count for nothing."""
         learned = self._learned or self.learned  # once: a new class that comes meanwhile has its own
+        if learned.is_multilabel:
+            return learned.reading().predictions(self._scores_of(learned, features)[None]).one
         stream = learned.stream
         answering = learned.reading().stream_of(self.feature_columns) if stream is None else stream.engine
         if answering is not None:
@@ -119,6 +121,8 @@ class LinearLearner(Classifying, WeightLearner):
     def predict_many(self, examples: Any) -> list[Any]:
         """The labels of examples, each a dict of names and numbers, as `predict_one` gives them."""
         learned = self.learned
+        if learned.is_multilabel:
+            return [self.predict_one(features) for features in examples]
         stream = learned.stream
         answering = learned.reading().stream_of(self.feature_columns) if stream is None else stream.engine
         if answering is not None:

@@ -56,8 +56,12 @@ class Space(Protocol):
     def look_at(self, table: Table, states: list[Any]) -> None:
         """Before states that have learned before learn from another table."""
 
-    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
-        """One pass of every state over the same rows, which the flag ends between two rows."""
+    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> bool:
+        """One pass of every state over the same rows, which the flag ends between two rows.
+
+        Returns False if some states have learned more rows than others.
+        """
+        ...
 
     def leave(self, states: list[Any]) -> None:
         """After learning from a table."""
@@ -105,7 +109,7 @@ class LinearSpace:
     def recognize(self, table: Table, states: list[State]) -> None:
         """Weights know no rows."""
 
-    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
+    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> bool:
         """Side by side, so that all of them have learned the same rows wherever they are stopped."""
         table = table.astype(np.result_type(table.dtype, *(state.dtype for state, _ in tasks)))
         passes = [state.begin_pass(table, targets, rule, order) for state, targets in tasks]
@@ -114,6 +118,7 @@ class LinearSpace:
         finally:
             for (state, _), one in zip(tasks, passes, strict=True):
                 state.end_pass(one, table)
+        return True
 
     def leave(self, states: list[State]) -> None:
         """Weights are all that is left."""
@@ -171,12 +176,11 @@ class KernelSpace:
         """The same, where these are the rows that were learned before: a support row among them is known again."""
         type(states[0]).recognize(table, states)
 
-    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> None:
-        """One after another, since they share their rows; interrupted if not all of them could."""
+    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> bool:
+        """One after another, since they share their rows."""
         for state, targets in tasks:
             state.learn(table, targets, rule, order, PassOptions(cancel=cancel))
-        if cancel[0] and len(tasks) > 1:
-            raise KeyboardInterrupt
+        return len(tasks) == 1 or not cancel[0]
 
     def leave(self, states: list[Any]) -> None:
         """From now on only support rows are held."""

@@ -114,7 +114,7 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
 def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
     """The model of a header and tensors, checked."""
     features = header["features"]
-    if not isinstance(features, int) or not 0 < features <= MOST_FEATURES:
+    if not isinstance(features, int) or not 0 <= features <= MOST_FEATURES:
         raise ModelError(f"it has {features!r} features")
     classes = np.empty(0) if header.get("task") == "regression" else _classes_from(header["classes"])
     is_multilabel = header.get("is_multilabel", False) is True

@@ -222,6 +222,8 @@ class Model:
         return {column: column for column in range(self.features)}
 
     def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
+        if not self.features and len(linear := [part for part in self.parts if isinstance(part, Linear)]):
+            return np.hstack([part.intercept[None] for part in linear])  # no feature has come yet
         bits = self.parameters.get("hash_bits")
         hashed = bits if isinstance(bits, int) and self.features == 1 << bits else None
         return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))

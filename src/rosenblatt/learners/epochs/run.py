@@ -101,12 +101,15 @@ def run_epochs(
     *,
     cancel: NDArray[np.uint8],
     on_epoch: Callable[[History], None],
+    check_first: bool = False,
 ) -> Outcome:
-    """Learn until the stopping criterion says stop.
+    """Learn until the stopping criterion says stop; `check_first`: at once, if there is nothing left to learn.
 
     On exit `state` has learned everything in the history; with a validation score the outcome holds the state of
     the best epoch instead.
     """
+    if check_first and _is_converged(state, problem, cancel):
+        return Outcome(state, stopping.history, "converged")
     orders = Orders()
     epochs = iter_epochs(state, problem, stopping, orders, on_epoch)
     places = np.full(problem.table.count, -1) if state.stores_rows else None
@@ -125,6 +128,15 @@ def run_epochs(
     except StopIteration as end:
         outcome: Outcome = end.value
         return outcome
+
+
+def _is_converged(state: LearningState, problem: Problem, cancel: NDArray[np.uint8]) -> bool:
+    """Would an epoch over the rows pass without a mistake and without an update?"""
+    if problem.rule.shrinks:
+        return False
+    trial, before = state.copy(), Counters.of(state)
+    trial.learn(problem.table, problem.targets, problem.rule, problem.rows, PassOptions(cancel=cancel))
+    return Counters.of(trial)[:2] == before[:2] and not cancel[0]
 
 
 def iter_epochs(
@@ -154,8 +166,7 @@ def iter_epochs(
         on_epoch(stopping.history)
         if reason == "converged":
             state.converged()
-            best = state
-        elif stopping.improved and problem.validation is not None:
+        if stopping.improved and problem.validation is not None:
             best = state.copy()
     return Outcome(state if problem.validation is None else best, stopping.history, stopping.stop_reason)
 

@@ -41,6 +41,11 @@ class History:
         if validation_score is not None:
             self.validation_score.append(validation_score)
 
+    def cut(self, entries: int) -> None:
+        """Keep only so many entries."""
+        for values in (self.mistakes, self.updates, self.seconds):
+            del values[entries:]
+
     def followed_by(self, later: History) -> History:
         return History(
             self.mistakes + later.mistakes,

@@ -101,8 +101,8 @@ class BudgetState(Tallied):
         """A state that goes its own way."""
         return replace(self, arrays=self.copied_arrays())
 
-    def over(self, features: int) -> BudgetState:
-        """The same state over more columns, which are 0."""
+    def over(self, features: int, gamma: float | None = None) -> BudgetState:
+        """The same state over more columns, which are 0; its matrix of kernel values keeps the `gamma` it has."""
         return replace(self, rows=None if self.rows is None else with_columns(self.rows, features))
 
     def with_classes(self, mix: NDArray[np.float64]) -> BudgetState:

@@ -175,9 +175,10 @@ class DualState(Tallied):
         """A state that goes its own way."""
         return replace(self, support=self.support.copy(), arrays=self.copied_arrays(), start=None, run=None)
 
-    def over(self, features: int) -> DualState:
-        """The same state over more columns, which are 0."""
-        return replace(self, support=self.support.over(features))
+    def over(self, features: int, gamma: float | None = None) -> DualState:
+        """The same state over more columns, which are 0; with another `gamma` of the kernel, if given."""
+        kernel = self.kernel if gamma is None else replace(self.kernel, gamma=gamma)
+        return replace(self, kernel=kernel, support=self.support.over(features))
 
     def with_classes(self, mix: NDArray[np.float64]) -> DualState:
         """The same state with other classes: row k of `mix` says how class k is made of the old ones."""

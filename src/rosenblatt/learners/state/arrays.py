@@ -269,8 +269,8 @@ class Pocket(Keep):
 def settle_pocket(state: Any, known: NDArray[np.float64], found: float) -> None:
     """The pocket gets so many rows wrong. Where these are other rows than before, its run on those counts no more."""
     if state.counter("seen") and found != known[0]:
-        state.set_counter("pocket_run", 0)
-        state.set_counter("checked", 0)
+        for name in ("pocket_run", "run", "checked"):
+            state.set_counter(name, 0)
     known[0] = found
 
 
