@@ -30,7 +30,7 @@ from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.event_log import EventLog, LearnerRecord
 from rosenblatt.service.replay import compare, replay
 from rosenblatt.service.schemas import Examples
-from rosenblatt.service.startup import RequestedLearner, learner_from_model, open_trainer
+from rosenblatt.service.startup import model_record, new_record, open_trainer
 from rosenblatt.service.trainer import Job, Trainer
 
 HEAD = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -42,7 +42,7 @@ def append(trainer: Trainer, rows: list[Any], labels: list[Any]) -> None:
 
 
 def new_log(path: Path, **parameters: Any) -> Trainer:
-    return open_trainer(str(path), ServiceLimits(), RequestedLearner(make_params("averaged", **parameters)))
+    return open_trainer(str(path), ServiceLimits(), new_record(make_params("averaged", **parameters)))
 
 
 def refused(folder: Path, *words: Any) -> str:
@@ -410,7 +410,7 @@ def test_the_lineage_of_a_model_that_learns_on_names_its_parent(tmp_path: Path) 
     path, log = tmp_path / "some.model", tmp_path / "log.sqlite"
     rosenblatt.save(Perceptron().fit([[-1.0], [1.0]], ["no", "yes"]), path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    open_trainer(str(log), ServiceLimits(), learner_from_model(str(path))).log.close()
+    open_trainer(str(log), ServiceLimits(), model_record(str(path))).log.close()
     trainer = open_trainer(str(log), ServiceLimits())
     trainer.log.close()
     assert (trainer.lineage["parent"], trainer.lineage["sha256"]) == ("some.model", digest)

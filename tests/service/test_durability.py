@@ -27,7 +27,7 @@ from rosenblatt.params import make_params
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.event_log import EventLog, LearnerRecord
 from rosenblatt.service.schemas import Examples
-from rosenblatt.service.startup import RequestedLearner, open_trainer
+from rosenblatt.service.startup import new_record, open_trainer
 
 
 def rows_of(dice: random.Random, count: int) -> tuple[list[dict[str, float]], list[str]]:
@@ -286,7 +286,7 @@ def test_any_cut_of_the_log_by_a_snapshot_gives_the_same_bits(
     tmp_path_factory: pytest.TempPathFactory, requests: list[Any], cut: int
 ) -> None:
     log = tmp_path_factory.mktemp("cut") / "log.sqlite"
-    trainer = open_trainer(str(log), ServiceLimits(), RequestedLearner(make_params("averaged")))
+    trainer = open_trainer(str(log), ServiceLimits(), new_record(make_params("averaged")))
     model = trainer.model
     for at, request in enumerate(requests):
         if at == cut:

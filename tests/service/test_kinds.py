@@ -28,7 +28,7 @@ from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.decoding import JSON, decode_predict
 from rosenblatt.service.errors import HTTPError
 from rosenblatt.service.predictor import Predictor, fixed_predictor
-from rosenblatt.service.startup import learner_from_model
+from rosenblatt.service.startup import model_record
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -112,7 +112,7 @@ def test_a_regression_answers_with_its_number(tmp_path: Path) -> None:
     with pytest.raises(HTTPError, match="predicts a number"):
         ask(service, row=Z[0].tolist(), scores=True)
     with pytest.raises(ModelError, match="predicts numbers, not labels"):
-        learner_from_model(str(path))
+        model_record(str(path))
 
 
 def test_a_model_of_several_labels_answers_with_all_that_hold(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_model_of_several_labels_answers_with_all_that_hold(tmp_path: Path) ->
     with pytest.raises(HTTPError, match="predicts several"):
         ask(service, row=Z[0].tolist(), contributions=2)
     with pytest.raises(ModelError, match="several labels per row"):
-        learner_from_model(str(path))
+        model_record(str(path))
 
 
 @pytest.mark.parametrize(("name", "why"), [
@@ -135,13 +135,13 @@ def test_a_model_of_several_labels_answers_with_all_that_hold(tmp_path: Path) ->
 def test_what_cannot_learn_here_says_why(tmp_path: Path, name: str, why: str) -> None:
     _, _, path = served(*CLASSIFIERS[name], tmp_path)
     with pytest.raises(ModelError, match=why):
-        learner_from_model(str(path))
+        model_record(str(path))
 
 
 def test_a_vote_cannot_learn_here(tmp_path: Path) -> None:
     _, _, path = served(VotedPerceptron(), TWO, tmp_path)
     with pytest.raises(ParameterError, match="no bound"):
-        learner_from_model(str(path)).record()
+        model_record(str(path))
 
 
 def test_answers_never_have_more_scores_than_the_limit(tmp_path: Path) -> None:

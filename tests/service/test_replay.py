@@ -18,11 +18,12 @@ from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.models.file import load
 from rosenblatt.params import make_params
 from rosenblatt.service.config import ServiceLimits
+from rosenblatt.service.event_log import LearnerRecord
 from rosenblatt.service.replay import compare, export, replay, save_replay
-from rosenblatt.service.startup import RequestedLearner, learner_from_model, open_trainer
+from rosenblatt.service.startup import model_record, new_record, open_trainer
 
 
-def learn(log: Path, seed: int, requested: RequestedLearner | None = None, requests: int = 30) -> None:
+def learn(log: Path, seed: int, requested: LearnerRecord | None = None, requests: int = 30) -> None:
     """Let a log grow, as a server does."""
     dice = random.Random(seed)
     trainer = open_trainer(str(log), ServiceLimits(), requested)
@@ -39,7 +40,7 @@ def learn(log: Path, seed: int, requested: RequestedLearner | None = None, reque
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     found = tmp_path / "log.sqlite"
-    learn(found, 0, RequestedLearner(make_params("averaged")))
+    learn(found, 0, new_record(make_params("averaged")))
     return found
 
 
@@ -112,7 +113,7 @@ def test_a_new_log_goes_on_where_the_old_one_ends(log: Path, tmp_path: Path) -> 
     """`replay OLD -o M`, then `serve M --learn NEW`: bit-identical to one log."""
     model, new = tmp_path / "old.model", tmp_path / "new.sqlite"
     save_replay(str(log), str(model))
-    learn(new, 1, learner_from_model(str(model)))
+    learn(new, 1, model_record(str(model)))
     learn(log, 1)
     assert same_bits(replay(str(new)), replay(str(log)))
 

@@ -20,6 +20,7 @@ import msgspec
 from rosenblatt import __version__
 from rosenblatt.errors import RosenblattError
 from rosenblatt.params import values_to_json
+from rosenblatt.service import schemas
 from rosenblatt.service.auth import ADMIN, LEARN, OPEN, PREDICT, Tokens, check_host, check_origin
 from rosenblatt.service.config import LOOPBACK, ServiceLimits
 from rosenblatt.service.decoding import JSON, NDJSON, decode, decode_learn, decode_predict
@@ -29,20 +30,10 @@ from rosenblatt.service.online_model import model_bytes
 from rosenblatt.service.openapi import describe
 from rosenblatt.service.page import PAGE_HEADERS, PAGES
 from rosenblatt.service.predictor import FixedModel
-from rosenblatt.service.schemas import (
-    FeedbackRequest,
-    Health,
-    LearnReply,
-    LearnRequest,
-    ModelInfo,
-    PredictReply,
-    PredictRequest,
-    Ready,
-)
 from rosenblatt.service.trainer import Trainer
 
 ENCODER = msgspec.json.Encoder()
-FEEDBACK = msgspec.json.Decoder(FeedbackRequest)
+FEEDBACK = msgspec.json.Decoder(schemas.FeedbackRequest)
 FEEDBACK_HINT = '; send for example {"id": "5e8e2d56b320", "label": "spam"}'
 SHORT = 8192  # bytes of a body that arrives with its head
 LARGE = 256 << 10  # bytes of a body that is decoded and predicted in a thread of its own
@@ -93,17 +84,18 @@ class App:
         self.bytes_in_flight = 0
         table: list[Route] = [
             Route("POST", "/predict", PREDICT, self._predict, "Predict rows",
-                  PredictRequest, PredictReply, "409", "both"),
+                  schemas.PredictRequest, schemas.PredictReply, "409", "both"),
             Route("POST", "/learn", LEARN, self._learn, "Learn rows with labels",
-                  LearnRequest, LearnReply, "409", "in"),
+                  schemas.LearnRequest, schemas.LearnReply, "409", "in"),
             Route("POST", "/feedback", LEARN, self._feedback, "Learn the label of an earlier prediction",
-                  FeedbackRequest, LearnReply, "404 409"),
-            Route("POST", "/reload", ADMIN, self._reload, "Read the model file again", None, ModelInfo, "409"),
-            Route("GET", "/model", PREDICT, lambda _: self.info(), "The model and its lineage", None, ModelInfo),
+                  schemas.FeedbackRequest, schemas.LearnReply, "404 409"),
+            Route("POST", "/reload", ADMIN, self._reload, "Read the model file again", None, schemas.ModelInfo, "409"),
+            Route("GET", "/model", PREDICT, lambda _: self.info(), "Model and lineage", None, schemas.ModelInfo),
             Route("GET", "/model/file", ADMIN, self._file, "The model file as of now", None, _FILE, "409 503"),
             Route("GET", "/live", LEARN, lambda _: self.metrics.live(self.info()), "What the live page shows"),
-            Route("GET", "/health", OPEN, lambda _: Health("ok", __version__), "Is the process alive?", None, Health),
-            Route("GET", "/ready", OPEN, self._ready, "Can it predict, and can it learn?", None, Ready),
+            Route("GET", "/health", OPEN, lambda _: schemas.Health("ok", __version__), "Is the process alive?",
+                  None, schemas.Health),
+            Route("GET", "/ready", OPEN, self._ready, "Can it predict, and can it learn?", None, schemas.Ready),
             Route("GET", "/metrics", PREDICT, lambda _: (_PROMETHEUS, self.metrics.text()), "Figures for Prometheus",
                   None, "text/plain"),
             Route("GET", "/openapi.json", OPEN, lambda _: self.description),
@@ -221,8 +213,8 @@ class App:
         if request.kind == NDJSON:
             return NDJSON, ENCODER.encode_lines(predictions)
         if options.rows is msgspec.UNSET:
-            return JSON, ENCODER.encode(PredictReply(predictor.seq, prediction=predictions[0]))
-        return JSON, await run(ENCODER.encode, PredictReply(predictor.seq, predictions=predictions))
+            return JSON, ENCODER.encode(schemas.PredictReply(predictor.seq, prediction=predictions[0]))
+        return JSON, await run(ENCODER.encode, schemas.PredictReply(predictor.seq, predictions=predictions))
 
     async def _learn(self, request: Request) -> Reply:
         trainer, key = self._trainer(), request.header(b"idempotency-key") or None
@@ -243,7 +235,7 @@ class App:
             raise HTTPError(409, "this server does not learn: start it with --learn LOG")
         return self.source
 
-    async def _reload(self, request: Request) -> ModelInfo:
+    async def _reload(self, request: Request) -> schemas.ModelInfo:
         await self.reload()
         return self.info()
 
@@ -257,7 +249,7 @@ class App:
         except (RosenblattError, OSError) as error:
             raise HTTPError(409, f"the old model stays: {error}") from None
 
-    def info(self) -> ModelInfo:
+    def info(self) -> schemas.ModelInfo:
         """What is known of the model."""
         source, predictor = self.source, self.source.predictor
         encoder, learns = predictor.schema.encoder, isinstance(source, Trainer)
@@ -265,7 +257,7 @@ class App:
             learner, parameters = source.model.learner, source.model.parameters
         else:
             learner, parameters = type(source.model.learner).__name__, source.model.learner.params().values()
-        found = ModelInfo(
+        found = schemas.ModelInfo(
             learner=learner,
             parameters=values_to_json(parameters),
             classes=predictor.labels,
@@ -293,9 +285,9 @@ class App:
             raise HTTPError(409, "nothing is learned yet")
         return _FILE, await source.submit(run=lambda: model_bytes(source.model.model()))
 
-    def _ready(self, request: Request) -> Ready:
+    def _ready(self, request: Request) -> schemas.Ready:
         learning = self.source.storage_error or "on" if isinstance(self.source, Trainer) else "off"
-        return Ready(True, learning, self.source.predictor.seq)
+        return schemas.Ready(True, learning, self.source.predictor.seq)
 
 
 async def _run_here(what: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -235,23 +235,14 @@ def _check_rows(body: bytes, rows: list[Any], limits: ServiceLimits) -> None:
 
 
 def _options(query: bytes) -> PredictRequest[Any]:
-    names = PredictRequest.__struct_fields__[2:]
-    words = {"true": True, "1": True, "false": False, "0": False}
     try:
-        options: dict[str, Any] = dict(parse_qsl(query.decode("ascii"), keep_blank_values=True, max_num_fields=20))
-    except ValueError:
-        raise HTTPError(400, "the address is not valid") from None
-    if unknown := options.keys() - set(names):
-        raise HTTPError(422, f"there is no option {min(unknown)!r}: use {', '.join(names)}")
-    for name in ("scores", "probabilities", "return_id"):
-        if name in options:
-            options[name] = words.get(options[name], options[name])
-    try:
-        return cast(
-            "PredictRequest[Any]", msgspec.convert({**options, "rows": []}, PredictRequest[PlainRow], strict=False)
-        )
+        options = dict(parse_qsl(query.decode("ascii"), keep_blank_values=True, max_num_fields=20))
+        found: PredictRequest[Any] = msgspec.convert({**options, "rows": []}, PredictRequest[PlainRow], strict=False)
+        return found
     except msgspec.ValidationError as error:
         raise HTTPError(422, f"the address: {error}") from None
+    except ValueError:
+        raise HTTPError(400, "the address is not valid") from None
 
 
 def _unless_all_one(weights: list[float]) -> list[float] | None:

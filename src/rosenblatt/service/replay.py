@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -28,43 +29,37 @@ from rosenblatt.service.trainer import read_entry
 ROW_GROUP = 10_000
 
 
-class Replay:
-    """A log as a stream of examples, up to the number `until`."""
+@contextmanager
+def _opened(path: str, until: int | None) -> Iterator[EventLog]:
+    log = EventLog(path, readonly=True)
+    try:
+        if until is not None and not 0 < until <= log.last:
+            raise DataError(f"--until {until}: {path} has the examples 1 to {log.last}")
+        yield log
+    finally:
+        log.close()
 
-    def __init__(self, path: str, until: int | None = None) -> None:
-        self.log, self.until = EventLog(path, readonly=True), until
-        if until is not None and not 0 < until <= self.log.last:
-            self.log.close()
-            raise DataError(f"--until {until}: {path} has the examples 1 to {self.log.last}")
-        self.encoder = encoder_of(self.log)
 
-    def __enter__(self) -> Replay:
-        return self
+def _entries(log: EventLog, until: int | None) -> Iterator[tuple[Entry, int]]:
+    """The entries, and how many examples of each to take."""
+    for entry in log.entries(until=until):
+        yield entry, entry.count if until is None else min(entry.count, until - entry.seq + 1)
 
-    def __exit__(self, *_: object) -> None:
-        self.log.close()
 
-    def entries(self) -> Iterator[tuple[Entry, int]]:
-        """The entries, and how many examples of each to take."""
-        for entry in self.log.entries(until=self.until):
-            yield entry, entry.count if self.until is None else min(entry.count, self.until - entry.seq + 1)
-
-    def learn(self, models: Sequence[OnlineModel], names: dict[Any, int]) -> None:
-        """Let models learn every example."""
-        schema = RowSchema(names, ServiceLimits(), self.encoder)
-        for entry, count in self.entries():
-            rows, examples = read_entry(entry, schema)
-            weights = None if examples.weights is None else examples.weights[:count]
-            part = Examples([], examples.labels[:count], weights)
-            for model in models:
-                model.learn(entry, rows[:count], part)
+def _learn(log: EventLog, until: int | None, models: Sequence[OnlineModel], names: dict[Any, int]) -> None:
+    schema = RowSchema(names, ServiceLimits(), encoder_of(log))
+    for entry, count in _entries(log, until):
+        rows, examples = read_entry(entry, schema)
+        weights = None if examples.weights is None else examples.weights[:count]
+        for model in models:
+            model.learn(entry, rows[:count], Examples([], examples.labels[:count], weights))
 
 
 def replay(path: str, params: Params | None = None, until: int | None = None) -> Model:
     """The model that the log makes: with its own learner, bit-identical to the server's."""
-    with Replay(path, until) as log:
-        model = OnlineModel(first_learner(log.log, params), log.encoder)
-        log.learn([model], model.names)
+    with _opened(path, until) as log:
+        model = OnlineModel(first_learner(log, params), encoder_of(log))
+        _learn(log, until, [model], model.names)
         if not model.learner.has_learned or not model.learner.n_features_in_:
             raise DataError(f"{path} has no example to learn from")
         return model.model()
@@ -80,9 +75,9 @@ def save_replay(path: str, output: str, params: Params | None = None, until: int
 
 def compare(path: str, candidates: Sequence[Params], until: int | None = None) -> list[dict[str, Any]]:
     """The progressive error of each learner: every example predicted before it is learned. The best comes first."""
-    with Replay(path, until) as log:
+    with _opened(path, until) as log:
         models = [OnlineModel(new_learner(params)) for params in candidates]
-        log.learn(models, OnlineModel(first_learner(log.log)).names)
+        _learn(log, until, models, OnlineModel(first_learner(log)).names)
     found = [
         {
             "learner": name_of(params),
@@ -104,14 +99,14 @@ def export(path: str, output: str, until: int | None = None) -> int:
 
     check_output(path, output)
     decoder, count = msgspec.json.Decoder(Examples), 0
-    with Replay(path, until) as log:
-        raw = log.encoder is not None
+    with _opened(path, until) as log:
+        raw = log.record.encoder is not None
         row = pa.string() if raw else pa.map_(pa.string(), pa.float64())
         types = {"seq": pa.int64(), "time": pa.float64(), "label": pa.string(), "weight": pa.float64(), "row": row}
         schema = pa.schema(list(types.items()))
         with writing(output) as out, parquet.ParquetWriter(out, schema) as writer:
             waiting: list[dict[str, Any]] = []
-            for entry, number in log.entries():
+            for entry, number in _entries(log, until):
                 found = decoder.decode(entry.examples)
                 for at in range(number):
                     label = found.labels[at]

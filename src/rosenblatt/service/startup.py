@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,38 +42,50 @@ _WHY_FIXED = {
 }
 
 
-@dataclass(frozen=True)
-class RequestedLearner:
-    """A learner to start a log with: by its params, from nothing or from what it has learned."""
+def new_record(params: Params, classes: Sequence[Any] = ()) -> LearnerRecord:
+    """A new learner to start a log with, that may know classes; raises for one that cannot learn from a stream."""
+    defaults = type(params)()
+    for name in _ONLY_FIT:
+        if getattr(params, name, None) != getattr(defaults, name, None):
+            raise ParameterError(f"{name} has no meaning for a stream of examples: remove it")
+    return _record(new_learner(params, classes))
 
-    params: Params
-    learner: Any = None
-    encoder: Any = None
-    classes: tuple[Any, ...] = ()
-    lineage: dict[str, Any] = field(default_factory=dict)
 
-    def record(self) -> LearnerRecord:
-        """What the log stores of it; raises for a learner that cannot learn from a stream."""
-        check_online(self.params)
-        if KEEPS[self.params.keep].votes:
-            raise ParameterError("a vote stores every mistaken row, so its memory has no bound: serve averaged instead")
-        if self.learner is None:
-            defaults = type(self.params)()
-            for name in _ONLY_FIT:
-                if getattr(self.params, name, None) != getattr(defaults, name, None):
-                    raise ParameterError(f"{name} has no meaning for a stream of examples: remove it")
-        learner = new_learner(self.params, self.classes) if self.learner is None else self.learner
-        state = learner_to_bytes(learner) if learner.has_learned else None
-        encoder = None if self.encoder is None else json.dumps(self.encoder.to_json())
-        lineage = {"created": datetime.now(UTC).isoformat(timespec="seconds"), **self.lineage}
-        return LearnerRecord(json.dumps(self.params.to_json(), sort_keys=True), state, encoder, json.dumps(lineage))
+def model_record(path: str) -> LearnerRecord:
+    """A model that learns on, from the state in its file."""
+    model = load(path)
+    learner = revive(model)
+    if not isinstance(learner, LinearLearner) or model.is_multilabel:
+        why = _WHY_FIXED.get(type(learner).__name__, "it predicts several labels per row")
+        raise ModelError(
+            f"{path} is a model of {type(learner).__name__} and cannot learn here: {why}. Serve it without --learn, or "
+            "train one with --learner averaged, pa1, arow or another single learner"
+        )
+    if model.classes.dtype.kind in "mM":
+        raise ModelError(f"{path}: its classes are dates, which JSON does not have")
+    open_stream(learner)
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return _record(learner, model.encoder, {"parent": os.path.basename(path), "sha256": digest})
+
+
+def _record(learner: Any, encoder: Any = None, lineage: dict[str, Any] | None = None) -> LearnerRecord:
+    params = learner.params()
+    check_online(params)
+    if KEEPS[params.keep].votes:
+        raise ParameterError("a vote stores every mistaken row, so its memory has no bound: serve averaged instead")
+    return LearnerRecord(
+        json.dumps(params.to_json(), sort_keys=True),
+        learner_to_bytes(learner) if learner.has_learned else None,
+        None if encoder is None else json.dumps(encoder.to_json()),
+        json.dumps({"created": datetime.now(UTC).isoformat(timespec="seconds"), **(lineage or {})}),
+    )
 
 
 def open_trainer(
-    path: str, limits: ServiceLimits, requested: RequestedLearner | None = None, snapshot_every: int = SNAPSHOT_EXAMPLES
+    path: str, limits: ServiceLimits, record: LearnerRecord | None = None, snapshot_every: int = SNAPSHOT_EXAMPLES
 ) -> Trainer:
-    """A trainer that has learned everything in the log."""
-    record = None if requested is None else requested.record()
+    """A trainer that has learned everything in the log; a new log starts with the record."""
     if record is None and not os.path.exists(path):
         raise ParameterError(f"{path} is a new log: pass a MODEL or a --learner to start it with")
     log = EventLog(path, create=record)
@@ -111,31 +123,11 @@ def first_learner(log: EventLog, params: Params | None = None) -> Any:
     return new_learner(params, begun.learned.labels_in_order, begun.n_features_in_)
 
 
-def learner_from_model(path: str) -> RequestedLearner:
-    """A model that learns on, from the state in its file."""
-    model = load(path)
-    learner = revive(model)
-    if not isinstance(learner, LinearLearner) or model.is_multilabel:
-        why = _WHY_FIXED.get(type(learner).__name__, "it predicts several labels per row")
-        raise ModelError(
-            f"{path} is a model of {type(learner).__name__} and cannot learn here: {why}. Serve it without --learn, or "
-            "train one with --learner averaged, pa1, arow or another single learner"
-        )
-    if model.classes.dtype.kind in "mM":
-        raise ModelError(f"{path}: its classes are dates, which JSON does not have")
-    open_stream(learner)
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    lineage = {"parent": os.path.basename(path), "sha256": digest}
-    return RequestedLearner(learner.params(), learner, model.encoder, lineage=lineage)
-
-
 def trainer_of(config: ServerConfig) -> Trainer:
     """The trainer that a server is told to start."""
-    requested = None
+    record = None
     if config.model is not None:
-        requested = learner_from_model(config.model)
+        record = model_record(config.model)
     elif config.params is not None:
-        requested = RequestedLearner(config.params, classes=config.classes)
-    assert config.log is not None
-    return open_trainer(config.log, config.limits, requested, config.snapshot_every)
+        record = new_record(config.params, config.classes)
+    return open_trainer(str(config.log), config.limits, record, config.snapshot_every)
