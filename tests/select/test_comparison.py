@@ -99,7 +99,7 @@ def test_compare_and_tune_read_what_train_reads(tmp_path: Path, capsys: pytest.C
         assert main(["tune", str(path), "--folds", "2", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["tried"][0]["accuracy"] == 1.0
     assert main(["tune", str(table), "--label", "color", "--drop", "kind", "--folds", "2"]) == 0
-    assert "label: color; numbers: size" in capsys.readouterr().err
+    assert "label: color; numbers, standardized: size" in capsys.readouterr().err
     (tmp_path / "x.vw").write_text("1 2.0 |f a\n-1 |f b\n" * 10)
     assert main(["tune", str(tmp_path / "x.vw"), "--folds", "2"]) == 0
     assert "left aside" not in capsys.readouterr().err  # weights count, here too

@@ -10,6 +10,7 @@ import codecs
 import contextlib
 import html
 import io
+import json
 import os
 import sys
 import time
@@ -34,6 +35,11 @@ def say(*lines: str, quiet: bool = False) -> None:
     """Print messages to stderr."""
     if not quiet:
         print(*(f"rosenblatt: {line}" for line in lines), sep="\n", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value; dates and other labels that JSON lacks become text."""
+    print(json.dumps(value, ensure_ascii=False, default=str))
 
 
 @contextlib.contextmanager

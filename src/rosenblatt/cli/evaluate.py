@@ -8,12 +8,12 @@ A row counts with its weight. For a regression: how far off its numbers are.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from rosenblatt.cli.options import (
+    InputFile,
     OutputFile,
     Verb,
     cluster_option,
@@ -29,6 +29,7 @@ from rosenblatt.cli.options import (
 @model_argument()
 @data_argument()
 @option("--label", metavar="COLUMN", help="label column, for a model that was trained in Python")
+@option("--against", metavar="MODEL", type=InputFile(), help="compare with this model on the same rows")
 @json_option("print the figures as one JSON object")
 @option("--report", metavar="FILE.html", type=OutputFile(), help="write a self-contained page")
 @reading_options
@@ -37,14 +38,15 @@ def command(
     model: str,
     data: tuple[str, ...],
     label: str | None,
+    against: str | None,
     as_json: bool,
     report: str | None,
     reading: dict[str, Any],
     cluster: str | None,
 ) -> None:
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
-    from rosenblatt.cli.console import say, write_page
+    from rosenblatt.cli.console import print_json, say, write_page
     from rosenblatt.cli.load import encoder_for, report_skipped
     from rosenblatt.errors import ParameterError
     from rosenblatt.evaluation import evaluate_batches, evaluate_regression
@@ -73,4 +75,18 @@ def command(
         else:
             write_atomic(report, render_html(title, result, loaded).encode())
         say(f"wrote {report}")
-    print(json.dumps(result.to_json(), ensure_ascii=False) if as_json else text)
+    paired = _compare(loaded, load(against), data, reading, label) if against else None
+    if as_json:
+        print_json(result.to_json() | ({} if paired is None else {"against": asdict(paired)}))
+    else:
+        print(text if paired is None else f"{text}\n\n{model} and {against}: {paired.verdict()}")
+
+
+def _compare(model: Any, other: Any, data: tuple[str, ...], reading: dict[str, Any], label: str | None) -> Any:
+    """Two models on the same rows, each read by its own encoder."""
+    from rosenblatt.cli.load import encoder_for
+    from rosenblatt.evaluation import compare_models
+    from rosenblatt.io.dataset import open_dataset
+
+    encoders = [encoder_for(each, data, reading, label) for each in (model, other)]
+    return compare_models(model, other, *(open_dataset(list(data), **reading, encoder=each) for each in encoders))

@@ -5,11 +5,11 @@ rosenblatt inspect spam.model --top 20
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
+from rosenblatt.cli.console import print_json
 from rosenblatt.cli.options import Verb, json_option, model_argument, option
 
 
@@ -20,6 +20,7 @@ from rosenblatt.cli.options import Verb, json_option, model_argument, option
 def command(model: str, top: int, as_json: bool) -> None:
     from rosenblatt.errors import ModelError
     from rosenblatt.models.file import load, sha256_of
+    from rosenblatt.models.predictions import labels_to_json
     from rosenblatt.models.predictors import Quadratic
 
     loaded = load(model)
@@ -31,7 +32,7 @@ def command(model: str, top: int, as_json: bool) -> None:
         "sha256": sha256_of(model),
         "learner": loaded.learner,
         "parameters": loaded.parameters,
-        "classes": loaded.classes.tolist(),
+        "classes": labels_to_json(loaded.classes),
         "features": loaded.features,
         "weighted": loaded.weighted,
         "products": isinstance(loaded.parts[0], Quadratic),
@@ -40,7 +41,7 @@ def command(model: str, top: int, as_json: bool) -> None:
         "history": loaded.history,
         "top_features": features,
     }
-    print(json.dumps(facts, ensure_ascii=False) if as_json else render_facts(facts))
+    print_json(facts) if as_json else print(render_facts(facts))
 
 
 def render_facts(facts: dict[str, Any]) -> str:
@@ -60,6 +61,8 @@ def render_facts(facts: dict[str, Any]) -> str:
     if history.get("mistakes"):
         last = " ".join(f"{m:,}" for m in history["mistakes"][-10:])
         lines.append(f"epochs      {len(history['mistakes'])}, stopped by {history['stop_reason']}; mistakes: {last}")
+    if history.get("parent"):
+        lines.append(f"parent      {history['parent']} (SHA-256 of the model that --from continued)")
     if history.get("choice"):
         lines.append(f"chosen      {history['choice']}")
     for label, tops in facts["top_features"].items():

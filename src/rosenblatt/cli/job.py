@@ -32,6 +32,7 @@ from rosenblatt.training.further import go_on
 from rosenblatt.training.trained import finish, judged_by_folds, learns_as_read
 
 MANY_KERNEL_ROWS = 20_000
+MANY_NUMBERS = 50  # values of a label that looks like a quantity
 MANY_WEIGHTS = 1 << 26  # of all classes together: half a gigabyte
 # The options that --from and --resume accept; everything else is fixed by the model or the checkpoint.
 RESUMABLE_OPTIONS = (
@@ -119,7 +120,8 @@ def _start(job: TrainJob) -> Start:
     def learn() -> Trained:
         with waiting("reading the labels", visible=not job.quiet):
             classes = check_classes(dataset.likely_classes(is_regression=is_regression))
-        _warn_of_size(job, 1 if is_regression else len(classes), dataset.encoder.features or 0)
+        if not is_regression:
+            _warn_of_classes(job, classes.values, dataset.encoder.features or 0)
         common: dict[str, Any] = {"block": job.block or BLOCK, "folds": job.folds or 0}
         if job.params is None:
             with waiting("choosing a learner", visible=not job.quiet) as choosing:
@@ -151,7 +153,14 @@ def _continue(job: TrainJob, ctx: click.Context) -> Start:
     dataset = open_dataset(job.data, **job.reading, encoder=model.encoder)
     say(f"continues from {job.start}, {model.learner}", quiet=job.quiet)
     how: dict[str, Any] = {"max_iter": job.max_iter or 1, "shuffle": job.shuffle, "block": job.block or BLOCK}
-    return job, dataset, lambda: go_on(model, dataset, on_run=_runner(job), **how)
+    parent = sha256_of(job.start)
+
+    def learn() -> Trained:
+        trained = go_on(model, dataset, on_run=_runner(job), **how)
+        found = trained.model
+        return replace(trained, model=replace(found, history=found.history | {"parent": parent}))
+
+    return job, dataset, learn
 
 
 def _resume(job: TrainJob, ctx: click.Context) -> Start:
@@ -260,12 +269,17 @@ def _validate(job: TrainJob, trained: Trained, rows: Dataset | None) -> Trained:
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
 
-def _warn_of_size(job: TrainJob, classes: int, features: int) -> None:
-    if classes * features > MANY_WEIGHTS:
+def _warn_of_classes(job: TrainJob, classes: Any, features: int) -> None:
+    if classes.dtype.kind in "if" and len(classes) > MANY_NUMBERS:
         say(
-            f"{classes:,} classes and {features:,} columns take {8 * classes * features / 1e9:,.1f} GB of weights. "
-            "If the label is a number to predict, use --learner pa1-regression; if it is another column, use --label; "
-            "--bits 14 takes less memory",
+            f"the label is a number with {len(classes):,} values, and each becomes a class: to predict the number, use "
+            "--learner pa1-regression; for another label, use --label",
+            quiet=job.quiet,
+        )
+    elif len(classes) * features > MANY_WEIGHTS:
+        say(
+            f"{len(classes):,} classes and {features:,} columns take {8 * len(classes) * features / 1e9:,.1f} GB of "
+            "weights: is the label another column (--label)? --bits 14 takes less memory",
             quiet=job.quiet,
         )
 

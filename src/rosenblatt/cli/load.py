@@ -16,10 +16,14 @@ Options = dict[str, Any]
 MANY_ROWS = 100_000  # for the verbs that hold all rows in memory
 
 
-def open_labeled(data: Sequence[str], reading: Options, columns: Options, *, quiet: bool = False) -> Dataset:
-    """Open data to learn from, and say what it was taken for."""
+def open_labeled(
+    data: Sequence[str], reading: Options, columns: Options, *, raw: bool = False, quiet: bool = False
+) -> Dataset:
+    """Open data to learn from, and say what it was taken for; `raw` keeps numbers as they are."""
     with waiting("reading the data", visible=not quiet):
         dataset = open_dataset(list(data), **reading, **columns)
+    if raw and hasattr(dataset.encoder, "plain"):
+        dataset.encoder = replace(dataset.encoder.plain(), complete=True)
     dialect = dataset.notes[:1] if dataset.order is not None else []
     how = f" with {dialect[0]}" if dialect else ""
     say(f"{dataset.format}{how}; {dataset.encoder.describe()}", *dataset.notes[len(dialect) :], quiet=quiet)
@@ -30,12 +34,9 @@ def read_matrix(
     data: Sequence[str], reading: Options, columns: Options, *, raw: bool = False
 ) -> tuple[Any, Any, list[str]]:
     """All rows, labels and column names; `raw` keeps numbers unscaled and rejects missing values."""
-    from rosenblatt.encode.lines import LineEncoder
     from rosenblatt.training.rows import Compact, read_rows
 
-    dataset = open_labeled(data, reading, columns)
-    if raw and not isinstance(dataset.encoder, LineEncoder):
-        dataset.encoder = replace(dataset.encoder.plain(), complete=True)
+    dataset = open_labeled(data, reading, columns, raw=raw)
     rows = read_rows(dataset)
     report_skipped(dataset)
     if raw and dataset.tally.bad:

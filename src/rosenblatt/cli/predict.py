@@ -48,6 +48,7 @@ _UNSUPPORTED = ("xlsx", "xls", "ods", "feather", "arrow", "ipc", "json", "gz", "
     help="binary: predict the larger class at or above X; otherwise: leave the label empty below X. X is a score, or "
     "with --probabilities a probability",
 )
+@option("--explain", type=click.IntRange(1), metavar="K", help="also print the K features that add most to the score")
 @option(
     "--pass",
     "passed",
@@ -67,12 +68,14 @@ def command(
     probabilities: bool,
     top: int | None,
     threshold: float | None,
+    explain: int | None,
     passed: tuple[str, ...],
     reading: dict[str, Any],
     cluster: str | None,
 ) -> None:
     from dataclasses import replace
 
+    from rosenblatt.cli.console import say
     from rosenblatt.cli.load import encoder_for, report_skipped
     from rosenblatt.cli.predictions import open_writer
     from rosenblatt.io.atomic import writing
@@ -81,8 +84,10 @@ def command(
 
     loaded, files = load(model), list(data)
     kind = "json" if as_json else to or _format_of(output)
-    how = PredictOptions(kind, scores or kind == "json", probabilities, top, threshold)
+    how = PredictOptions(kind, scores or kind == "json", probabilities, top, threshold, explain)
     how.check(loaded, model)
+    if threshold is not None:
+        say(f"--threshold {threshold:g} is a {'probability' if probabilities else 'score'}")
     encoder = encoder_for(loaded, files, reading)
     with writing(output or "-") as out:
         writer = open_writer(kind, out)
@@ -123,6 +128,7 @@ class PredictOptions:
     probabilities: bool
     top: int | None
     threshold: float | None
+    explain: int | None
 
     def check(self, model: Any, path: str) -> None:
         """Raise unless the model can answer so."""
@@ -168,6 +174,8 @@ class PredictOptions:
             sure = measure.max(axis=1) >= self.threshold
             labels = [label if row else None for label, row in zip(labels, sure, strict=True)]
         columns["label"] = labels
+        if self.explain is not None:
+            columns["contributions"] = [self._explain(model, batch, row, code) for row, code in enumerate(found.codes)]
         if self.scores and not (self.format == "json" and self.probabilities):
             # Text has one score for two classes, that of the larger; the other formats have both.
             shown = found.scores if self.format == "text" else found.class_scores
@@ -175,3 +183,15 @@ class PredictOptions:
         if self.probabilities:
             columns |= {f"probability of {label}": measure[:, k].tolist() for k, label in enumerate(classes)}
         return columns
+
+    def _explain(self, model: Any, batch: Any, row: int, code: int) -> Any:
+        """The features that add most to the score of the predicted class, as text or JSON."""
+        from rosenblatt.models.predictions import contributions
+
+        at = slice(batch.starts[row], batch.starts[row + 1])
+        known = zip(batch.indices[at].tolist(), batch.values[at].tolist(), strict=True)
+        features = [(column, model.name_of(column), value) for column, value in known if column < model.features]
+        best = contributions(model.parts, features, int(code), is_regression=model.is_regression)[: self.explain]
+        if self.format == "json":
+            return [{"feature": each.feature, "value": each.value, "contribution": each.share} for each in best]
+        return ", ".join(f"{each.feature} {each.share:+.4g}" for each in best)

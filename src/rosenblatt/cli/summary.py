@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.console import say, write_page
+from rosenblatt.cli.console import print_json, say, write_page
 from rosenblatt.cli.load import report_skipped
 from rosenblatt.cli.reproduce import params_words, train_command
 from rosenblatt.io.atomic import write_atomic
 from rosenblatt.io.dataset import Dataset, open_dataset
+from rosenblatt.models.predictions import labels_to_json
 
 if TYPE_CHECKING:
     from rosenblatt.cli.job import TrainJob
@@ -24,6 +24,7 @@ def finish_job(
     """Print the summary and write the report."""
     facts["verdict"] = _verdict(facts, trained)
     facts["command"] = _command(job, ctx, trained)
+    facts["classes"] = labels_to_json(trained.model.classes)
     if not job.quiet:
         report_skipped(dataset)
         say(*_lines(facts, trained))
@@ -32,7 +33,7 @@ def finish_job(
             dataset = open_dataset(job.data, encoder=trained.model.encoder, **job.reading)
         _write_report(job.report, trained, facts, dataset)
     if as_json:
-        print(json.dumps(facts, ensure_ascii=False))
+        print_json(facts)
 
 
 def _verdict(facts: dict[str, Any], trained: Trained) -> str:

@@ -10,7 +10,6 @@ one; with -o it is learned at once.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -45,7 +44,7 @@ def command(
     reading: dict[str, Any],
     columns: dict[str, Any],
 ) -> None:
-    from rosenblatt.cli.console import say, waiting
+    from rosenblatt.cli.console import print_json, say, waiting
     from rosenblatt.cli.load import open_labeled, report_skipped
     from rosenblatt.cli.reproduce import params_words, train_command
     from rosenblatt.io.dataset import check_classes
@@ -59,13 +58,13 @@ def command(
         found = tune_reader(dataset, folds=folds, random_state=seed)
     report_skipped(dataset)
     best = found[0].params
-    words = params_words(best) + ([] if seed == 0 else ["--seed", str(seed)])
+    words = [*params_words(best), "--folds", str(folds)] + ([] if seed == 0 else ["--seed", str(seed)])
     command = train_command(ctx, words if output else ["-o", "MODEL", *words], without=("as_json", "folds", "seed"))
     if output:
-        save(train_reader(dataset, best).model, output)
+        save(train_reader(dataset, best, folds=folds).model, output)  # folds: with probabilities
         say(f"wrote {output}")
     if as_json:
-        print(json.dumps({"tried": [tried.facts() for tried in found], "command": command}, ensure_ascii=False))
+        print_json({"tried": [tried.facts() for tried in found], "command": command})
         return
     width = max(len(tried.params.written()) for tried in found)
     print("\n".join(f"{tried.params.written():<{width}}  {tried}" for tried in found))

@@ -43,7 +43,12 @@ def connect(address: str) -> Iterator[Any]:
             # Dask ends a worker for good that is absent 15 s after it was lost, also if it was lost again meanwhile.
             dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=50,
             ) as cluster,
             Client(cluster) as client,
         ):

@@ -201,6 +201,11 @@ class Classes:
             if number is None or number != int(number):
                 return -1
             key: Any = int(number)
+        elif self.values.dtype.kind == "M":  # a model trained in Python, on dates
+            try:
+                key = np.datetime64(label.decode("utf-8", "replace")).astype(self.values.dtype)
+            except ValueError:
+                return -1
         else:
             key = label.decode("utf-8", "replace")
         place = int(np.searchsorted(self.values, key)) if len(self.values) else 0

@@ -264,10 +264,14 @@ class ColumnEncoder:
                             names[int(c)] = f"{part}={value}"
         return {self.base + column: name for column, name in names.items()}
 
+    def _numbers(self) -> str:
+        scaled = any(column.kind == "number" and (column.mean, column.scale) != (0.0, 1.0) for column in self.columns)
+        return "numbers, standardized" if scaled else "numbers"
+
     def describe(self) -> str:
         """What the encoder takes each column for."""
         parts = []
-        for kind, what in zip(KINDS, ("numbers", "categories", "dates", "texts", "left out"), strict=True):
+        for kind, what in zip(KINDS, (self._numbers(), "categories", "dates", "texts", "left out"), strict=True):
             names = [
                 column.name + (f" ({column.why})" if column.why else "")
                 for column in self.columns

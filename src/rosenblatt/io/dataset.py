@@ -200,7 +200,8 @@ class Dataset:
         if most is not None and len(labels) > most:
             raise LabelError(
                 f"there are more than {most:,} different labels, such as "
-                f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --read-limit classes=N"
+                f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --read-limit classes=N, "
+                "or for numbers --learner pa1-regression"
             )
 
     def find_names(self, columns: Any) -> dict[int, str]:

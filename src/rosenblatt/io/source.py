@@ -466,7 +466,8 @@ def files_of(data: Any) -> list[str]:
 
 def addresses(name: str) -> list[str]:
     """An address, or those that one with a wildcard stands for, in the order of their names."""
-    if not glob.has_magic(name.split("?", 1)[0] if name.startswith("http") else name):
+    path = name.partition("://")[2].partition("/")[2]  # not the host, which may be an IPv6 address
+    if not glob.has_magic(path.split("?", 1)[0] if name.startswith("http") else path):
         return [name]
     from rosenblatt.errors import MissingExtraError
 
@@ -474,8 +475,11 @@ def addresses(name: str) -> list[str]:
         import fsspec
     except ImportError:
         raise MissingExtraError("fsspec", "remote") from None
-    files, path = fsspec.core.url_to_fs(name)
-    found = sorted(files.glob(path))
+    try:
+        files, path = fsspec.core.url_to_fs(name)
+        found = sorted(files.glob(path))
+    except (ImportError, OSError, ValueError) as error:
+        raise DataError(f"{name} cannot be read: {_first_line(error)}") from None
     if not found:
         raise DataError(f"{name}: there is no such file")
     return [files.unstrip_protocol(each) for each in found]

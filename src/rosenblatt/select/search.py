@@ -298,10 +298,10 @@ class Selection:
     def sentence(self) -> str:
         """What was chosen, and the numbers that decided."""
         ways = {"standard": "columns standardized", "mean-abs": "columns divided by their mean absolute value"}
-        how = "columns as they are" if self.scaling is None else ways[self.scaling.kind]
+        how = "" if self.scaling is None else f", {ways[self.scaling.kind]}"
         if self.products is not None:
-            how = "columns standardized, and their products"
-        chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}, {how}"
+            how = ", columns standardized, and their products"
+        chosen = f"{self.best.name}, {self.epochs} epoch{'s' if self.epochs > 1 else ''}{how}"
         if self.contest is None:
             return f"{chosen}: too few rows to compare learners"
 
@@ -323,6 +323,11 @@ class Selection:
         second = self.ranked[1]
         next_best = f"(next: {second.name}, {shown(second.score)})"
         return f"{chosen}: {judged}; none of {len(self.ranked)} learners did clearly better {next_best}{tried}"
+
+    def held_baseline(self) -> float:
+        """The share of the most frequent class in the held-out rows."""
+        shares = np.bincount(self.prepared.labels.codes[self.prepared.held], self.prepared.held_weights)
+        return float(shares.max() / shares.sum())
 
     def held_right(self) -> NDArray[np.bool_]:
         """Which held-out rows the best candidate gets right."""

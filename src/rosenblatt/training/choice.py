@@ -183,7 +183,8 @@ def choose_by(
         multiplied = replace(multiplied, columns=compact.columns[multiplied.columns])
     held = None
     if found.contest is not None:
-        held = Held(best.score, best.effective, f"{best.held:,} held-out rows", ", by which the learner was chosen")
+        which = (f"{best.held:,} held-out rows", ", by which the learner was chosen")
+        held = Held(best.score, best.effective, *which, baseline=found.held_baseline())
     calibration = found.calibrate() if len(labels.classes) == len(classes) else None
     calibrator = None if calibration is None else calibration.calibrator
     return Choice(params, scale, multiplied, found.sentence + sample, found.scores, held, calibrator)

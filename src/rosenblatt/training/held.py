@@ -46,10 +46,11 @@ class Held:
     rows: str  # which they were, in words
     how: str = ""  # and how they were judged
     found: Evaluation | None = None  # all figures, where there are more
+    baseline: float | None = None  # the accuracy of always predicting the most frequent class
 
     @classmethod
     def of(cls, found: Evaluation, rows: str, how: str = "") -> Held:
-        return cls(found.accuracy, found.effective, rows, how, found)
+        return cls(found.accuracy, found.effective, rows, how, found, found.baseline)
 
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval."""
@@ -57,11 +58,17 @@ class Held:
 
     def sentence(self) -> str:
         low, high = self.interval()
-        return f"{self.accuracy:.2%} of {self.rows} right{self.how} (95 % interval {low:.2%} to {high:.2%})"
+        baseline = "" if self.baseline is None else f"; baseline {self.baseline:.2%}, the most frequent class"
+        return f"{self.accuracy:.2%} of {self.rows} right{self.how} (95 % interval {low:.2%} to {high:.2%}{baseline})"
 
     def facts(self) -> dict[str, Any]:
         """As plain values."""
-        plain = {"accuracy": self.accuracy, "interval": list(self.interval()), "rows": f"{self.rows}{self.how}"}
+        plain = {
+            "accuracy": self.accuracy,
+            "interval": list(self.interval()),
+            "baseline": self.baseline,
+            "rows": f"{self.rows}{self.how}",
+        }
         return plain | ({} if self.found is None else {"figures": self.found.to_json()})
 
 
