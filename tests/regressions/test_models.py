@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn import metrics
 
 import rosenblatt
+from rosenblatt.cli.main import main
 from rosenblatt.data.batch import RowBatch
+from rosenblatt.errors import DataError, ModelError
 from rosenblatt.evaluation import compare_models, evaluate, evaluate_batches
 from rosenblatt.io import open_dataset
 from rosenblatt.models.export import to_c, to_json, to_onnx
+from rosenblatt.models.file import sha256_of
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Linear
 from rosenblatt.report import render_text
@@ -177,3 +181,92 @@ def test_dates_as_classes_are_exported(tmp_path: Path) -> None:
     model = model_of(rosenblatt.Perceptron().fit([[0.0], [1.0], [5.0], [6.0]], y))
     assert json.loads(to_json(model))["classes"] == ["2024-01-01", "2024-02-01"]
     assert onnx_session(model).run(["label"], {"X": np.array([[9.0]])})[0].tolist() == ["2024-02-01"]
+
+
+def test_many_names_are_saved_beside_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rosenblatt.models.container.MOST_HEADER", 20_000)
+    names = {f"feature {k} of many": 1.0 for k in range(3000)}
+    learner = rosenblatt.Perceptron().learn_one(names, "a").learn_one({"other": 1.0}, "b")
+    rosenblatt.save(learner, tmp_path / "m")
+    loaded = rosenblatt.load(tmp_path / "m")
+    assert loaded.predict_one({"other": 1.0}) == learner.predict_one({"other": 1.0})
+    assert loaded.learn_one({"new": 1.0}, "b").n_features_in_ == 3002
+
+
+def test_a_header_that_load_refuses_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rosenblatt.models.container.MOST_HEADER", 20_000)
+    labels = [f"a class with a long name, the {k}th" for k in range(1000)]
+    with pytest.raises(ModelError, match="header"):
+        rosenblatt.save(rosenblatt.Perceptron().partial_fit(np.eye(1000), labels), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("learner", [rosenblatt.Perceptron, rosenblatt.VotedPerceptron, rosenblatt.KernelPerceptron])
+def test_a_stream_without_features_is_saved_and_loaded(tmp_path: Path, learner: Any) -> None:
+    stream = learner().learn_one({}, "a").learn_one({}, "b")
+    rosenblatt.save(stream, tmp_path / "m")
+    loaded = rosenblatt.load(tmp_path / "m")
+    assert loaded.predict_one({"x": 1.0}) == stream.predict_one({"x": 1.0})
+    for each in (stream, loaded):
+        each.learn_one({"x": 1.0}, "a")
+        each.learn_one({"y": 1.0}, "b")
+    assert [loaded.predict_one({name: 5.0}) for name in "xy"] == [stream.predict_one({name: 5.0}) for name in "xy"]
+
+
+def test_a_file_says_where_the_model_comes_from(tmp_path: Path, capsys: Any) -> None:
+    rosenblatt.save(rosenblatt.Perceptron().fit([[0.0], [1.0]], [0, 1]), tmp_path / "m", lineage={"data": "a.csv"})
+    loaded = rosenblatt.load(tmp_path / "m")
+    assert loaded.lineage == {"data": "a.csv"}
+    rosenblatt.save(loaded, tmp_path / "same")
+    assert (tmp_path / "same").read_bytes() == (tmp_path / "m").read_bytes()
+    loaded.partial_fit([[2.0]], [1])
+    rosenblatt.save(loaded, tmp_path / "next", lineage={"date": "2026-11-18"})
+    found = rosenblatt.load(tmp_path / "next").lineage
+    assert found == {"parent": sha256_of(tmp_path / "m"), "date": "2026-11-18"}
+    assert main(["inspect", str(tmp_path / "next")]) == 0
+    assert found["parent"] in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def spam(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("spam")
+    (folder / "x.tsv").write_text("spam\twin a prize now\nham\tsee you at lunch\n" * 20)
+    rosenblatt.save(rosenblatt.train(folder / "x.tsv", "averaged"), folder / "m")
+    return folder / "m"
+
+
+def test_a_loaded_model_takes_texts(spam: Path) -> None:
+    model = rosenblatt.load(spam)
+    texts = ["win a prize", "lunch with you"]
+    assert model.predict(texts).tolist() == model.predict(np.array(texts, object)).tolist() == ["spam", "ham"]
+    assert [model.predict_one(text) for text in texts] == ["spam", "ham"]
+    names = {each.feature for each in model.explain("win a prize")}
+    assert {"win", "prize"} <= names
+    with pytest.raises(DataError):
+        model.predict("win a prize")
+    for _ in range(30):
+        model.learn_one("a prize for lunch", "ham")
+    assert model.predict_one("a prize for lunch") == "ham"
+
+
+def test_a_loaded_model_takes_raw_rows(tmp_path: Path) -> None:
+    with open(tmp_path / "x.csv", "w") as file:
+        file.write("age,job,rich\n")
+        for k in range(200):
+            file.write(f"{20 + k % 50},{['clerk', 'smith'][k % 2]},{'yes' if k % 50 > 25 else 'no'}\n")
+    rosenblatt.save(rosenblatt.train(tmp_path / "x.csv", "averaged", reading={"label": "rich"}), tmp_path / "m")
+    model = rosenblatt.load(tmp_path / "m")
+    rows = [{"age": 65, "job": "clerk"}, {"age": 21, "job": None}]
+    assert [model.predict_one(row) for row in rows] == ["yes", "no"]
+    assert model.predict(rows).tolist() == model.predict(pa.Table.from_pylist(rows)).tolist() == ["yes", "no"]
+    first = model.explain(rows[0])[0]
+    assert first.feature == "age"
+    assert first.share == pytest.approx(first.value * dict(model.top_features()["yes"])["age"])
+    with pytest.raises(DataError):
+        model.predict_one({"age": 65})
+
+
+def test_predict_takes_a_list_of_dicts() -> None:
+    learner = rosenblatt.Perceptron().learn_one({"win": 1.0}, "spam").learn_one({"lunch": 2.0}, "ham")
+    examples = [{"win": 1.0}, {"lunch": -1.0, "new": 5.0}, {}]
+    assert model_of(learner).predict(examples).tolist() == [learner.predict_one(each) for each in examples]

@@ -30,6 +30,7 @@ def command(model: str, top: int, as_json: bool) -> None:
         features = {}
     facts = {
         "sha256": sha256_of(model),
+        "lineage": loaded.lineage,
         "learner": loaded.learner,
         "parameters": loaded.parameters,
         "classes": labels_to_json(loaded.classes),
@@ -57,6 +58,7 @@ def render_facts(facts: dict[str, Any]) -> str:
         + (f"; {facts['support_rows']:,} support rows" if facts["support_rows"] is not None else ""),
         f"reads       {facts['encoder'] or 'rows of features'}",
         f"SHA-256     {facts['sha256'] or 'unknown (read from a pipe)'}",
+        *(f"{name:<10}  {fact}" for name, fact in facts["lineage"].items()),
     ]
     if history.get("mistakes"):
         last = " ".join(f"{m:,}" for m in history["mistakes"][-10:])

@@ -46,6 +46,8 @@ def pack_container(kind: str, header: dict[str, Any], tensors: Tensors, name: st
     # One entry only: safetensors writes several in an order that changes from run to run.
     metadata = {"rosenblatt": json.dumps(envelope)}
     packed: bytes = save(arrays, metadata)
+    if int.from_bytes(packed[:8], "little") > MOST_HEADER:
+        raise ModelError(f"{name} cannot be written: its header is longer than {MOST_HEADER >> 20} MB")
     return packed
 
 
@@ -228,7 +230,8 @@ def rows_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
             check_shapes(support.shape == (count, features))
         if support.dtype not in (np.float32, np.float64):
             raise ModelError("its tensors have other types than those of a model")
-        as_table(support, name="its support")
+        if features:  # a stream without features yet has none
+            as_table(support, name="its support")
     except (DataError, ValueError) as error:
         raise ModelError(str(error)) from None
     return support, count

@@ -6,9 +6,12 @@ thousand words is small however many hashed columns there are.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +21,11 @@ from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.io.source import digest_of
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.container import Tensors, read_container, write_container
+from rosenblatt.models.container import Tensors, parse_json, read_container, write_container
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.model import Model, model_of
-from rosenblatt.models.names import plain_name
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Quadratic, Voted, VotedDual
+from rosenblatt.models.rows import plain_name
 from rosenblatt.params import values_from_json, values_to_json
 
 MOST_FEATURES = 2**31
@@ -33,7 +36,9 @@ _FREE_LABELS = 256 << 20  # bytes that the labels of any model may take
 _KINDS: dict[str, type] = {"i": int, "U": str, "b": bool, "f": float, "u": int, "M": str, "m": int}
 
 
-def save(model: Any, path: str | os.PathLike[str], *, state: bool = True) -> None:
+def save(
+    model: Any, path: str | os.PathLike[str], *, state: bool = True, lineage: Mapping[str, str] | None = None
+) -> None:
     """Write a model, or a fitted learner as a model, to one file.
 
     Parameters
@@ -46,6 +51,10 @@ def save(model: Any, path: str | os.PathLike[str], *, state: bool = True) -> Non
         the last weights, a vote or a kernel, whose arrays are stored once. An average takes up to three times the
         space: False leaves the state out, for a file that only predicts.
 
+    lineage : mapping, optional
+        Facts about where the model comes from, such as ``{"data": "2026.csv", "date": "2026-11-18"}``; ``inspect``
+        shows them. A model that was loaded and has learned on names the SHA-256 of its file as ``parent``.
+
     Examples
     --------
     >>> import tempfile, os, rosenblatt
@@ -54,7 +63,9 @@ def save(model: Any, path: str | os.PathLike[str], *, state: bool = True) -> Non
     >>> load(path).predict([[2.0, 1.0]]).tolist()
     ['yes']
     """
-    header, tensors = to_parts(model_of(model, state=state), state=state)
+    found = model_of(model, state=state)
+    found = replace(found, lineage={**found.lineage, **lineage}) if lineage else found
+    header, tensors = to_parts(found, state=state)
     write_container(path, "model", header, tensors)
 
 
@@ -94,9 +105,12 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
         "features": model.features,
         "parts": parts,
         "encoder": None if model.encoder is None else model.encoder.to_json(),
-        "names": [[column, name] for column, name in sorted(model.names.items())],
         "history": model.history,
     }
+    # Names can be millions: beside the header, which has a limit.
+    tensors["names"] = _text_to([[column, name] for column, name in sorted(model.names.items())])
+    if model.lineage:
+        header["lineage"] = model.lineage
     if model.is_regression:
         header["task"] = "regression"
     if model.is_multilabel:
@@ -133,11 +147,12 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         parts,
         features,
         encoder_from(header["encoder"]),
-        {int(column): plain_name(name) for column, name in header["names"]},
+        {int(column): plain_name(name) for column, name in _text_from(tensors["names"])},
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
         None if "kept" not in header else Kept.from_file(header["kept"], tensors),
         is_multilabel,
+        _lineage_from(header.get("lineage", {})),
     )
 
 
@@ -219,6 +234,26 @@ def _classes_from(header: dict[str, Any]) -> NDArray[Any]:
 def _unit(dtype: np.dtype[Any]) -> str:
     unit, count = np.datetime_data(dtype)
     return f"{count if count != 1 else ''}{unit}"
+
+
+def _text_to(value: Any) -> NDArray[np.uint8]:
+    """JSON as a tensor of bytes."""
+    try:
+        return np.frombuffer(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), np.uint8)
+    except UnicodeEncodeError:
+        raise ModelError("a name is no text that can be encoded") from None
+
+
+def _text_from(tensor: NDArray[Any]) -> Any:
+    if tensor.dtype != np.uint8 or tensor.ndim != 1:
+        raise ModelError("its names are not text")
+    return parse_json(tensor.tobytes().decode())
+
+
+def _lineage_from(header: Any) -> dict[str, str]:
+    if not isinstance(header, dict) or not all(isinstance(fact, str) for fact in header.values()):
+        raise ModelError("its lineage cannot be read")
+    return header
 
 
 def _library_version() -> str:

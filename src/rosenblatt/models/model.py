@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,11 +15,10 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.models.calibrator import Calibrator, calibrator_of
-from rosenblatt.models.encoded import encoded_rows
 from rosenblatt.models.kept import Kept, MakeKept
-from rosenblatt.models.names import Name, check_names, example_table, names_of
-from rosenblatt.models.predictions import Predictions
+from rosenblatt.models.predictions import Contribution, Predictions, contributions
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Products, Quadratic, VotedDual
+from rosenblatt.models.rows import Name, check_names, encode_rows, example_table, names_of
 from rosenblatt.params import values_to_json
 
 
@@ -49,8 +48,10 @@ class Model:
         From scores to probabilities, if the learner had them.
     kept : Kept, a function that gives it, or None
         What a learner needs to go on from here.
-    several : bool
-        May a row have several labels, a score for each?
+    is_multilabel : bool
+        Can a row have several labels, a score for each?
+    lineage : dict
+        Where it comes from: facts given to `save`, and ``parent``, the SHA-256 of the file it learned on from.
 
     Examples
     --------
@@ -73,6 +74,7 @@ class Model:
     calibrator: Calibrator | None = None
     kept: Kept | MakeKept | None = None
     is_multilabel: bool = False
+    lineage: dict[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         kind = "numbers" if self.is_regression else f"{len(self.classes)} classes"
@@ -115,17 +117,38 @@ class Model:
         """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
         return self.predictions(self.scores(self._table(X))).probabilities
 
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example, a dict from names to numbers; names that training never saw count for nothing.
+    def predict_one(self, row: Any) -> Any:
+        """The label of one row: a dict from names to numbers, or, as in training, from columns to cells, or a text.
 
-        A model that was trained on rows without names has the numbers of its columns as names.
+        Names that training never saw count for nothing. A model that was trained on rows without names has the numbers
+        of its columns as names.
         """
-        return self.predictions(self._scores_one(features)).one
+        return self.predictions(self.scores(self._row(row))).one
 
-    def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
-        """The probability of each class for one example, for a model that has probabilities."""
-        found = self.predictions(self._scores_one(features)).probabilities[0].tolist()
+    def predict_proba_one(self, row: Any) -> dict[Any, float]:
+        """The probability of each class for one row, for a model that has probabilities."""
+        found = self.predictions(self.scores(self._row(row))).probabilities[0].tolist()
         return dict(zip(label_values(self.classes), found, strict=True))
+
+    def explain(self, row: Any, count: int = 10) -> list[Contribution]:
+        """The features of one row that add most to the score of its prediction, or to the number of a regression.
+
+        With products of columns these are the terms. A vote and a kernel model have no such contributions.
+
+        >>> from rosenblatt import Perceptron
+        >>> model = model_of(Perceptron().learn_one({"win": 1.0}, "spam").learn_one({"lunch": 2.0}, "ham"))
+        >>> model.explain({"lunch": 1.0, "never seen": 1.0})
+        [Contribution(feature='lunch', value=1.0, share=2.0)]
+        """
+        table = self._row(row)
+        code = 0 if self.is_regression else int(self.predictions(self.scores(table)).codes[0])
+        linear, products = self.weights()
+        if products is not None:
+            table, names = products.apply(table), products.names([self.name_of(j) for j in products.columns.tolist()])
+        values = np.asarray(table.values.toarray() if table.sparse else table.values)[0]
+        used = np.flatnonzero(values).tolist()
+        features = [(at, names[at] if products else self.name_of(at), float(values[at])) for at in used]
+        return contributions([linear], features, code, is_regression=self.is_regression)[:count]
 
     def predictions(self, scores: NDArray[np.float64]) -> Predictions:
         """What scores of shape (rows, K) mean."""
@@ -133,7 +156,7 @@ class Model:
 
     def scores(self, table: Table) -> NDArray[np.float64]:
         """Scores of shape (rows, K)."""
-        if table.features != self.features:
+        if table.features != max(self.features, 1):
             raise DataError(f"X has {table.features} features, but the model is expecting {self.features}")
         return np.hstack([part.scores(table) for part in self.parts])
 
@@ -215,23 +238,26 @@ class Model:
     @cached_property
     def _columns(self) -> dict[Any, int]:
         """The column of each name."""
-        if self.encoder is not None:
-            raise ModelError("the model reads raw data by an encoder: examples as dicts are for models trained on rows")
         if self.names:
             return {name: column for column, name in self.names.items()}
         return {column: column for column in range(self.features)}
 
-    def _scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
-        if not self.features and len(linear := [part for part in self.parts if isinstance(part, Linear)]):
-            return np.hstack([part.intercept[None] for part in linear])  # no feature has come yet
+    def _row(self, row: Any) -> Table:
+        """One row as a table."""
+        return self._examples([row]) if self.encoder is None else self._table([row])
+
+    def _examples(self, examples: Sequence[Any]) -> Table:
         bits = self.parameters.get("hash_bits")
         hashed = bits if isinstance(bits, int) and self.features == 1 << bits else None
-        return self.scores(example_table(features, {} if hashed else self._columns, self.features, hashed))
+        return example_table(examples, {} if hashed else self._columns, self.features, hashed)
 
     def _table(self, X: Any) -> Table:
-        rows = encoded_rows(X, self.encoder, self.features)
-        check_names(column_names(rows), self._ordered)
-        return as_table(rows)
+        if self.encoder is not None:
+            X = encode_rows(X, self.encoder, self.features)
+        elif isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+            return self._examples(X)
+        check_names(column_names(X), self._ordered)
+        return as_table(X)
 
 
 def model_of(

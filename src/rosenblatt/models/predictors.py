@@ -79,6 +79,8 @@ class Linear:
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
+        if not self.weights.shape[1]:  # of a stream without features yet
+            return np.tile(self.intercept, (table.count if index is None else len(index), 1))
         dtype = np.result_type(self.weights.dtype, table.dtype)
         table = table.astype(dtype)
         weights = table.arranged(self.weights.astype(dtype, copy=False))

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import Any, Self
 
-from rosenblatt.errors import ModelError
 from rosenblatt.models import file
-from rosenblatt.models.encoded import encoded_rows
 from rosenblatt.models.model import Model, model_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from rosenblatt.models.rows import encode_rows
 
 
 def load(path: str | os.PathLike[str]) -> LoadedModel:
@@ -36,14 +32,15 @@ def load(path: str | os.PathLike[str]) -> LoadedModel:
     >>> rosenblatt.load(path).learn_one({"lunch": 1.0}, "ham").predict_one({"lunch": 1.0})
     'ham'
     """
-    return LoadedModel(file.load(path))
+    model = file.load(path)
+    return LoadedModel(model, None if model.kept is None else file.sha256_of(path))
 
 
 class LoadedModel:
     """What `load` returns: a `Model`, and the learner that it was made of, as soon as it learns.
 
-    It has the attributes and methods of `rosenblatt.models.Model`. Learning changes it in place: what is asked
-    afterwards is answered by what was learned.
+    It has the attributes and methods of `rosenblatt.models.Model`, which predict, explain and describe. Learning
+    changes it in place: later predictions follow what it has learned.
 
     >>> import os, tempfile, rosenblatt
     >>> path = os.path.join(tempfile.mkdtemp(), "sign.model")
@@ -53,59 +50,35 @@ class LoadedModel:
     ['yes']
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, sha256: str | None = None) -> None:
         self._model: Model | None = model
         self._encoder, self._names = model.encoder, model.names
+        self._lineage = {} if sha256 is None else {"parent": sha256}
         self._learner: Any = None
         self._lock = threading.RLock()
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from these rows once, in their order, going on from what the file holds."""
+        """Learn from these rows once, in their order; they are as for `predict`."""
         with self._learning() as learner:
             more = {} if classes is None else {"classes": classes}  # a regression has none
-            learner.partial_fit(self._rows(X), y, sample_weight=sample_weight, **more)
+            rows = X if self._encoder is None else encode_rows(X, self._encoder, learner.n_features_in_)
+            learner.partial_fit(rows, y, sample_weight=sample_weight, **more)
         return self
 
-    def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
-        """Learn from one example, a dict from names to numbers, going on from what the file holds."""
+    def learn_one(self, row: Any, label: Any, weight: float = 1.0) -> Self:
+        """Learn from one row; it is as for `predict_one`."""
         if self._encoder is not None:
-            raise ModelError("the model reads raw data by an encoder: examples as dicts are for models trained on rows")
+            return self.partial_fit([row], [label], sample_weight=None if weight == 1.0 else [weight])
         with self._learning() as learner:
-            learner.learn_one(features, label, weight)
+            learner.learn_one(row, label, weight)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row."""
-        labels: NDArray[Any] = self._reader().predict(self._rows(X))
-        return labels
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
-        reader = self._reader()
-        if not hasattr(reader, "decision_function"):  # a regression, whose model has its numbers for scores
-            reader = self.as_model()
-        scores: NDArray[np.float64] = reader.decision_function(self._rows(X))
-        return scores
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class, of shape (n_rows, n_classes), for a model that has probabilities."""
-        reader = self._reader()
-        if not hasattr(reader, "predict_proba"):
-            reader = self.as_model()  # which says why it has none
-        chances: NDArray[np.float64] = reader.predict_proba(self._rows(X))
-        return chances
-
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example, a dict from names to numbers; names that training never saw count for nothing."""
-        reader = self._reader()
-        return (reader if hasattr(reader, "predict_one") else self.as_model()).predict_one(features)
-
-    def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
-        """The probability of each class for one example, for a model that has probabilities."""
-        reader = self._reader()
-        found = reader if hasattr(reader, "predict_proba_one") else self.as_model()
-        chances: dict[Any, float] = found.predict_proba_one(features)
-        return chances
+    def predict_one(self, row: Any) -> Any:
+        """The label of one row, as `Model.predict_one` gives it; while examples are learned, without a new model."""
+        learner = self._learner
+        if self._model is None and self._encoder is None and hasattr(learner, "predict_one"):
+            return learner.predict_one(row)
+        return self.as_model().predict_one(row)
 
     @property
     def learner_(self) -> Any:
@@ -124,7 +97,8 @@ class LoadedModel:
         with self._lock:
             if self._model is None:
                 names = None if self._encoder is None else self._names
-                self._model = model_of(self._learner, self._encoder, names, state=True)
+                model = model_of(self._learner, self._encoder, names, state=True)
+                self._model = replace(model, lineage=self._lineage)
             return self._model
 
     def __getattr__(self, name: str) -> Any:
@@ -141,15 +115,6 @@ class LoadedModel:
     def __setstate__(self, known: dict[str, Any]) -> None:
         vars(self).update(known)
         self._lock = threading.RLock()
-
-    def _reader(self) -> Any:
-        """Who answers: the model of the file until it has learned, then the learner."""
-        model = self._model
-        return self._learner if model is None else model
-
-    def _rows(self, X: Any) -> Any:
-        """Rows for the learner: a frame goes through the encoder of a model that was trained on files."""
-        return X if self._encoder is None else encoded_rows(X, self._encoder, self._reader().n_features_in_)
 
     def _learning(self) -> _Learning:
         return _Learning(self)

@@ -18,7 +18,7 @@ from msgspec import UNSET
 from rosenblatt import engine
 from rosenblatt.encode.table import ColumnEncoder
 from rosenblatt.errors import DataError
-from rosenblatt.models.encoded import encode_raw
+from rosenblatt.models.rows import encode_raw
 from rosenblatt.service.config import ServiceLimits
 from rosenblatt.service.errors import HTTPError
 from rosenblatt.service.schemas import Examples, LearnRequest, Line, PlainRow, PredictRequest, RawRow
