@@ -156,10 +156,26 @@ struct OwnedArrays {
                     });
   }
 
+  // More features, whose weights lie feature after feature behind the others.
+  void grow(StateArrays& arrays) {
+    arrays.for_each(arrays.variances, arrays.settled_at,
+                    [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double initial, bool used) {
+                      if (!used || extent != StateArrays::Extent::weights) return;
+                      std::visit(
+                          [&]<class V>(AlignedVector<V>& values) {
+                            values.resize(arrays.size(extent), static_cast<V>(initial));
+                            pointer = reinterpret_cast<P>(values.data());
+                          },
+                          all.at(name));
+                    });
+  }
+
  private:
   template <class V>
   V* put(const char* name, std::int64_t size, double initial) {
-    return std::get<AlignedVector<V>>(all[name] = AlignedVector<V>(size, static_cast<V>(initial))).data();
+    AlignedVector<V> values(size, static_cast<V>(initial));
+    values.reserve(1);  // an empty array has an address too
+    return std::get<AlignedVector<V>>(all[name] = std::move(values)).data();
   }
 };
 

@@ -260,6 +260,24 @@ struct SparseRows {
 
 using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float>, SparseRows<double>>;
 
+// The largest size of a value, NaN or infinite if one is.
+template <class T>
+double largest_size(const DenseRows<T>& rows) {
+  if (rows.stride == rows.features) return largest_size(rows.values, rows.count * rows.features);
+  T most = 0;
+  for (std::int64_t i = 0; i < rows.count && most <= largest_value<T>; ++i) {
+    const T found = largest_size(rows.row(i), rows.features);
+    if (!(found <= most)) most = found;
+  }
+  return most;
+}
+
+template <class T>
+double largest_size(const SparseRows<T>& rows) {
+  if (rows.all_ones) return 1.0;
+  return largest_size(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0]);
+}
+
 // Where the first value is that cannot be learned from; row -1: there is none.
 struct Place {
   std::int64_t row = -1;
@@ -268,7 +286,6 @@ struct Place {
 
 template <class T>
 Place first_unusable(const DenseRows<T>& rows) {
-  if (rows.stride == rows.features && all_usable(rows.values, rows.count * rows.features)) return {};
   for (std::int64_t i = 0; i < rows.count; ++i)
     if (!all_usable(rows.row(i), rows.features))
       for (std::int64_t j = 0; j < rows.features; ++j)
@@ -278,7 +295,6 @@ Place first_unusable(const DenseRows<T>& rows) {
 
 template <class T>
 Place first_unusable(const SparseRows<T>& rows) {
-  if (rows.all_ones || all_usable(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0])) return {};
   for (std::int64_t i = 0; i < rows.count; ++i)
     for (std::int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p)
       if (!all_usable(rows.values + p, 1)) return {i, rows.columns[p]};

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 static_assert(std::endian::native == std::endian::little, "the engine reads and writes little-endian numbers");
@@ -200,20 +201,22 @@ inline constexpr T largest_value = sizeof(T) == 4 ? T(1e15) : T(1e100);
 
 inline bool is_usable(double value) { return std::fabs(value) <= largest_value<double>; }
 
+// The largest size of a value; NaN or infinite if one is. By the bits, which are in the order of the sizes.
+template <class T>
+inline T largest_size(const T* x, std::int64_t n) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::int64_t>;
+  constexpr Bits without_sign =
+      std::numeric_limits<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>::max();
+  Bits most = 0;
+  for (std::int64_t j = 0; j < n; ++j)
+    most = std::max(most, static_cast<Bits>(std::bit_cast<Bits>(x[j]) & without_sign));
+  return std::bit_cast<T>(most);
+}
+
 // Are all values finite and small enough to learn from? NaN compares false.
 template <class T>
 inline bool all_usable(const T* x, std::int64_t n) {
-  using Mask = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  constexpr std::int64_t block = 4096;
-  for (std::int64_t first = 0; first < n; first += block) {
-    Mask bad = 0;
-    for (std::int64_t j = first; j < std::min(n, first + block); ++j) {
-      const T size = x[j] < 0 ? -x[j] : x[j];
-      bad |= static_cast<Mask>(!(size <= largest_value<T>));
-    }
-    if (bad) return false;
-  }
-  return true;
+  return largest_size(x, n) <= largest_value<T>;
 }
 
 }  // namespace rosenblatt

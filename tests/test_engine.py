@@ -55,11 +55,11 @@ def one_pass(**changes: Any) -> engine.Pass:
     return engine.Pass(given.pop("rows"), given.pop("targets"), given.pop("state"), given.pop("rule"), **given)
 
 
-def stream(**changes: Any) -> engine.Stream:
-    given: dict[str, Any] = {"vocabulary": {}, "codes": {"no": 0, "yes": 1}, "states": [state()], "rule": PERCEPTRON}
-    options: dict[str, Any] = {"capacity": 2, "one_vs_rest": False, "tie_positive": False}
-    options |= {name: value for name, value in changes.items() if name in options}
-    return engine.Stream(*(given | {k: v for k, v in changes.items() if k in given}).values(), **options)
+def stream(features: int = 0, **changes: Any) -> engine.Stream:
+    given: dict[str, Any] = {"arrays": [arrays(features=features)], "names": {}, "labels": ["no", "yes"]}
+    given |= {"rule": PERCEPTRON, "keep": "last", "fit_intercept": True, "one_vs_rest": False, "tie_positive": False}
+    given |= changes
+    return engine.Stream(given.pop("arrays"), given.pop("names"), given.pop("labels"), given.pop("rule"), **given)
 
 
 def source() -> engine.KernelSource:
@@ -182,6 +182,16 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception]]] = [
     (lambda: contest(fold=1), ValueError),
     (lambda: contest(keep="vote"), ValueError),
     (lambda: contest().run([1]), ValueError),
+    (lambda: stream(names={"a": 0}), ValueError),
+    (lambda: stream(labels=["no", "perhaps", "yes"]), ValueError),
+    (lambda: stream(labels=["no", "no"]), ValueError),
+    (lambda: stream(arrays=[]), ValueError),
+    (lambda: stream(arrays=[arrays(sums=None)], keep="average"), ValueError),
+    (lambda: stream(keep="vote"), ValueError),
+    (lambda: stream(hash_bits=3), ValueError),
+    (lambda: stream().learn({"a": 1.0}, "yes", -1.0), ValueError),
+    (lambda: stream().learn([], "yes"), TypeError),
+    (lambda: stream().add_class(["no", "perhaps", "yes"], 1), ValueError),
     (lambda: dual(start=np.zeros((3, 2))), ValueError),
     (lambda: dual(source=engine.matrix_source(np.zeros((3, 2)))), ValueError),
     (lambda: dual().learn(tally(), engine.Rule("AROW")), ValueError),
@@ -210,7 +220,6 @@ def test_what_fits_runs() -> None:
     assert votes().shape == (3, 1)
     assert walk()[0][0].shape == (3, 1)
     assert stream().learn({"a": 1.0, "b": 2.0}, "yes")
-    assert not stream().learn({"a": 1.0, "b": 2.0, "c": 3.0}, "yes")  # beyond the capacity
     assert not stream().learn({"a": 1.0}, "perhaps")
     assert stream().scores({"a": 1.0}).tolist() == [0.0]
 
@@ -329,14 +338,16 @@ def test_a_number_may_change_the_dict_it_stands_in() -> None:
     assert stream().predict(features) == "yes"
 
 
-def test_a_feature_may_predict_but_not_learn() -> None:
+def test_a_feature_may_call_the_stream_that_reads_it() -> None:
     made = stream()
-    with pytest.raises(RuntimeError, match="a feature of this example has called the learner"):
-        made.learn({"a": Calling(lambda: made.learn({"b": 1.0}, "no"))}, "yes")
     seen: list[str] = []
-    assert made.learn({"a": Calling(lambda: seen.append(made.predict({"a": 2.0})))}, "yes")
+    assert made.learn({"a": Calling(lambda: made.learn({"b": 1.0}, "no"))}, "yes")
+    assert made.learned == 2
+    assert made.names == {"b": 0, "a": 1}
     assert made.predict({"a": Calling(lambda: seen.append(made.predict({"a": 2.0})))}) == "yes"
-    assert seen == ["yes", "yes"]
+    assert seen == ["yes"]
+    assert not made.learn({"c": Calling(made.close)}, "no")
+    assert made.learned == 2
 
 
 class Slow(str):
@@ -353,7 +364,7 @@ class Slow(str):
 
 def test_threads_predict_while_one_learns() -> None:
     size = 400
-    made = stream(states=[state(features=size)], capacity=size)
+    made = stream()
     for n in range(20):
         made.learn({Slow(f"f{n}"): 1.0}, "yes" if n % 2 else "no")
     failures: list[BaseException] = []

@@ -106,8 +106,16 @@ nb::tuple sorted_columns(const Rows& rows) {
       rows.view());
 }
 
+double largest_value_of(const Rows& rows) {
+  return ask(rows, [](const auto& r) { return largest_size(r); });
+}
+
 std::tuple<std::int64_t, std::int64_t> find_unusable(const Rows& rows) {
-  const Place place = ask(rows, [](const auto& r) { return first_unusable(r); });
+  const Place place = ask(rows, [](const auto& r) {
+    return largest_size(r) <= static_cast<double>(largest_value<typename std::decay_t<decltype(r)>::Value>)
+               ? Place{}
+               : first_unusable(r);
+  });
   return {place.row, place.column};
 }
 
@@ -209,6 +217,7 @@ void bind_rows(nb::module_& m) {
         "limit"_a, "share"_a, "terms"_a.noconvert(),
         "Write the given columns of the rows in index, or of all rows, standardized and clipped at ±limit, and share "
         "times the products of any two.");
+  m.def("largest_size", &largest_value_of, "rows"_a, "The largest size of a value; NaN or infinite if one is.");
   m.def("find_unusable", &find_unusable, "rows"_a,
         "Row and column of the first NaN, infinity or value too large to learn from; -1, -1 if there is none.");
   m.def("separate", &separate_rows, "rows"_a, "signs"_a.noconvert(), nb::kw_only(), "weights"_a.noconvert(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import signal
 import sys
 import threading
 import time
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import AROW, AveragedPerceptron, Perceptron, VotedPerceptron, engine
+from rosenblatt import AROW, AveragedPerceptron, Perceptron, VotedPerceptron
 
 LEARNERS = {
     "perceptron": Perceptron,
@@ -177,29 +176,6 @@ def test_a_stream_that_is_closed_leaves_no_answer_of_before(copied):
     assert learner.predict_one({"new": 1.0}) == answer
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda learner: learner.partial_fit([[1.0, 2.0]], ["x"]),
-        lambda learner: learner.set_params(eta0=1.0),
-        lambda learner: learner.learn_one({"a": 1.0}, "another"),
-        lambda learner: learner.learn_one({"a": 1.0}, "x"),
-    ],
-)
-def test_a_number_that_changes_the_learner_which_reads_it_is_refused(act):
-    learner = Perceptron().learn_many([{"a": 1.0}, {"b": 1.0}], ["x", "y"])
-
-    class Acting:
-        def __float__(self) -> float:
-            act(learner)
-            return 1.0
-
-    with pytest.raises(RuntimeError, match="a feature of this example has"):
-        learner.learn_one({"a": Acting(), "b": 2.0}, "x")
-    learner.learn_one({"a": 1.0, "b": 2.0}, "x")
-
-
 def test_a_reading_follows_every_example():
     learner = Perceptron().learn_many([{"a": 1.0}, {"a": -1.0}], [1, 0])
     before = learner.coef_.copy()
@@ -217,68 +193,3 @@ def test_a_copy_learns_by_a_lock_of_its_own(copied):
     with learner.learned.lock:
         run_all(lambda: other.learn_one({"a": -5.0}, "x"))
     assert seen_by(other) == more(seen_by(learner), 1)
-
-
-def test_a_lock_may_be_taken_again_by_the_thread_that_holds_it_alone():
-    lock, order = engine.Lock(), []
-    with lock, lock:
-        waiting = threading.Thread(target=lambda: take(lock, order))
-        waiting.start()
-        time.sleep(0.05)
-        order.append("first")
-        with pytest.raises(RuntimeError, match="does not hold it"):
-            run_all_raising(lambda: lock.__exit__())
-    waiting.join()
-    assert order == ["first", "second"]
-    with pytest.raises(RuntimeError, match="does not hold it"):
-        lock.__exit__()
-
-
-def take(lock: Any, order: list[str]) -> None:
-    with lock:
-        order.append("second")
-
-
-def run_all_raising(job: Any) -> None:
-    """In another thread; what it raises is raised here."""
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            job()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if raised:
-        raise raised[0]
-
-
-def test_ctrl_c_ends_the_waiting_for_a_lock():
-    lock, held, asked, done = engine.Lock(), threading.Event(), threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with lock:
-            held.set()
-            asked.wait(20)
-            time.sleep(0.05)
-            signal.raise_signal(signal.SIGINT)
-            done.wait(20)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    holder = threading.Thread(target=hold)
-    holder.start()
-    held.wait(20)
-    try:
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - it may come at any of these lines
-            asked.set()
-            with lock:
-                pass
-    finally:
-        done.set()
-        holder.join()
-        signal.signal(signal.SIGINT, before)
-    with lock:
-        pass

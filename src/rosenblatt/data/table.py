@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.errors import DataError
 
+SMALLEST_FLOAT32 = 1e-12  # a table of float32 values that are all smaller is learned in float64
 _LINE = 64
 
 
@@ -139,7 +140,11 @@ def as_table(X: Any, *, name: str = "X") -> Table:
         names = column_names(X)
         values = _to_array(X, names, name)
         table = Table(values, engine.dense_rows(values), names)
-    _check_finite(table, name)
+    largest = engine.largest_size(table.rows)
+    if table.dtype == np.float32 and 0 < largest < SMALLEST_FLOAT32:
+        return table.astype(np.dtype(np.float64))  # products of such values would be 0
+    if not largest <= 1.0:
+        _check_finite(table, name)
     return table
 
 

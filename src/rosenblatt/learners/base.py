@@ -139,7 +139,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """From now on the learner knows these sorted classes, among which are all that it knew."""
         learned = self.learned
         with learned.lock:
-            states = states_over(learned.trimmed(), learned.classes, classes, self.params())
+            states = states_over(learned.states, learned.classes, classes, self.params())
             self.close_stream()
             learned.states[:] = states
             learned.set_classes(classes)

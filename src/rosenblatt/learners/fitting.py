@@ -143,7 +143,7 @@ def _continued(learner: Learner, table: Table, labels: Labels) -> list[Any]:
     if not np.array_equal(labels.classes, known) or labels.is_multilabel != learner.learned.is_multilabel:
         raise LabelError(f"y has the classes {labels.classes.tolist()}: a warm start needs {known.tolist()}")
     learner.learned.check_told(learner.params().shape())
-    states = [state.copy() for state in learner.learned.trimmed()]
+    states = [state.copy() for state in learner.learned.states]
     learner.space.recognize(table, states)
     return states
 

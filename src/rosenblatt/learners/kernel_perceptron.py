@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Classifying
-from rosenblatt.learners.one import OneByOne
 from rosenblatt.learners.spaces import KERNEL, Space
+from rosenblatt.learners.streaming import OneByOne
 from rosenblatt.models.predictors import Dual
 from rosenblatt.params import KernelPerceptronParams
 

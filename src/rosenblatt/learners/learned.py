@@ -6,10 +6,13 @@ a mix: learning and making a new answer take turns, and an answer that was made 
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +21,56 @@ from rosenblatt import engine
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.stream import Columns, Stream, reading_stream, row_table
+from rosenblatt.learners.stream import Columns, Stream, StreamOptions, predicting_stream, row_table
 from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.predictors import Linear, Predictor
 from rosenblatt.params import Params
 
 MakePredictors = Callable[[list[Any]], tuple[Predictor, ...]]
+
+_LOCKS: WeakSet[Lock] = WeakSet()
+
+
+class Lock:
+    """A lock for `with` that the thread which holds it may take again; meanwhile a stream learns nothing.
+
+    In a forked child it is free, whoever held it.
+    """
+
+    def __init__(self) -> None:
+        self.stream: Stream | None = None
+        self._lock, self._depth = threading.RLock(), 0
+        _LOCKS.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+        self.pause(True)
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.pause(False)
+        self._lock.release()
+
+    def pause(self, paused: bool) -> None:
+        """Let the stream learn, or not, without the lock."""
+        if self.stream is not None and self.stream.engine is not None:
+            self.stream.engine.pause(paused)
+
+    def renew(self) -> None:
+        """In a forked child nobody holds it."""
+        self._lock, self._depth = threading.RLock(), 0
+        self.pause(False)
+
+
+def _renew_locks() -> None:
+    for lock in list(_LOCKS):
+        lock.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 @dataclass(frozen=True)
@@ -67,8 +114,9 @@ class Reading:
         one: tuple[Columns, engine.Stream | None] | None = vars(self).get("_one")
         if one is None:
             linear = len(self.predictors) == 1 and isinstance(self.predictors[0], Linear) and len(self.classes) > 1
+            linear = linear and not self.is_multilabel
             known = names()
-            one = known, reading_stream(self.predictors[0], self.classes, known) if linear else None  # type: ignore[arg-type]
+            one = known, predicting_stream(self.predictors[0], self.classes, known) if linear else None  # type: ignore[arg-type]
             vars(self)["_one"] = one
         return one
 
@@ -85,11 +133,11 @@ class Learned:
         self.set_classes(classes)
         self.told = told
         self.is_multilabel = False  # may a row have several labels, a state for each?
-        self.states = states
-        self.stream: Stream | None = None
+        self._states = states
+        self.lock = Lock()
+        self.stream = None
         self._make_predictors = make_predictors
         self._reading: tuple[int, Reading] | None = None  # with how much the stream had learned
-        self.lock = engine.Lock()
 
     def set_classes(self, classes: NDArray[Any]) -> None:
         self.classes, self.labels_in_order = classes, label_values(classes)
@@ -101,16 +149,30 @@ class Learned:
             with self.lock:
                 learned, found = self._learned_by_stream(), self._reading
                 if found is None or found[0] != learned:
-                    predictors = self._make_predictors(self.trimmed())
+                    predictors = self._make_predictors(self.states)
                     found = self._reading = learned, Reading(self.classes, predictors, self.is_multilabel)
         return found[1]
 
     def _learned_by_stream(self) -> int:
         return -1 if (stream := self.stream) is None else stream.learned
 
-    def trimmed(self) -> list[Any]:
-        """The states without the room that a stream keeps for features to come."""
-        return self.states if self.stream is None else self.stream.trimmed()
+    @property
+    def stream(self) -> Stream | None:
+        """What learns and predicts examples as dicts, if one is under way."""
+        return self.lock.stream
+
+    @stream.setter
+    def stream(self, stream: Stream | None) -> None:
+        self.lock.stream = stream
+
+    @property
+    def states(self) -> list[Any]:
+        """What was learned so far; while a stream is under way, copies of what it owns."""
+        return self._states if (stream := self.stream) is None else stream.states()
+
+    @states.setter
+    def states(self, states: list[Any]) -> None:
+        self._states = states
 
     def check_told(self, told: dict[str, Any]) -> None:
         """Raise for a parameter that has changed and that learning cannot follow."""
@@ -122,43 +184,9 @@ class Learned:
 
     def begin_stream(self, names: dict[Any, int], params: Params) -> Stream:
         """From now on examples may come as dicts; `names` holds the columns, and new ones are added."""
-        self.stream = Stream(self.states, self.classes, names, params, self.lock)
+        self.stream = Stream(self._states, self.classes, names, StreamOptions.of(params, len(self.classes)))
         self._reading = None
         return self.stream
-
-    def learn_one(self, features: dict[Any, float], label: Any, weight: float) -> bool:
-        """Learn one example; False, and nothing was learned, if no stream is under way that knows its label."""
-        with self.lock:
-            stream = self.stream
-            if stream is None or not stream.knows(label):
-                return False
-            self._reading = None  # before, since Ctrl-C may come behind it
-            stream.learn(features, label, weight)
-            self._reading = None  # which a number of the example may have asked for
-        return True
-
-    def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
-        """Learn one example of a new class; False, and nothing was learned, if no stream is under way that can."""
-        stream = self.stream
-        if stream is None:
-            return False
-        try:
-            return stream.learn_new(features, classes, place, weight)
-        finally:
-            if stream.classes is classes:
-                self.set_classes(classes)
-                self._reading = None
-
-    def learn_many(self, examples: list[Any], labels: list[Any], weights: list[float] | None, first: int) -> int:
-        """Learn examples, from the first of these up to one whose label is new; where that is."""
-        with self.lock:
-            if (stream := self.stream) is None:
-                return first
-            end = next((at for at in range(first, len(labels)) if not stream.knows(labels[at])), len(labels))
-            part, self._reading = slice(first, end), None
-            stream.learn_many(examples[part], labels[part], None if weights is None else weights[part])
-            self._reading = None
-            return end
 
     def changed(self) -> None:
         """More was learned: the answer has to be made again."""
@@ -170,20 +198,21 @@ class Learned:
 
     def copy(self) -> Learned:
         """What goes its own way; to be called while nobody learns."""
-        made = Learned(self.classes, [state.copy() for state in self.states], self._make_predictors, self.told)
+        states = [state.copy() for state in self._states]
+        made = Learned(self.classes, states, self._make_predictors, self.told)
         made.is_multilabel = self.is_multilabel
         if self.stream is not None:
-            made.stream = self.stream.over(made.states, made.lock)
+            made.stream = self.stream.copy()
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_reading": None, "lock": None}
+        return {**vars(self), "_reading": None, "lock": None, "_stream": self.stream}
 
     def __setstate__(self, known: dict[str, Any]) -> None:
+        stream = known.pop("_stream")
         vars(self).update(known)
-        self.lock = engine.Lock()
-        if self.stream is not None:
-            self.stream.take_lock(self.lock)
+        self.lock = Lock()
+        self.stream = stream
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.learners.accuracy import Classifying
-from rosenblatt.learners.dicts import DictLearner
 from rosenblatt.learners.spaces import LINEAR, Space
-from rosenblatt.models.predictions import predict_codes
+from rosenblatt.learners.streaming import DictLearner
 from rosenblatt.models.predictors import Linear
 from rosenblatt.params import KEEPS
 
@@ -105,26 +104,3 @@ class WeightLearner(DictLearner):
 
 class LinearLearner(Classifying, WeightLearner):
     """A rule, a keep and the linear space, as a scikit-learn classifier."""
-
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example; features that were never seen count for nothing."""
-        learned = self._learned or self.learned  # once: a new class that comes meanwhile has its own
-        if learned.is_multilabel:
-            return learned.reading().predictions(self._scores_of(learned, features)[None]).one
-        stream = learned.stream
-        answering = learned.reading().stream_of(self.feature_columns) if stream is None else stream.engine
-        if answering is not None:
-            return answering.predict(features)
-        scores = self._scores_of(learned, features)
-        return learned.labels_in_order[0 if len(learned.classes) == 1 else int(predict_codes(scores[None])[0])]
-
-    def predict_many(self, examples: Any) -> list[Any]:
-        """The labels of examples, each a dict of names and numbers, as `predict_one` gives them."""
-        learned = self.learned
-        if learned.is_multilabel:
-            return [self.predict_one(features) for features in examples]
-        stream = learned.stream
-        answering = learned.reading().stream_of(self.feature_columns) if stream is None else stream.engine
-        if answering is not None:
-            return answering.predict_many(list(examples))
-        return [self.predict_one(features) for features in examples]

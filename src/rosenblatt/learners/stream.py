@@ -1,12 +1,12 @@
-"""A stream: examples one by one, as dicts of feature names and numbers, with features that come as they come.
+"""A stream: examples one by one, as dicts of feature names and numbers.
 
 Invariant: an example that raises changes nothing. `learn` on dicts and `partial_fit` on the same rows do the same
-arithmetic on the same states.
+arithmetic.
 """
 
 from __future__ import annotations
 
-from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,93 +15,88 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.state.arrays import COUNTERS, matrices
 from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.predictors import Linear
 from rosenblatt.params import Params, PassiveAggressiveRegressionParams, Rule
 
-FIRST_CAPACITY = 64
 Columns = dict[Any, int] | int  # the column of each name, or the bits of its hash
 
 
-class Stream:
-    """The names of the features so far, and the engine's side of the states.
+@dataclass(frozen=True)
+class StreamOptions:
+    """What a stream needs of params."""
 
-    Parameters
-    ----------
-    states : list of State
-        Changed in place; the stream gives them room for features to come.
-    classes : array
-        The labels that are known.
-    names : dict
-        The column of each feature; new ones are added.
-    params : Params
-        How to learn.
-    lock : engine.Lock
-        Taken by the engine for every example that it learns.
+    rule: Rule
+    ovr: bool = False
+    tie_positive: bool = False
+    epsilon: float | None = None  # of a regression
+    hash_bits: int = 0  # 0: every name has a column of its own
+
+    @classmethod
+    def of(cls, params: Params, classes: int) -> StreamOptions:
+        """Those of params, for so many classes."""
+        return cls(
+            params.update_rule,
+            params.is_ovr(classes),
+            bool(params.tie_positive),
+            float(params.epsilon) if isinstance(params, PassiveAggressiveRegressionParams) else None,
+            int(getattr(params, "hash_bits", None) or 0),
+        )
+
+
+class Stream:
+    """The engine's stream, which owns names, labels and weights, and the states that it was made of.
+
+    Votes store rows and penalized weights shrink with every row: they learn an example as a table of one row (`engine`
+    is None).
     """
 
     def __init__(
-        self, states: list[State], classes: NDArray[Any], names: dict[Any, int], params: Params, lock: engine.Lock
+        self,
+        states: list[State],
+        classes: NDArray[Any],
+        names: dict[Any, int],
+        how: StreamOptions,
+        before: tuple[int, int] | None = None,
     ) -> None:
-        self._lock = lock
-        self.states, self.classes, self.names = states, classes, names
-        self.rule, self.tie_positive = params.update_rule, params.tie_positive
-        self.ovr = params.is_ovr(len(classes))
-        self.epsilon: float | None = None  # of numbers
-        if isinstance(params, PassiveAggressiveRegressionParams):
-            self.epsilon = float(params.epsilon)
-        self.hash_bits = int(getattr(params, "hash_bits", None) or 0)  # 0: every name has a column of its own
-        self.codes = {label: code for code, label in enumerate(label_values(classes))}
-        self._before = self._counted()
-        self.engine: engine.Stream | None = None  # what learns and answers; None: a row has to be stored
-        self._earlier = 0  # examples that engines of before have learned
-        self._bind(max(FIRST_CAPACITY, len(names)))
+        self.classes, self.how = classes, how
+        features = 1 << how.hash_bits if how.hash_bits else max(len(names), states[0].features)
+        self._states = [s if s.features == features else s.with_features(features) for s in states]
+        self._names = dict(names)
+        self._snapshot = 0, len(classes)  # of the states: examples learned, classes
+        self.engine: engine.Stream | None = None
+        if not (states[0].stores_rows or how.rule.shrinks):
+            self.engine = _engine_stream(self._states, classes, self._names, how)
+        self._before = self._counted() if before is None else before
 
-    def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> None:
-        """Learn from one example, whose label is one of the classes, or a number."""
-        if self.engine is None:
-            with Hearing():  # an example that was learned is named, counted and stored
-                self._learn_as_table(features, self._labels(label), weight)
-        elif not self.engine.learn(features, label, weight):
-            self._bind(2 * (len(self.names) + len(features)))
-            self.engine.learn(features, label, weight)
-
-    def learn_new(self, features: dict[Any, float], classes: NDArray[Any], place: int, weight: float) -> bool:
-        """Learn from one example of a new class, which stands at this place among the classes.
-
-        False, and nothing was learned, where that takes other states: beyond two classes, one-vs-rest only adds one.
-        """
-        if self.engine is None or not self.ovr or len(self.states) < 3:
+    def learn(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> bool:
+        """Learn from one example; False, and nothing was learned, if its label is new."""
+        if self.engine is not None:
+            done: bool = self.engine.learn(features, label, weight)
+            return done
+        values = label_values(self.classes)
+        if self.how.epsilon is None and label not in values:
             return False
-        values = label_values(classes)
-        codes = {label: code for code, label in enumerate(values)}
-        if not self._add(features, classes, codes, place, weight):
-            self._bind(2 * (len(self.names) + len(features)))
-            self._add(features, classes, codes, place, weight)
+        engine.Stream.check(features)
+        if weight > 0:
+            if self.how.epsilon is None:
+                labels = Labels(self.classes, np.array([values.index(label)], np.int32))
+            else:
+                labels = Numbers.of([label], self.how.epsilon)
+            self._learn_table(features, labels, weight)
         return True
 
-    def learn_many(self, examples: list[Any], labels: list[Any], weights: list[float] | None) -> None:
-        """Learn from examples one after another; all labels are among the classes, or numbers."""
-        at = 0
-        while at < len(examples):
-            if self.engine is not None:
-                at = self.engine.learn_many(examples, labels, at, weights)
-            if at < len(examples):
-                weight = 1.0 if weights is None else weights[at]
-                if weight > 0:
-                    self.learn(examples[at], labels[at], weight)
-                at += 1
-
-    def knows(self, label: Any) -> bool:
-        """Can it be learned from as it is?"""
-        return self.epsilon is not None or label in self.codes
-
-    def known(self, label: Any) -> Any:
-        """The label among those that the stream tells apart; a number is itself."""
-        return label if self.epsilon is not None else label_values(self.classes)[self.codes[label]]
+    def add_class(self, classes: NDArray[Any], place: int) -> bool:
+        """One more class at this place; False, and nothing done, unless one-vs-rest only adds a state."""
+        if self.engine is None or not self.how.ovr or len(self.classes) < 3:
+            return False
+        states = self.states()
+        self.engine.add_class(label_values(classes), place)
+        self._states = [*states[:place], states[0].fresh(), *states[place:]]
+        self.classes, self._snapshot = classes, (-1, 0)
+        return True
 
     def scores(self, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example; features that were never seen count for nothing."""
@@ -110,27 +105,36 @@ class Stream:
             return found
         engine.Stream.check(features)
         table = row_table(features, self.columns)
-        return np.hstack([state.predictor().scores(table)[0] for state in self.trimmed(least=1)])
+        states = [state if state.features else state.with_features(1) for state in self._states]
+        return np.hstack([state.predictor().scores(table)[0] for state in states])
+
+    def states(self) -> list[State]:
+        """What was learned so far: copies of the engine's arrays, made again after the next example."""
+        if self.engine is not None and self._snapshot != (now := (self.engine.learned, len(self.classes))):
+            arrays = self.engine.snapshot()
+            self._states = [_with_arrays(s, each) for s, each in zip(self._states, arrays, strict=True)]
+            self._snapshot = now
+        return self._states
 
     @property
     def learned(self) -> int:
-        """How many examples the engine has learned."""
-        return self._earlier + (0 if self.engine is None else self.engine.learned)
+        """A number that changes with every example that the engine learns."""
+        return 0 if self.engine is None else self.engine.learned
+
+    @property
+    def names(self) -> dict[Any, int]:
+        """The column of each feature."""
+        return self._names if self.engine is None else self.engine.names
 
     @property
     def width(self) -> int:
         """How many features there are."""
-        return 1 << self.hash_bits if self.hash_bits else len(self.names)
+        return self._states[0].features if self.engine is None else self.engine.features
 
     @property
     def columns(self) -> Columns:
         """Where each feature is."""
-        return self.hash_bits or self.names
-
-    def trimmed(self, least: int = 0) -> list[State]:
-        """The states without the room kept for new features, over at least so many."""
-        features = max(least, self.width)
-        return [state if state.features == features else state.with_features(features) for state in self.states]
+        return self.how.hash_bits or self.names
 
     def unrecorded(self) -> tuple[int, int]:
         """Mistakes and updates since the stream began."""
@@ -147,126 +151,96 @@ class Stream:
         self._before = counted[0] - mistakes, counted[1] - updates
 
     def close(self) -> None:
-        """From now on nothing is learned here, though a thread may still be waiting for its turn."""
+        """From now on nothing is learned here, though a thread may still hold the stream."""
         if self.engine is not None:
             self.engine.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "engine": None, "_lock": None}
+    def copy(self) -> Stream:
+        """A stream that goes its own way."""
+        states = [state.copy() for state in self.states()]
+        return Stream(states, self.classes, self.names, self.how, self._before)
 
-    def over(self, states: list[State], lock: engine.Lock) -> Stream:
-        """This stream with copies of its states, which goes its own way."""
-        made = copy(self)
-        made.states, made.names, made.codes = states, dict(self.names), dict(self.codes)
-        made.take_lock(lock)
-        return made
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Stream, (self.states(), self.classes, self.names, self.how, self._before)
 
-    def take_lock(self, lock: engine.Lock) -> None:
-        """A stream that was copied or unpickled learns by this lock."""
-        self._lock = lock
-        self._bind(max(FIRST_CAPACITY, len(self.names)))
-
-    def _bind(self, capacity: int) -> None:
-        """Give the states room for `capacity` features, and the engine their arrays.
-
-        Until all is ready, the engine of before answers those who predict meanwhile.
-        """
-        if self.hash_bits:
-            capacity = self.width
-        if self.states[0].stores_rows or len(self.classes) == 1 or self.rule.shrinks:
-            return  # a vote stores the row, a single class has nothing to be mistaken for
-        states = [_roomy(state, capacity) for state in self.states]
-        bound = engine.Stream(
-            self.names,
-            self.codes,
-            [state.view(True) for state in states],
-            engine_rule(self.rule),
-            capacity=capacity,
-            one_vs_rest=self.ovr,
-            tie_positive=self.tie_positive,
-            epsilon=self.epsilon,
-            hash_bits=self.hash_bits,
-            lock=self._lock,
-        )
-        self.close()
-        self._earlier = self.learned
-        self.states[:], self.engine = states, bound
-
-    def _add(
-        self, features: dict[Any, float], classes: NDArray[Any], codes: dict[Any, int], place: int, weight: float
-    ) -> bool:
-        """Learn from one example of a new class; False, and nothing done, if its features do not fit."""
-        assert self.engine is not None
-        state = _roomy(self.states[0].fresh(), self.states[0].features)
-        try:
-            return bool(self.engine.learn_new(codes, state.view(True), features, place, weight))
-        finally:  # an interruption comes before or after the engine's call, and then the row counts
-            if self.engine.count > len(self.states):
-                self.states.insert(place, state)
-                self.classes, self.codes = classes, codes
-
-    def _labels(self, label: Any) -> Labels:
-        if self.epsilon is not None:
-            return Numbers.of([label], self.epsilon)
-        return Labels(self.classes, np.array([self.codes[label]], np.int32))
-
-    def _learn_as_table(self, features: dict[Any, float], labels: Labels, weight: float) -> None:
-        engine.Stream.check(features)
-        for name in () if self.hash_bits else features:
-            self.names.setdefault(name, len(self.names))
-        self.states[:] = self.trimmed(least=1)
-        if len(self.classes) == 1:
-            for state in self.states:
-                state.count_as_right(1)
-            return
+    def _learn_table(self, features: dict[Any, float], labels: Labels, weight: float) -> None:
+        names = dict(self._names)
+        for name in () if self.how.hash_bits else features:
+            names.setdefault(name, len(names))
+        width = 1 << self.how.hash_bits if self.how.hash_bits else max(len(names), self._states[0].features, 1)
+        states = [s if s.features == width else s.with_features(width) for s in self._states]
         weights = None if weight == 1.0 else np.array([weight])
-        targets = targets_of(labels, ovr=self.ovr, sample_weight=weights, tie_positive=self.tie_positive)
-        table = row_table(features, self.columns)
-        for state, asked in zip(self.states, targets, strict=True):
-            state.learn(table, asked, self.rule)
+        targets = targets_of(labels, ovr=self.how.ovr, sample_weight=weights, tie_positive=self.how.tie_positive)
+        table = row_table(features, self.how.hash_bits or names, width)
+        self._names, self._states = names, states
+        if len(self.classes) == 1:
+            states[0].count_as_right(1)
+            return
+        for state, asked in zip(states, targets, strict=True):
+            state.learn(table, asked, self.how.rule)
 
     def _counted(self) -> tuple[int, int]:
-        totals = np.sum([state.counters for state in self.states], axis=0)
+        if self.engine is not None:
+            found: tuple[int, int] = self.engine.counts
+            return found
+        totals = np.sum([state.counters for state in self._states], axis=0)
         return int(totals[COUNTERS.index("mistakes")]), int(totals[COUNTERS.index("updates")])
 
 
-def _roomy(state: State, features: int) -> State:
-    """A copy of a state with room for so many features, as a stream reads them."""
-    wider = state.with_features(features)
-    for array in matrices(wider.declared):
-        wider.arrays[array.name] = np.asfortranarray(wider.arrays[array.name], np.float64)
-    return wider
+def _engine_stream(
+    states: list[State], classes: NDArray[Any], names: dict[Any, int], how: StreamOptions
+) -> engine.Stream:
+    of_weights = {array.name for array in matrices(states[0].declared)}
+
+    def flat(state: State) -> dict[str, NDArray[Any]]:
+        return {
+            name: np.asarray(values, np.float64).ravel(order="F") if name in of_weights else values
+            for name, values in state.arrays.items()
+        }
+
+    return engine.Stream(
+        [flat(state) for state in states],
+        names,
+        label_values(classes),
+        engine_rule(how.rule),
+        keep=states[0].keep.name,
+        fit_intercept=states[0].fit_intercept,
+        one_vs_rest=how.ovr,
+        tie_positive=how.tie_positive,
+        epsilon=how.epsilon,
+        hash_bits=how.hash_bits,
+    )
 
 
-def reading_stream(answer: Linear, classes: NDArray[Any], columns: Columns) -> engine.Stream:
-    """The engine's side of weights that only answer."""
+def _with_arrays(state: State, arrays: dict[str, NDArray[Any]]) -> State:
+    """The same state with arrays of the engine, whose weights lie feature after feature."""
+    rows = len(state.intercept)
+    shaped = {array.name: arrays[array.name].reshape(-1, rows).T for array in matrices(state.declared)}
+    return replace(state, arrays={**state.arrays, **arrays, **shaped})
+
+
+def predicting_stream(predictor: Linear, classes: NDArray[Any], columns: Columns) -> engine.Stream:
+    """The engine's side of weights that only predict."""
     state = State.begin(
-        np.asfortranarray(answer.weights, np.float64),
-        answer.intercept,
+        np.asfortranarray(predictor.weights, np.float64),
+        predictor.intercept,
         keep="last",
         fit_intercept=True,
         generator=engine.seed_generator(0),
     )
-    codes = {label: code for code, label in enumerate(label_values(classes))}
-    return engine.Stream(
-        columns if isinstance(columns, dict) else {},
-        codes,
-        [state.view(True)],
-        engine_rule(Rule()),
-        capacity=state.features,
-        one_vs_rest=False,
-        tie_positive=False,
-        hash_bits=0 if isinstance(columns, dict) else columns,
-    )
+    if isinstance(columns, int):
+        return _engine_stream([state], classes, {}, StreamOptions(Rule(), hash_bits=columns))
+    names = {name: column for name, column in columns.items() if column < state.features}
+    return _engine_stream([state], classes, names, StreamOptions(Rule()))
 
 
-def row_table(features: dict[Any, float], columns: Columns) -> Table:
-    """One example as a table; features without a column are left out."""
+def row_table(features: dict[Any, float], columns: Columns, width: int = 1) -> Table:
+    """One example as a table of at least so many columns; features without a column are left out."""
     import scipy.sparse as sp
 
     if isinstance(columns, dict):
         known = {columns[name]: value for name, value in features.items() if name in columns}
-        places, width = np.array(sorted(known), np.int64), max(len(columns), 1)
+        places, width = np.array(sorted(known), np.int64), max(len(columns), width)
         values = np.array([known[j] for j in places.tolist()], np.float64)
     else:
         places, values = engine.Stream.hashed(features, columns)

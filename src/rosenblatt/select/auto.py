@@ -19,10 +19,10 @@ from rosenblatt.learners.epochs.run import Outcome
 from rosenblatt.learners.epochs.threads import count_threads, run_both
 from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.one import known_row
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.streaming import known_row
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.models.kept import Kept
 from rosenblatt.models.predictors import Linear, Quadratic

@@ -19,8 +19,8 @@ from rosenblatt.errors import ModelError
 from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.one import columns_of
 from rosenblatt.learners.stream import Columns
+from rosenblatt.learners.streaming import columns_of
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.around import Around

@@ -39,7 +39,7 @@ def keep_learner(learner: Learner) -> Kept | None:
         return keep_states(
             type(learner).__name__,
             learner.get_params(deep=False),
-            learner.learned.trimmed(),
+            learner.learned.states,
             learner.history_,
             epochs=learner.n_iter_,
             stop_reason=learner.stop_reason_,
