@@ -3,7 +3,7 @@
 from rosenblatt.models.file import load, save
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictions import predict_codes
-from rosenblatt.models.predictors import Dual, Kernel, Linear, Updates, Voted, VotedDual, feature_major
+from rosenblatt.models.predictors import Dual, Kernel, Linear, Updates, Voted, VotedDual
 
 __all__ = [
     "Dual",
@@ -13,7 +13,6 @@ __all__ = [
     "Updates",
     "Voted",
     "VotedDual",
-    "feature_major",
     "load",
     "predict_codes",
     "save",

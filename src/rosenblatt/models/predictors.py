@@ -121,11 +121,6 @@ class Linear:
         return cls(weights, intercept)
 
 
-def feature_major(weights: NDArray[Any]) -> bool:
-    """Do the weights of all classes for one feature lie side by side?"""
-    return weights.flags.f_contiguous and not weights.flags.c_contiguous
-
-
 @dataclass(frozen=True)
 class Products:
     """Some columns, standardized, and the product of any two of them.
