@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.kernel.dual import DualState, Support
+from rosenblatt.learners.support import Support, SupportState
 from rosenblatt.learners.targets import Targets
 from rosenblatt.models.predictors import Kernel, walk
 from rosenblatt.params import Rule
@@ -101,7 +101,7 @@ def learn_digit(
     digit: int, train: Table, y: NDArray[np.uint8], test: Table, degree: int, order: NDArray[np.uint32], epochs: int
 ) -> Digit:
     kernel = Kernel("poly", gamma=1.0, coef0=1.0, degree=degree)
-    state = DualState.begin(
+    state = SupportState.begin(
         1,
         keep="vote",
         kernel=kernel,
@@ -120,7 +120,7 @@ def learn_digit(
                 survived.append(state.counter("survived"))
                 mistakes.append(state.counter("mistakes"))
     mistaken = [np.unique(state.recent.which[:length]) for length in lengths]
-    DualState.leave([state])
+    SupportState.leave([state])
     # What was known at a checkpoint is the beginning of the list of updates; one kernel matrix serves all of them.
     logs = tuple(state.log.first(length) for length in lengths)
     walked = walk(kernel, test, state.support.rows, logs, tuple(survived), 1, False, with_sums=True, with_votes=True)

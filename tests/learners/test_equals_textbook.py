@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from length import examples
 from rosenblatt import engine, textbook
 from rosenblatt.data import as_table
-from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.models import predict_codes
 from rosenblatt.params import KEEP_NAMES, Penalty, Rule, penalty_of
 
@@ -78,10 +78,10 @@ def lay_out(X: list[list[float]], layout: str, dtype: str) -> Any:
     return matrix
 
 
-def begin(case: Case, keep: Any, dtype: str) -> State:
+def begin(case: Case, keep: Any, dtype: str) -> WeightState:
     rows, d = 1 if case.classes == 2 else case.classes, len(case.X[0])
     start = np.array(case.start) if case.start is not None else np.zeros((rows, d + 1))
-    return State.begin(
+    return WeightState.begin(
         np.ascontiguousarray(start[:, :-1], dtype=dtype),
         start[:, -1].copy(),
         keep=keep,
@@ -90,7 +90,7 @@ def begin(case: Case, keep: Any, dtype: str) -> State:
     )
 
 
-def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tuple[State, list[int]]:
+def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tuple[WeightState, list[int]]:
     """Pass after pass as `fit` does it: rows of weight 0 left out, the pocket checked on all rows of the pass."""
     state, table = begin(case, keep, dtype), as_table(lay_out(case.X, layout, dtype))
     y = np.array(case.y, dtype=np.int8 if case.classes == 2 else np.int32)

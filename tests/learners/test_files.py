@@ -325,7 +325,7 @@ def test_a_checkpoint_holds_only_the_variances_that_have_moved(tmp_path):
     save_checkpoint(run, tmp_path / "c", {})
     tensors = read_container(tmp_path / "c", "checkpoint")[1]
     moved = np.flatnonzero(run.state.arrays["variances"][0] != 1)
-    np.testing.assert_array_equal(tensors["variances.columns"], moved)
+    np.testing.assert_array_equal(tensors["state.variances.columns"], moved)
     resumed, _ = load_checkpoint(tmp_path / "c")
     np.testing.assert_array_equal(resumed.state.arrays["variances"], run.state.arrays["variances"])
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.data.table import as_table
-from rosenblatt.learners.kernel.budget import BudgetState
+from rosenblatt.learners.support import BudgetState
 from rosenblatt.models.predictors import Kernel
 
 POLICIES = ("forget-oldest", "forgetron", "projectron")

@@ -186,13 +186,13 @@ def test_two_classes_jointly_are_the_binary_problem() -> None:
     """The joint rule's two rows are the binary row and its negative, with the same mistakes."""
     from rosenblatt import engine
     from rosenblatt.data import as_table, encode_labels
-    from rosenblatt.learners.state.state import State
     from rosenblatt.learners.targets import Targets
+    from rosenblatt.learners.weights import WeightState
     from rosenblatt.params import Rule
 
     X, y = two_classes()
     labels = encode_labels(y)
-    joint = State.begin(
+    joint = WeightState.begin(
         np.zeros((2, X.shape[1])), np.zeros(2), keep="last", fit_intercept=True, generator=engine.seed_generator(0)
     )
     joint.learn(as_table(X), Targets(labels.codes, 2), Rule())

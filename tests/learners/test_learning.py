@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, textbook
-from rosenblatt.learners.epochs.threads import run_threads
+from rosenblatt.learners.fit import run_threads
 
 AND = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 

@@ -16,9 +16,8 @@ from length import examples
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, Sweep, VotedPerceptron, engine, textbook
 from rosenblatt.data import as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets
+from rosenblatt.learners.weights import WeightState, states_over
 from rosenblatt.params import Penalty, Rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -33,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 )
 def test_many_rows_at_once_are_as_many_single_ones(weight: float, rows: int, shrink: float, cut: float) -> None:
     assume(abs(weight) > 1e-6 and (shrink, cut) != (1.0, 0.0))
-    state = State.begin(
+    state = WeightState.begin(
         np.array([[weight]]), np.zeros(1), keep="average", fit_intercept=True, generator=engine.seed_generator(0)
     )
     state.take_penalty(Penalty(shrink, cut))
@@ -266,7 +265,7 @@ def test_what_has_no_meaning_is_refused(learner: Any, sentence: str) -> None:
 
 
 def test_a_copy_of_a_state_goes_its_own_way() -> None:
-    state = State.begin(
+    state = WeightState.begin(
         np.ones((1, 2)), np.zeros(1), keep="last", fit_intercept=True, generator=engine.seed_generator(0)
     )
     table, y = as_table(np.array([[1.0, 0.0]])), np.array([1], np.int8)

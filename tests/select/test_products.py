@@ -17,7 +17,7 @@ from sklearn.datasets import make_circles
 from rosenblatt import AutoPerceptron, engine
 from rosenblatt.data import as_table
 from rosenblatt.errors import DataError
-from rosenblatt.learners.epochs.threads import run_both
+from rosenblatt.learners.fit import run_both
 from rosenblatt.models.predictors import FARTHEST_VALUE, Products, count_terms
 from rosenblatt.select import search
 from rosenblatt.select.scaling import standardize

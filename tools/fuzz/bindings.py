@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt import engine
-from rosenblatt.learners.state.arrays import EVERY, KEEPS, OF_PENALTY, OF_SECOND_ORDER
+from rosenblatt.learners.weights import EVERY, KEEP_BY_NAME, OF_PENALTY, OF_SECOND_ORDER
 
 PAGE = mmap.PAGESIZE
 REFUSALS = (TypeError, ValueError, RuntimeError, MemoryError, OverflowError, KeyError, AttributeError)
@@ -178,7 +178,7 @@ class Chooser:
 
     def arrays(self, K: int, features: int, kind: str) -> dict[Any, Any]:
         sizes = {"weights": K * features, "classes": K, "features": features, "one": 1}
-        of_keeps = (array for keep in KEEPS.values() for array in (*keep.arrays, *keep.arrays_of_penalty))
+        of_keeps = (array for keep in KEEP_BY_NAME.values() for array in (*keep.arrays, *keep.arrays_of_penalty))
         declared = [*EVERY, *OF_SECOND_ORDER, *OF_PENALTY, *of_keeps]
         made: dict[Any, Any] = {
             array.name: self.array(np.full(sizes[array.shape], min(array.begin, 9.0)), kind if array.as_rows else "f8")

@@ -142,7 +142,7 @@ class Progress:
     """A progress bar on a terminal, for a run over files or over shards; shows nothing in a pipe."""
 
     def __init__(self, *, visible: bool) -> None:
-        from rosenblatt.learners.epochs.bar import Bar
+        from rosenblatt.learners.progress import Bar
 
         text = ("{task.fields[speed]}", "{task.fields[mistakes]}", "left")
         self._bar = Bar(*text, visible=visible and sys.stderr.isatty())

@@ -149,8 +149,8 @@ def _count_mistakes(X: Any, y: Any, params: Any) -> tuple[list[int], int]:
     """The mistakes of each epoch and the number of steps, by the engine: the textbook would take too long."""
     from rosenblatt.data.labels import encode_labels
     from rosenblatt.data.table import as_table
-    from rosenblatt.learners.fitting import ending_of, prepare_params
-    from rosenblatt.learners.spaces import LINEAR
+    from rosenblatt.learners.fit import ending_of, prepare_params
+    from rosenblatt.learners.weights import LINEAR
 
     table = as_table(X)
     with waiting("counting the mistakes of all epochs"):

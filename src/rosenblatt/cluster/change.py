@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.params import NO_PENALTY
 
 Values = dict[str, NDArray[Any]]
@@ -133,13 +133,13 @@ class Change:
     matrices: Packed
     intercepts: Values
     tally: Tally
-    whole: State | None = None  # instead of all this, where there is one shard only
+    whole: WeightState | None = None  # instead of all this, where there is one shard only
 
     @classmethod
     def of(
         cls,
         before: Values,
-        after: State,
+        after: WeightState,
         share: float,
         tally: Tally,
         features: int,
@@ -188,7 +188,7 @@ class Change:
         return 1000 + self.matrices.nbytes + (0 if self.whole is None else size_of(self.whole))
 
 
-def _touched(before: Values, after: State) -> NDArray[np.int32] | None:
+def _touched(before: Values, after: WeightState) -> NDArray[np.int32] | None:
     """The columns in which a pass has changed anything; None where these are most of them."""
     said = (after.weights != before["weights"]).any(axis=0)
     if "sums" in after.arrays:
@@ -217,7 +217,7 @@ def add(changes: Sequence[Change]) -> Change:
     )
 
 
-def size_of(state: State) -> int:
+def size_of(state: WeightState) -> int:
     """Bytes of a state's arrays."""
     return sum(values.nbytes for values in state.arrays.values())
 
@@ -228,10 +228,10 @@ class Front:
 
     packed: Packed
     small: Values
-    whole: State | None = field(default=None)
+    whole: WeightState | None = field(default=None)
 
     @classmethod
-    def of(cls, state: State, *, alone: bool) -> Front:
+    def of(cls, state: WeightState, *, alone: bool) -> Front:
         """The whole state for a shard that is alone, so that it goes on as if there were no shards."""
         if alone:
             return cls(Packed(state.features, None, {}), {}, state)
@@ -250,11 +250,11 @@ class Front:
         generator: NDArray[np.uint64],
         order: Any,
         only: NDArray[np.int32] | None = None,
-    ) -> State:
+    ) -> WeightState:
         """A state of the shard's own, that has seen nothing yet, over all features or over some columns only."""
         if self.whole is not None:
             return self.whole.copy()
-        state = State.begin(
+        state = WeightState.begin(
             self.packed.matrix("weights", order=order, only=only),
             self.small["intercept"].copy(),
             keep=keep,
@@ -267,7 +267,7 @@ class Front:
             state.arrays["intercept_variances"] = self.small["intercept_variances"].copy()
         return state
 
-    def start(self, state: State) -> Values:
+    def start(self, state: WeightState) -> Values:
         """Copies of what a state of this front begins with, to tell later what has changed."""
         names = ("weights", "intercept", "variances", "intercept_variances")
         return {name: state.arrays[name].copy(order="K") for name in names if name in state.arrays}

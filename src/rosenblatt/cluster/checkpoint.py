@@ -18,7 +18,7 @@ from rosenblatt.cluster.change import Packed, Tally
 from rosenblatt.cluster.mixing import Mixed
 from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.errors import DataError, ModelError, ParameterError
-from rosenblatt.learners.epochs.stopping import History
+from rosenblatt.learners.stopping import History
 from rosenblatt.models.container import Tensors, read_container, write_container
 
 KIND = "cluster checkpoint"

@@ -15,7 +15,7 @@ from rosenblatt.cluster.sources import Opened
 from rosenblatt.data.batch import Classes, RowBatch, join_batches
 from rosenblatt.data.labels import label_values
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.weights import seed_of
 from rosenblatt.training.choice import MOST_WEIGHTS, SAMPLE_BYTES, Choice, Limits, choose_by
 
 

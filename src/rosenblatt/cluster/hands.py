@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from rosenblatt.cluster.versions import check_versions
 from rosenblatt.errors import ClusterError, MissingExtraError, ParameterError, RosenblattError
-from rosenblatt.learners.epochs.threads import count_threads
+from rosenblatt.learners.fit import count_threads
 
 STEP = 2.0  # seconds between two looks at whether there are workers
 MOST_RETRIES = 3  # of tasks that Dask has given up, in a row, without anything else being done

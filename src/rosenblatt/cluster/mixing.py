@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.cluster.change import Change, Front, Packed, Tally, Values, size_of, total_of
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.params import NO_PENALTY, LinearParams, Params
 
 Mixing = Literal["momentum", "mean", "mistakes"]
@@ -53,7 +53,7 @@ class Mixer:
 class Mixed:
     """The state that all shards have made together, and the step that led to it."""
 
-    state: State
+    state: WeightState
     step: Packed | None = None  # of the weights, for a momentum
     intercept_step: NDArray[np.float64] | None = None
     tally: Tally = field(default_factory=Tally)  # of the latest mix
@@ -83,7 +83,7 @@ def mix(mixed: Mixed, changes: Sequence[Change], mixer: Mixer) -> Mixed:
     return Mixed(state, step, steps["intercept"], tally) if mixer.eta else Mixed(state, tally=tally)
 
 
-def _steps(state: State, change: Change, mixer: Mixer) -> tuple[Packed, Values]:
+def _steps(state: WeightState, change: Change, mixer: Mixer) -> tuple[Packed, Values]:
     """The mean step of the shards before any momentum; and of the intercepts, and new variances."""
     share, packed, small = change.share or 1.0, change.matrices, change.intercepts
     where = _where(packed)
@@ -112,7 +112,7 @@ def _where(packed: Packed) -> Any:
     return slice(None) if packed.columns is None else packed.columns
 
 
-def _count(state: State, change: Change, tally: Tally, step: Packed | None, steps: Values) -> None:
+def _count(state: WeightState, change: Change, tally: Tally, step: Packed | None, steps: Values) -> None:
     """On exit the state has taken the step, and counts every row of every shard."""
     seen, plain = state.counter("seen"), state.penalty == NO_PENALTY
     sums = state.arrays.get("sums")

@@ -19,12 +19,11 @@ from rosenblatt.cluster.sources import Opened
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.epochs.run import Outcome
-from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.files.model import MOST_NAMES
-from rosenblatt.learners.fitting import take_over
-from rosenblatt.learners.kept.run import keep_run
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.fit import Outcome, take_over
+from rosenblatt.learners.serialization import run_to_tensors
+from rosenblatt.learners.stopping import History
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Linear, Quadratic
 from rosenblatt.params import Params
@@ -51,7 +50,7 @@ class ClusterTrained(Trained):
     bound: Bound | None = None  # what the theorem says, where it says something
     losses: int = 0  # how often work was done again because workers were gone
     bad_lines: int = 0
-    states: tuple[State, ...] = ()
+    states: tuple[WeightState, ...] = ()
     names: tuple[str, ...] | None = None
 
     def facts(self) -> dict[str, Any]:
@@ -83,7 +82,7 @@ class ClusterTrained(Trained):
 def learner_of(
     params: Params,
     classes: NDArray[Any],
-    state: State,
+    state: WeightState,
     history: History,
     stop_reason: Any,
     names: tuple[str, ...] | None = None,
@@ -132,7 +131,7 @@ def model_of_run(
     if run.params.class_weight is not None:
         told = told | {"class_weight": run.params.class_weight}
     values = np.empty(0) if run.params.is_regression else opened.values
-    kept = partial(keep_run, run.params, state, stopping.history, reason, features, scale, run.products, why)
+    kept = partial(run_to_tensors, run.params, state, stopping.history, reason, features, scale, run.products, why)
     return Model(run.params.learner, told, values, (answer,), features, encoder, known, history, curves, kept)
 
 

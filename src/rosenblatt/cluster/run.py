@@ -20,7 +20,7 @@ from rosenblatt.cluster.change import Tally, add, size_of
 from rosenblatt.cluster.hands import Hands, Lost
 from rosenblatt.cluster.mixing import Mixed, Mixer, front_of, mix, tally_of
 from rosenblatt.errors import ClusterError, DataError
-from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
+from rosenblatt.learners.stopping import Epoch, StoppingCriterion
 from rosenblatt.models.predictors import Products
 from rosenblatt.params import LinearParams
 

@@ -19,8 +19,8 @@ from rosenblatt.cluster.change import Change, Front, Packed, Tally
 from rosenblatt.cluster.mixing import Mixer
 from rosenblatt.cluster.rows import Rows
 from rosenblatt.data.table import Table
-from rosenblatt.learners.epochs.run import Orders, Shuffle
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.fit import Orders, Shuffle
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.predictors import Products
 from rosenblatt.params import LinearParams
 
@@ -91,7 +91,7 @@ def learn(rows: Rows, front: Front, told: Pass) -> Change:
     return Change.of(before, state, share, tally, front.packed.features, rows.columns)
 
 
-def _state(rows: Rows, front: Front, told: Pass, generator: NDArray[np.uint64]) -> State:
+def _state(rows: Rows, front: Front, told: Pass, generator: NDArray[np.uint64]) -> WeightState:
     order, params = "C" if isinstance(rows.X, np.ndarray) else "F", told.params
     return front.state(params.keep, bool(params.fit_intercept), generator, order, rows.columns)
 

@@ -23,10 +23,9 @@ from rosenblatt.cluster.run import ClusterRun, tree
 from rosenblatt.cluster.shard import rows_and_weight
 from rosenblatt.cluster.sources import Opened, open_source
 from rosenblatt.errors import ClusterError, ParameterError
-from rosenblatt.learners.epochs.stopping import StoppingCriterion
-from rosenblatt.learners.spaces import seed_of, starting_weights
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.targets import weight_rows
+from rosenblatt.learners.weights import WeightState, seed_of, starting_weights
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import LinearParams, check_count, make_params
 from rosenblatt.training.trained import EPOCHS
@@ -192,7 +191,7 @@ def _shape(
     return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart, epsilon)
 
 
-def _widened(state: State, shape: Shape) -> State:
+def _widened(state: WeightState, shape: Shape) -> WeightState:
     """The state over all features: those without a value in any row are as they began."""
     if shape.columns is None:
         return state
@@ -212,7 +211,7 @@ def _begin(
     size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
     dtype = shape.dtype if terms is None else np.dtype(np.float32)
     weights, intercept = starting_weights(params.init, size, dtype, generator, bool(params.fit_intercept))
-    state = State.of(params, np.asfortranarray(weights), intercept, generator)
+    state = WeightState.of(params, np.asfortranarray(weights), intercept, generator)
     state.take_penalty(params.update_rule.penalty)
     generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
     sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))

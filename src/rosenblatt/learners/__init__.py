@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.learners.arow import AROW
-    from rosenblatt.learners.epochs.stopping import History
     from rosenblatt.learners.kernel_perceptron import KernelPerceptron
     from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
     from rosenblatt.learners.perceptron import (
@@ -18,11 +17,12 @@ if TYPE_CHECKING:
         VotedPerceptron,
     )
     from rosenblatt.learners.regression import PassiveAggressiveRegression, PassiveAggressiveRegressor
+    from rosenblatt.learners.stopping import History
 
 _HOMES = {
     "AROW": "arow",
     "AveragedPerceptron": "perceptron",
-    "History": "epochs.stopping",
+    "History": "stopping",
     "KernelPerceptron": "kernel_perceptron",
     "NormalizedPerceptron": "perceptron",
     "PassiveAggressive": "passive_aggressive",

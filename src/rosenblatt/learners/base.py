@@ -17,8 +17,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, labels_of, merge_classes, sorted_classes
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.epochs.stopping import History
-from rosenblatt.learners.fitting import (
+from rosenblatt.learners.fit import (
     check_lengths,
     check_several,
     conclude,
@@ -28,11 +27,10 @@ from rosenblatt.learners.fitting import (
 )
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned, turn_of
-from rosenblatt.learners.spaces import Space, seed_of
-from rosenblatt.learners.state.classes import states_over
-from rosenblatt.learners.state.learning import Flag
+from rosenblatt.learners.stopping import History
 from rosenblatt.learners.targets import are_absent, check_online, row_weights, targets_of
-from rosenblatt.models.kept import Kept
+from rosenblatt.learners.weights import Flag, seed_of, states_over
+from rosenblatt.models.kept import SavedState
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.params import Params
 
@@ -40,7 +38,7 @@ from rosenblatt.params import Params
 class Learner(BaseEstimator):  # type: ignore[misc]
     """Params and a space, as a scikit-learn estimator."""
 
-    space: ClassVar[Space]
+    space: ClassVar[Any]
 
     classes_: NDArray[Any]
     history_: History
@@ -154,11 +152,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         return self.learned.reading().predictors
 
-    def kept(self) -> Kept | None:
+    def kept(self) -> SavedState | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
-        from rosenblatt.learners.kept.learner import keep_learner
+        from rosenblatt.learners.serialization import learner_to_tensors
 
-        return keep_learner(self)
+        return learner_to_tensors(self)
 
     @property
     def mistakes_(self) -> int:
@@ -278,7 +276,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             return True
         ovr = params.is_ovr(len(labels.classes))
         asked = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=params.tie_positive)
-        return self.space.learn(list(zip(learned.states, asked, strict=True)), table, params.update_rule, rows, cancel)
+        tasks = list(zip(learned.states, asked, strict=True))
+        return bool(self.space.learn(tasks, table, params.update_rule, rows, cancel))
 
     def _record(self, entries: int, before: list[int]) -> None:
         """What was learned since these counts is one entry of the history, after the first `entries`."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Classifying
-from rosenblatt.learners.spaces import KERNEL, Space
 from rosenblatt.learners.streaming import OneByOne
+from rosenblatt.learners.support import KERNEL
 from rosenblatt.models.predictors import Dual
 from rosenblatt.params import KernelPerceptronParams
 
@@ -97,7 +97,7 @@ n_iter_no_change, warm_start, n_jobs, verbose
     (True, ['same', 'other', 'other', 'same'])
     """
 
-    space: ClassVar[Space] = KERNEL
+    space: ClassVar[Any] = KERNEL
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None) -> Self:
         """Learn from all rows, epoch after epoch, until a stopping rule holds.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.learners.accuracy import Classifying
-from rosenblatt.learners.spaces import LINEAR, Space
 from rosenblatt.learners.streaming import DictLearner
+from rosenblatt.learners.weights import LINEAR
 from rosenblatt.models.predictors import Linear
 from rosenblatt.params import KEEPS
 
@@ -28,7 +28,7 @@ def _has_weights(learner: Any) -> bool:
 class WeightLearner(DictLearner):
     """A rule, a keep and the linear space, as a scikit-learn estimator."""
 
-    space: ClassVar[Space] = LINEAR
+    space: ClassVar[Any] = LINEAR
 
     def fit(
         self,

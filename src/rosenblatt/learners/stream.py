@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.state.arrays import COUNTERS, matrices
-from rosenblatt.learners.state.state import State, engine_rule
 from rosenblatt.learners.targets import targets_of
+from rosenblatt.learners.weights import COUNTERS, WeightState, engine_rule, matrices
 from rosenblatt.models.predictors import Linear
 from rosenblatt.params import Params, PassiveAggressiveRegressionParams, Rule
 
@@ -55,7 +54,7 @@ class Stream:
 
     def __init__(
         self,
-        states: list[State],
+        states: list[WeightState],
         classes: NDArray[Any],
         names: dict[Any, int],
         how: StreamOptions,
@@ -108,7 +107,7 @@ class Stream:
         states = [state if state.features else state.with_features(1) for state in self._states]
         return np.hstack([state.predictor().scores(table)[0] for state in states])
 
-    def states(self) -> list[State]:
+    def states(self) -> list[WeightState]:
         """What was learned so far: copies of the engine's arrays, made again after the next example."""
         if self.engine is not None and self._snapshot != (now := (self.engine.learned, len(self.classes))):
             arrays = self.engine.snapshot()
@@ -188,11 +187,11 @@ class Stream:
 
 
 def _engine_stream(
-    states: list[State], classes: NDArray[Any], names: dict[Any, int], how: StreamOptions
+    states: list[WeightState], classes: NDArray[Any], names: dict[Any, int], how: StreamOptions
 ) -> engine.Stream:
     of_weights = {array.name for array in matrices(states[0].declared)}
 
-    def flat(state: State) -> dict[str, NDArray[Any]]:
+    def flat(state: WeightState) -> dict[str, NDArray[Any]]:
         return {
             name: np.asarray(values, np.float64).ravel(order="F") if name in of_weights else values
             for name, values in state.arrays.items()
@@ -212,7 +211,7 @@ def _engine_stream(
     )
 
 
-def _with_arrays(state: State, arrays: dict[str, NDArray[Any]]) -> State:
+def _with_arrays(state: WeightState, arrays: dict[str, NDArray[Any]]) -> WeightState:
     """The same state with arrays of the engine, whose weights lie feature after feature."""
     rows = len(state.intercept)
     shaped = {array.name: arrays[array.name].reshape(-1, rows).T for array in matrices(state.declared)}
@@ -221,7 +220,7 @@ def _with_arrays(state: State, arrays: dict[str, NDArray[Any]]) -> State:
 
 def predicting_stream(predictor: Linear, classes: NDArray[Any], columns: Columns) -> engine.Stream:
     """The engine's side of weights that only predict."""
-    state = State.begin(
+    state = WeightState.begin(
         np.asfortranarray(predictor.weights, np.float64),
         predictor.intercept,
         keep="last",

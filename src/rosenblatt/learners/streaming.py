@@ -17,13 +17,12 @@ from rosenblatt import engine
 from rosenblatt.data.labels import label_values, merge_classes, places_in, sorted_classes
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.base import Learner
-from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.hearing import Hearing
 from rosenblatt.learners.learned import Learned, Lock
-from rosenblatt.learners.spaces import LINEAR, SAFE, seed_of
-from rosenblatt.learners.state.classes import states_over
+from rosenblatt.learners.stopping import History
 from rosenblatt.learners.stream import Columns, Stream, row_table
 from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
+from rosenblatt.learners.weights import LINEAR, SAFE, seed_of, states_over
 from rosenblatt.models.predictions import Predictions
 from rosenblatt.params import Params
 

@@ -22,7 +22,7 @@ from rosenblatt.errors import ModelError
 from rosenblatt.io.source import digest_of
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import Tensors, parse_json, read_container, write_container
-from rosenblatt.models.kept import Kept
+from rosenblatt.models.kept import SavedState
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Quadratic, Voted, VotedDual
 from rosenblatt.models.rows import plain_name
@@ -150,7 +150,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         {int(column): plain_name(name) for column, name in _text_from(tensors["names"])},
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
-        None if "kept" not in header else Kept.from_file(header["kept"], tensors),
+        None if "kept" not in header else SavedState.from_file(header["kept"], tensors),
         is_multilabel,
         _lineage_from(header.get("lineage", {})),
     )

@@ -19,7 +19,7 @@ PREFIX = "kept."
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedState:
     """A learning state as a file holds it."""
 
     header: dict[str, Any]
@@ -38,7 +38,7 @@ class Kept:
         return {"state": self.header, "same": same}
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], tensors: Tensors) -> Kept:
+    def from_file(cls, header: dict[str, Any], tensors: Tensors) -> SavedState:
         """What `to_file` wrote."""
         own = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items() if name.startswith(PREFIX)}
         shared = {name: tensors[twin] for name, twin in header["same"].items()}
@@ -47,7 +47,7 @@ class Kept:
         return cls(header["state"], own | shared)
 
 
-MakeKept = Callable[[], Kept | None]
+MakeSavedState = Callable[[], SavedState | None]
 
 
 def _same_bytes(one: NDArray[Any], other: NDArray[Any]) -> bool:

@@ -15,7 +15,7 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.models.calibrator import Calibrator, calibrator_of
-from rosenblatt.models.kept import Kept, MakeKept
+from rosenblatt.models.kept import MakeSavedState, SavedState
 from rosenblatt.models.predictions import Contribution, Predictions, contributions
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Products, Quadratic, VotedDual
 from rosenblatt.models.rows import Name, check_names, encode_rows, example_table, names_of
@@ -72,7 +72,7 @@ class Model:
     names: Mapping[int, Name] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
-    kept: Kept | MakeKept | None = None
+    kept: SavedState | MakeSavedState | None = None
     is_multilabel: bool = False
     lineage: dict[str, str] = field(default_factory=dict)
 

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
 from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.learners.stopping import History
 from rosenblatt.plot.figure import INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
 from rosenblatt.theory.trace import Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.learners.epochs.stopping import History
+from rosenblatt.learners.stopping import History
 
 
 class Around:

@@ -15,16 +15,14 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.epochs.run import Outcome
-from rosenblatt.learners.epochs.threads import count_threads, run_both
-from rosenblatt.learners.fitting import check_lengths, remember_columns, take_over
+from rosenblatt.learners.fit import Outcome, check_lengths, count_threads, remember_columns, run_both, take_over
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
-from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.streaming import known_row
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
-from rosenblatt.models.kept import Kept
+from rosenblatt.learners.weights import seed_of
+from rosenblatt.models.kept import SavedState
 from rosenblatt.models.predictors import Linear, Quadratic
 from rosenblatt.select.calibration import Calibration, HeldOutScores, Method, fit_calibrator
 from rosenblatt.select.probable import Answering, Probable
@@ -190,7 +188,7 @@ class AutoPerceptron(Probable):
         weights = None if weight == 1.0 else [weight]
         return self._go_on(known_row(self, features), [label], None, weights, named=False)
 
-    def kept(self) -> Kept | None:
+    def kept(self) -> SavedState | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
         from rosenblatt.select.kept import keep_auto
 

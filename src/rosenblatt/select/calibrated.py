@@ -16,13 +16,13 @@ from rosenblatt.data.labels import Labels, label_values, merge_classes, one_labe
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.fitting import conclude, prepare, warn_if_unfinished
+from rosenblatt.learners.fit import conclude, prepare, warn_if_unfinished
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.targets import are_absent, class_weights, row_weights, weight_of_class
+from rosenblatt.learners.weights import seed_of
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.kept import Kept
+from rosenblatt.models.kept import SavedState
 from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores, VoteShares
 from rosenblatt.select.folds import assign_folds, check_learner, fit_folds
 from rosenblatt.select.probable import Answering, Probable
@@ -220,7 +220,7 @@ class Calibrated(Probable):
         columns: Columns = self.learner_.feature_columns()
         return columns
 
-    def kept(self) -> Kept | None:
+    def kept(self) -> SavedState | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
         from rosenblatt.select.kept import keep_calibrated
 

@@ -23,8 +23,8 @@ from rosenblatt.learners.arow import AROW
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.spaces import seed_of
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.weights import seed_of
 from rosenblatt.select.auto import AutoPerceptron
 from rosenblatt.select.folds import assign_folds
 from rosenblatt.select.scaling import find_scaling

@@ -16,7 +16,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.learners.epochs.threads import run_threads
+from rosenblatt.learners.fit import run_threads
 from rosenblatt.learners.targets import hold_out
 from rosenblatt.params import check_count
 
@@ -175,7 +175,7 @@ def training_weights(weights: Floats | None, fold: Fold, rows: int) -> Floats:
 
 
 def _fit_fold(learner: Any, table: Table, labels: Labels, weights: Floats, cancel: NDArray[np.uint8]) -> Learner:
-    from rosenblatt.learners.fitting import conclude, prepare
+    from rosenblatt.learners.fit import conclude, prepare
 
     fitting = prepare(learner, table, labels, weights)
     if not cancel[0]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from rosenblatt.errors import ModelError
-from rosenblatt.learners.kept.around import around, inside, prepared
-from rosenblatt.learners.kept.learner import keep_learner, learner_from
+from rosenblatt.learners.serialization import around, inside, learner_from_tensors, learner_to_tensors, prepared
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.container import Tensors, check_finite, check_shapes, check_types
-from rosenblatt.models.kept import Kept
+from rosenblatt.models.kept import SavedState
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import values_from_json, values_to_json
@@ -20,9 +19,9 @@ from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
 from rosenblatt.select.scaling import Scaling
 
 
-def keep_calibrated(calibrated: Any) -> Kept | None:
+def keep_calibrated(calibrated: Any) -> SavedState | None:
     """A `Calibrated`: its learner, and the latest scores that its curves are fitted on."""
-    within = keep_learner(calibrated.learner_)
+    within = learner_to_tensors(calibrated.learner_)
     if within is None:
         return None
     tensors: Tensors = {}
@@ -32,9 +31,9 @@ def keep_calibrated(calibrated: Any) -> Kept | None:
     return around(header, tensors, within)
 
 
-def keep_auto(auto: Any) -> Kept | None:
+def keep_auto(auto: Any) -> SavedState | None:
     """An `AutoPerceptron`: its learner, what is done to the columns, and what it says of its choice."""
-    within = keep_learner(auto.best_)
+    within = learner_to_tensors(auto.best_)
     if within is None:
         return None
     tensors: Tensors = {}
@@ -59,7 +58,7 @@ def revive(model: Model) -> Any:
         kind = kept.header.get("around")
         if kind is None:
             names = {} if model.encoder is not None else model.names
-            return learner_from(kept, model.classes, model.features, names)
+            return learner_from_tensors(kept, model.classes, model.features, names)
         if kind == "Calibrated":
             return _calibrated_from(kept, model)
         if kind == "AutoPerceptron":
@@ -74,11 +73,11 @@ def revive(model: Model) -> Any:
         raise ModelError("the learning state needs more memory than there is") from None
 
 
-def _calibrated_from(kept: Kept, model: Model) -> Any:
+def _calibrated_from(kept: SavedState, model: Model) -> Any:
     from rosenblatt.select.calibrated import Calibrated
     from rosenblatt.select.probable import Answering
 
-    inner = learner_from(inside(kept), model.classes, model.features, model.names)
+    inner = learner_from_tensors(inside(kept), model.classes, model.features, model.names)
     like = type(inner)(**inner.get_params(deep=False))
     calibrated = Calibrated(like, **values_from_json(kept.header["parameters"], kept.tensors))
     calibrated._check()
@@ -91,7 +90,7 @@ def _calibrated_from(kept: Kept, model: Model) -> Any:
     return calibrated
 
 
-def _auto_from(kept: Kept, model: Model) -> Any:
+def _auto_from(kept: SavedState, model: Model) -> Any:
     from rosenblatt.select.auto import AutoPerceptron
     from rosenblatt.select.probable import Answering
 
@@ -102,7 +101,7 @@ def _auto_from(kept: Kept, model: Model) -> Any:
     if "products.columns" in kept.tensors:
         auto.products_ = Products.from_tensors("products.", kept.tensors, features)
         seen = count_terms(len(auto.products_.columns))
-    auto.best_ = learner_from(inside(kept), model.classes, seen, {})
+    auto.best_ = learner_from_tensors(inside(kept), model.classes, seen, {})
     auto.classes_, auto.n_iter_ = model.classes, auto.best_.n_iter_
     auto.choice_, auto.scores_ = str(header["choice"]), {str(name): float(s) for name, s in header["scores"].items()}
     _remember(auto, model)
@@ -126,7 +125,7 @@ def _calibration_to(calibration: Calibration | VoteShares | None, tensors: Tenso
     return calibration.method
 
 
-def _calibration_from(kept: Kept, model: Model) -> Calibration | None:
+def _calibration_from(kept: SavedState, model: Model) -> Calibration | None:
     kind, tensors = kept.header["calibration"], kept.tensors
     if kind is None:
         return None

@@ -20,12 +20,11 @@ from rosenblatt import engine
 from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.epochs.run import Counters, Outcome, Problem, run_epochs
-from rosenblatt.learners.epochs.stopping import StoppingCriterion
-from rosenblatt.learners.epochs.threads import count_threads, run_both, run_threads
-from rosenblatt.learners.spaces import space_of
-from rosenblatt.learners.state.state import State, engine_rule
+from rosenblatt.learners.fit import Counters, Outcome, Problem, count_threads, run_both, run_epochs, run_threads
+from rosenblatt.learners.stopping import StoppingCriterion
+from rosenblatt.learners.support import space_of
 from rosenblatt.learners.targets import targets_of, weight_rows
+from rosenblatt.learners.weights import WeightState, engine_rule
 from rosenblatt.models.predictions import predict_codes
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import AROWParams, LinearParams, PassiveAggressiveParams, check_count
@@ -381,7 +380,7 @@ class Selection:
         products, rows = self.products, np.arange(sample.table.count, dtype=np.uint32)
         assert products is not None
         weights = np.zeros((targets.weight_rows, count_terms(len(products.columns))), np.float32)
-        state = State.of(params, weights, np.zeros(targets.weight_rows), generator)
+        state = WeightState.of(params, weights, np.zeros(targets.weight_rows), generator)
 
         def separates() -> bool:
             parts = products.iter_terms(sample.table, rows)

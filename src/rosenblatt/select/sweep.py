@@ -23,15 +23,26 @@ from rosenblatt.data.labels import Labels, Numbers
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.accuracy import Accurate
-from rosenblatt.learners.epochs.run import Orders, Outcome, Problem, best_restart, iter_epochs
-from rosenblatt.learners.epochs.stopping import StoppingCriterion
-from rosenblatt.learners.epochs.threads import count_threads, run_threads
-from rosenblatt.learners.fitting import Fitting, conclude, prepare, remember_columns, warn_if_unfinished
+from rosenblatt.learners.fit import (
+    Fitting,
+    Orders,
+    Outcome,
+    Problem,
+    best_restart,
+    conclude,
+    count_threads,
+    iter_epochs,
+    prepare,
+    remember_columns,
+    run_threads,
+    warn_if_unfinished,
+)
 from rosenblatt.learners.linear import WeightLearner
 from rosenblatt.learners.regression import Measuring
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.targets import row_weights
-from rosenblatt.models.kept import Kept
+from rosenblatt.learners.weights import WeightState
+from rosenblatt.models.kept import SavedState
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.around import Around
 from rosenblatt.select.scoring import Scorer, index_of_best, make_scorer
@@ -160,9 +171,9 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         answers: tuple[Predictor, ...] = self.best_.predictors()
         return answers
 
-    def kept(self) -> Kept | None:
+    def kept(self) -> SavedState | None:
         """What a file needs so that the best learner can go on from it; None if it cannot."""
-        kept: Kept | None = self.best_.kept()
+        kept: SavedState | None = self.best_.kept()
         return kept
 
     def _inside(self) -> Any:
@@ -233,7 +244,7 @@ def _held_out_score(
 class TrainingRun:
     """One problem being learned: it advances an epoch at a time, beside others, until it is over."""
 
-    def __init__(self, state: State, problem: Problem, stopping: StoppingCriterion, orders: Orders) -> None:
+    def __init__(self, state: WeightState, problem: Problem, stopping: StoppingCriterion, orders: Orders) -> None:
         self.state, self.problem = state, problem
         self.outcome: Outcome | None = None
         self.order: NDArray[np.uint32] | None = None

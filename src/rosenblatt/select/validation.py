@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from rosenblatt.data.labels import Numbers, one_label_of
 from rosenblatt.data.table import as_table
-from rosenblatt.learners.fitting import check_lengths
-from rosenblatt.learners.spaces import seed_of
+from rosenblatt.learners.fit import check_lengths
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.weights import seed_of
 from rosenblatt.select.folds import FoldScores, check_learner, fit_folds, make_folds, training_weights
 from rosenblatt.select.probable import Probable
 from rosenblatt.select.scoring import make_scorer

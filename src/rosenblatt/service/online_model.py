@@ -20,14 +20,14 @@ import numpy as np
 from rosenblatt import engine, learners
 from rosenblatt.data.labels import label_values, sorted_classes
 from rosenblatt.errors import ModelError, ParameterError, RosenblattError
-from rosenblatt.learners.epochs.stopping import History
-from rosenblatt.learners.kept.learner import keep_learner, learner_from
 from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.learners.spaces import LINEAR, seed_of
+from rosenblatt.learners.serialization import learner_from_tensors, learner_to_tensors
+from rosenblatt.learners.stopping import History
+from rosenblatt.learners.weights import LINEAR, seed_of
 from rosenblatt.models.container import pack_container, read_container, unpack_container, write_container
 from rosenblatt.models.file import to_parts
-from rosenblatt.models.kept import Kept
+from rosenblatt.models.kept import SavedState
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.params import Params, name_of, params_from_json
 from rosenblatt.service.decoding import Features
@@ -263,7 +263,7 @@ def learner_to_bytes(learner: Any) -> bytes:
     header: dict[str, Any] = {"params": learner.params().to_json(), "classes": None}
     if not learner.has_learned:
         return pack_container("state", header, {}, "the state")
-    kept = keep_learner(learner)
+    kept = learner_to_tensors(learner)
     if kept is None:
         raise ModelError("the learner's parameters were changed since it began")
     names = list(learner.columns_by_name())
@@ -283,7 +283,7 @@ def learner_from_bytes(data: bytes) -> Any:
         return new_learner(params_from_json(header["params"]))
     features = header["features"]
     names = dict(enumerate(range(features) if header["names"] is None else header["names"]))
-    learner = learner_from(Kept(header["kept"], tensors), np.array(header["classes"]), features, names)
+    learner = learner_from_tensors(SavedState(header["kept"], tensors), np.array(header["classes"]), features, names)
     open_stream(learner)
     return learner
 

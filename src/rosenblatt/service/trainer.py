@@ -28,7 +28,7 @@ import numpy as np
 
 from rosenblatt.data.table import free_memory
 from rosenblatt.errors import ParameterError, RosenblattError
-from rosenblatt.learners.spaces import SAFE
+from rosenblatt.learners.weights import SAFE
 from rosenblatt.service.config import SNAPSHOT_EXAMPLES, ServiceLimits
 from rosenblatt.service.decoding import Features, RowSchema
 from rosenblatt.service.errors import HTTPError, unavailable

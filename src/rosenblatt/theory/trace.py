@@ -20,10 +20,10 @@ from rosenblatt import engine, textbook
 from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.epochs.stopping import Epoch, StoppingCriterion
-from rosenblatt.learners.fitting import check_lengths
-from rosenblatt.learners.spaces import seed_of, starting_weights
+from rosenblatt.learners.fit import check_lengths
+from rosenblatt.learners.stopping import Epoch, StoppingCriterion
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.weights import seed_of, starting_weights
 from rosenblatt.params import LinearParams, PerceptronParams
 from rosenblatt.textbook import Step, Vector
 

@@ -9,11 +9,11 @@ from rosenblatt.data.batch import Classes
 from rosenblatt.data.labels import merge_classes
 from rosenblatt.errors import ModelError
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.epochs.run import Counters
-from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.files.run import BLOCK, FileRun
-from rosenblatt.learners.kept.run import run_from
-from rosenblatt.learners.state.classes import states_over
+from rosenblatt.learners.fit import Counters
+from rosenblatt.learners.serialization import resume_point
+from rosenblatt.learners.stopping import StoppingCriterion
+from rosenblatt.learners.weights import states_over
 from rosenblatt.models.model import Model
 from rosenblatt.training.trained import Trained, finish
 from rosenblatt.training.weights import count_class_weights
@@ -33,7 +33,7 @@ def go_on(
     One pass in the order of the data, without shuffling, is exact: to learn A and then to go on with B is to learn from
     one stream of A and B, to the bit, with any cut into files. New labels are taken as they come.
     """
-    begun = run_from(model)
+    begun = resume_point(model)
     params = copy(begun.params)
     if params.is_regression:
         raise ModelError("a model that predicts numbers cannot go on with files: go on in Python")

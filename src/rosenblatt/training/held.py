@@ -19,11 +19,11 @@ from rosenblatt.data.table import Csr, Table, as_table
 from rosenblatt.errors import DataError
 from rosenblatt.evaluation import Evaluation, Evaluator, evaluate_batches, wilson_interval
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.epochs.threads import run_threads
-from rosenblatt.learners.fitting import prepare_params
+from rosenblatt.learners.fit import prepare_params, run_threads
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.spaces import KERNEL, seed_of, space_of
+from rosenblatt.learners.support import KERNEL, space_of
 from rosenblatt.learners.targets import row_weights
+from rosenblatt.learners.weights import seed_of
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictions import predict_codes

@@ -17,11 +17,12 @@ from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
 from rosenblatt.io.dataset import Dataset, open_dataset
-from rosenblatt.learners.epochs.stopping import History
 from rosenblatt.learners.files.run import BLOCK, FileRun
-from rosenblatt.learners.fitting import ending_of, prepare_params
-from rosenblatt.learners.kept.learner import keep_states
-from rosenblatt.learners.spaces import LINEAR, seed_of, space_of
+from rosenblatt.learners.fit import ending_of, prepare_params
+from rosenblatt.learners.serialization import states_to_tensors
+from rosenblatt.learners.stopping import History
+from rosenblatt.learners.support import space_of
+from rosenblatt.learners.weights import LINEAR, seed_of
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Linear
 from rosenblatt.params import Params, make_params, name_of
@@ -258,7 +259,7 @@ def _in_memory(reader: Dataset, params: Params) -> Trained:
         names,
         {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason},
         None,
-        partial(keep_states, params.learner, told, states, history, epochs=len(history), stop_reason=reason),
+        partial(states_to_tensors, params.learner, told, states, history, epochs=len(history), stop_reason=reason),
     )
     return Trained(model, params, len(rows), history, reason)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Labels
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.epochs.threads import run_threads
+from rosenblatt.learners.fit import run_threads
 from rosenblatt.models.predictions import predict_codes
 from rosenblatt.params import Params, make_params
 from rosenblatt.select.folds import FoldScores, assign_folds

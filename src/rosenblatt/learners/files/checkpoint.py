@@ -19,14 +19,13 @@ from rosenblatt.errors import DataError, ModelError
 from rosenblatt.io.dataset import open_dataset
 from rosenblatt.io.limits import Limits
 from rosenblatt.io.source import Spooled
-from rosenblatt.learners.epochs.run import Counters
-from rosenblatt.learners.epochs.stopping import History, StoppingCriterion
 from rosenblatt.learners.files.parts import Progress, with_class_weights
 from rosenblatt.learners.files.run import FileRun
 from rosenblatt.learners.files.sound import check_header, check_run
-from rosenblatt.learners.kept.linear import state_from, state_to
-from rosenblatt.learners.state.remembered import NOTHING, Remembered
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.fit import Counters
+from rosenblatt.learners.serialization import linear_from, linear_to
+from rosenblatt.learners.stopping import History, StoppingCriterion
+from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import (
     Tensors,
@@ -38,7 +37,7 @@ from rosenblatt.models.container import (
     write_container,
 )
 from rosenblatt.models.file import MOST_FEATURES, encoder_from
-from rosenblatt.models.predictors import Products, Updates
+from rosenblatt.models.predictors import Products
 from rosenblatt.params import params_from_json
 
 
@@ -91,7 +90,7 @@ def save_checkpoint(run: FileRun, path: str | os.PathLike[str], extra: dict[str,
         "before": [run.before.mistakes, run.before.updates],
         "weight_before": run.before.weight,
         **run.stopping.to_json(),
-        "state": _state_to(run.state, tensors),
+        "state": linear_to(run.state, "state.", tensors),
         "places": sorted(run.places),
         "choice": run.choice,
         "probabilities": None if run.calibrator is None else run.calibrator.to_json(),
@@ -131,11 +130,13 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Fil
         params, block = params_from_json(header["params"], tensors), count_of(header["block"])
         stopping = StoppingCriterion.of(params)
         stopping.restore(header, History(**header["history"]))
+        rows = 1 if params.is_regression else weight_rows(len(header["classes"]))
+        state = linear_from(header["state"], "state.", tensors, count_of(header["state"]["features"]), rows)
         run = FileRun(
             reader,
             params,
             (Measures if params.is_regression else Classes)(np.array(header["classes"])),
-            _state_from(header["state"], tensors),
+            state,
             stopping,
             block,
             header["features"],
@@ -170,24 +171,3 @@ def _class_weights_from(weights: NDArray[Any], run: FileRun) -> NDArray[np.float
     if not (weights > 0).all():
         raise ModelError("the weight of a class is not above 0")
     return weights
-
-
-def _state_to(state: State, tensors: Tensors) -> dict[str, Any]:
-    header, rows = state_to(state, tensors), state.remembered.rows
-    if rows is not None:
-        for name in ("data", "indices", "indptr"):
-            tensors[f"support.{name}"] = getattr(rows, name)
-    return header | {"support": None if rows is None else int(rows.shape[0])}
-
-
-def _state_from(header: dict[str, Any], tensors: Tensors) -> State:
-    remembered = NOTHING
-    if "log.which" in tensors:
-        rows, count = None, header["support"]
-        if count is not None:
-            import scipy.sparse as sp
-
-            support = tuple(tensors[f"support.{name}"] for name in ("data", "indices", "indptr"))
-            rows = sp.csr_array(support, shape=(count, header["features"]))
-        remembered = Remembered(rows, Updates.from_tensors("log.", tensors, count or 0, len(tensors["intercept"])))
-    return state_from(header, tensors, remembered)

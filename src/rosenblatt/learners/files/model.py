@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.learners.files.parts import scale_of
-from rosenblatt.learners.kept.run import keep_run
+from rosenblatt.learners.serialization import run_to_tensors
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Linear, Quadratic
 
@@ -52,7 +52,7 @@ def model_of(run: FileRun, names: dict[int, str] | None) -> Model:
         history,
         run.calibrator,
         partial(
-            keep_run,
+            run_to_tensors,
             run.params,
             state,
             run.stopping.history,

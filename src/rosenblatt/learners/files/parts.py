@@ -19,8 +19,8 @@ from rosenblatt.data.row_store import UNLIMITED, VALUES, BlockStore, Group, iter
 from rosenblatt.data.table import Table
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
+from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import KEEPS, Params, PassiveAggressiveRegressionParams
 
@@ -102,7 +102,7 @@ def with_class_weights(params: Params, classes: NDArray[Any], weights: NDArray[n
     return told
 
 
-def new_state(params: Params, classes: int, features: int, products: Products | None) -> State:
+def new_state(params: Params, classes: int, features: int, products: Products | None) -> WeightState:
     """A state that has learned nothing yet, over the features that are known, or over products."""
     rows = 1 if params.is_regression else weight_rows(classes)
     check_room(rows, features)
@@ -111,7 +111,7 @@ def new_state(params: Params, classes: int, features: int, products: Products | 
         if KEEPS[params.keep].votes or KEEPS[params.keep].checks_all_rows:
             raise ParameterError(f"keep={params.keep!r}: products of columns are learned with 'last' or 'average'")
         weights = np.zeros((rows, count_terms(len(products.columns))), np.float32)
-    return State.of(params, weights, np.zeros(rows), engine.seed_generator(params.random_state))
+    return WeightState.of(params, weights, np.zeros(rows), engine.seed_generator(params.random_state))
 
 
 def fingerprint_of(reader: Dataset, classes: NDArray[Any], block: int, *, shuffle: bool) -> str:

@@ -33,8 +33,6 @@ from rosenblatt.data.row_store import (
 )
 from rosenblatt.errors import DataError
 from rosenblatt.io.dataset import Dataset, check_classes
-from rosenblatt.learners.epochs.run import Counters
-from rosenblatt.learners.epochs.stopping import StoppingCriterion
 from rosenblatt.learners.files.model import model_of
 from rosenblatt.learners.files.parts import (
     MOST_WEIGHTS,
@@ -49,9 +47,10 @@ from rosenblatt.learners.files.parts import (
     stored_places,
     with_class_weights,
 )
-from rosenblatt.learners.state.learning import PassOptions
-from rosenblatt.learners.state.state import State
+from rosenblatt.learners.fit import Counters
+from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.targets import Targets
+from rosenblatt.learners.weights import PassOptions, WeightState
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Products
@@ -68,7 +67,7 @@ class FileRun:
     reader: Dataset
     params: Params
     classes: Classes
-    state: State
+    state: WeightState
     stopping: StoppingCriterion
     block: int = BLOCK
     features: int = 0

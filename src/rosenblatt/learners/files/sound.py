@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.files.parts import MOST_WEIGHTS
 from rosenblatt.learners.files.run import FileRun
-from rosenblatt.learners.kept.linear import check_moments
-from rosenblatt.learners.state.arrays import COUNTERS
-from rosenblatt.learners.state.state import State
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.container import count_of
 from rosenblatt.models.predictors import count_terms
@@ -31,11 +28,11 @@ def check_header(header: dict[str, Any]) -> None:
     for features in (header["features"], header["state"]["features"]):
         if rows * count_of(features) > MOST_WEIGHTS:
             raise ModelError(f"it has {features:,} features, more than can be learned")
-    for text in (header["state"]["keep"], header["format"], *header["data"]):
+    for text in (header["format"], *header["data"]):
         if not isinstance(text, str):
             raise ModelError("it names something that is no text")
-    if not isinstance(header["state"]["fit_intercept"], bool) or not isinstance(header["skip_bad"], bool):
-        raise ModelError("it has an answer that is neither yes nor no")
+    if not isinstance(header["skip_bad"], bool):
+        raise ModelError("skip_bad must be a boolean")
     if not isinstance(header["choice"], str | None) or header["stop_reason"] not in _REASONS:
         raise ModelError("what it says of its training cannot be read")
     if not isinstance(header["extra"], dict):
@@ -78,29 +75,10 @@ def check_run(run: FileRun) -> None:
         count_of(number)
     if len(history.updates) != len(history) or not all(isinstance(each, float | int) for each in history.seconds):
         raise ModelError("what it says of its epochs cannot be read")
-    _check_state(run.state, 1 if run.params.is_regression else weight_rows(len(classes)))
     wide = run.state.features
     if run.products is not None and (wide != count_terms(len(run.products.columns)) or run.state.stores_rows):
         raise ModelError("its weights do not fit its products")
     _check_arrays(run)
-
-
-def _check_state(state: State, rows: int) -> None:
-    sizes = {"weights": (rows, state.features), "classes": (rows,), "features": (state.features,), "one": (1,)}
-    kind = state.weights.dtype
-    if kind not in (np.float64, np.float32):
-        raise ModelError("its weights are no numbers")
-    for array in state.declared:
-        values = state.arrays[array.name]
-        if values.shape != sizes[array.shape] or values.dtype != (kind if array.as_rows else np.float64):
-            raise ModelError(f"its {array.name} do not fit its weights")
-        if not np.isfinite(values).all() and array.name != "pocket_mistakes":
-            raise ModelError(f"its {array.name} are not finite")
-    _check_array(state.arrays["counters"], np.int64, len(COUNTERS))
-    _check_array(state.arrays["generator"], np.uint64, 4)
-    if not state.arrays["generator"].any() or (state.arrays["counters"] < -1).any():
-        raise ModelError("its counters or its generator cannot be gone on from")
-    check_moments(state.arrays, state.counter("seen"))
 
 
 def _check_arrays(run: FileRun) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from rosenblatt.learners.epochs.stopping import History
+    from rosenblatt.learners.stopping import History
 
 
 class Bar:
