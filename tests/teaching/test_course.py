@@ -246,6 +246,19 @@ def test_grading_a_folder_without_notebooks_says_so(tmp_path):
         grade(tmp_path)
 
 
+def test_a_lesson_of_the_site_has_its_exercises_and_no_answers(monkeypatch):
+    pytest.importorskip("mdit_py_plugins")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools" / "course_site"))
+    import build
+
+    page = build.render_lesson(LESSONS[4].read_text())
+    assert page.count("<textarea") == 4
+    assert page.count("<button") == 3  # one check needs the compiled library
+    assert page.count("<img") == 2
+    assert "SOLUTION" not in page
+    assert "HIDDEN" not in page
+
+
 def test_the_helpers_need_only_the_standard_library(folder):
     code = "import sys; sys.path.insert(0, '.'); import course; assert course.check(abs, ((-1,), 1))"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=folder, capture_output=True, text=True, check=False)

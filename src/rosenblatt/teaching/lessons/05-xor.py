@@ -24,7 +24,8 @@ XOR = [-1, +1, +1, -1]
 # %% [markdown]
 # ## The perceptron goes round in circles
 #
-# The weights return to where they were, so it would continue for ever. The learner stops and says why.
+# After every epoch the weights are back at $(0, 0)$ and the offset at 0, so it would continue for ever. The learner stops and
+# says why. There is not even a line to draw: every score is 0, and all four points are hollow, which means wrong.
 
 # %%
 learner = Perceptron(shuffle=False).fit(POINTS, XOR)
