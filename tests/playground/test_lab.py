@@ -241,3 +241,14 @@ def test_w_is_drawn_to_the_scale_that_is_printed(screen: Any) -> None:
         origin, grip = (page.locator(f"#board .{name}").bounding_box() for name in ("origin", "grip"))
         length = grip["x"] + grip["width"] / 2 - origin["x"] - origin["width"] / 2
         assert length == pytest.approx(float(start.split("_")[0]) * unit / down, abs=1.5)
+
+
+def test_the_code_of_a_step_shows_the_lines_that_ran(screen: Any) -> None:
+    page = screen("#data=and&learner=perceptron&epochs=100&step=0")
+    page.locator("#code").click()
+    last = "last => [...document.querySelectorAll('#lines .runs')].at(-1)?.textContent.includes(last)"
+    for line in ("w, b = [0.0] * d, 0.0", "b = b + y", "if y * (dot(w, x) + b) <= 0:"):
+        page.wait_for_function(last, arg=line)
+        page.keyboard.press("ArrowRight")
+    page.locator("#code").click()
+    assert page.locator("#lines").is_hidden()

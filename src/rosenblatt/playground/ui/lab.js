@@ -1,6 +1,7 @@
 // The lab: one store, and the views that follow it.
 
 import { startState, writeLink } from "../engine/state.js"
+import { makeCode } from "./code.js"
 import { makeDataset } from "./dataset.js"
 import { makeExplain } from "./explain.js"
 import { startKeys } from "./keys.js"
@@ -26,7 +27,7 @@ export function makeLab(state, changed) {
 	startLight(app)
 	stage.picked = (row) => light(app, row < 0 ? [] : [`row-${row}`])
 	const around = { calm: true, render: () => (find("stretch").hidden = !stage.stretch) }
-	const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeProof(store)]
+	const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeCode(store), makeProof(store)]
 	store.views = [stage, around, ...panels, transport, { calm: true, render: () => changed(writeLink(store.state)) }]
 	store.show()
 	return { store, upload, rest: transport.pause }
