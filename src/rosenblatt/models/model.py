@@ -270,6 +270,9 @@ def model_of(
         found: Model = learner.as_model()
         return found
     outer = learner
+    if encoder is None and getattr(learner, "encoder_", None) is not None:
+        encoder = learner.encoder_
+        names = encoder.plain_names()
     if not hasattr(learner, "predictors"):  # a learner around others answers with one of them
         learner = getattr(learner, "learner_", getattr(learner, "best_", learner))
     ours = type(outer).__module__.startswith("rosenblatt.")

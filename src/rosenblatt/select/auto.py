@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -9,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import Labels, label_values, merge_classes, one_label_of, sorted_classes
 from rosenblatt.data.table import Table, as_table
@@ -24,10 +26,11 @@ from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.learners.weights import seed_of
 from rosenblatt.models.kept import SavedState
 from rosenblatt.models.predictors import Linear, Quadratic
+from rosenblatt.models.rows import encode_rows
 from rosenblatt.select.calibration import Calibration, HeldOutScores, Method, fit_calibrator
 from rosenblatt.select.probable import Answering, Probable
 from rosenblatt.select.scoring import make_scorer
-from rosenblatt.select.search import MOST_EPOCHS, Sample, Scoring, Selection, select
+from rosenblatt.select.search import MOST_EPOCHS, Sample, Scoring, Selection, find_leak, select
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
@@ -80,6 +83,8 @@ class AutoPerceptron(Probable):
         What was done to the columns.
     products_ : Products or None
         How the columns were multiplied; ``products_.names(columns)`` says what ``best_.coef_`` weighs.
+    encoder_ : encoder or None
+        How a frame of other columns than numbers becomes rows.
     coef_, intercept_
         The weights for unscaled rows; not where products were taken.
 
@@ -106,7 +111,8 @@ class AutoPerceptron(Probable):
         Parameters
         ----------
         X, y : rows and labels
-            As for `Perceptron`.
+            As for `Perceptron`. A frame may also hold text, categories, dates and missing values: it is encoded as
+            `rosenblatt.train` encodes a file, by `encoder_`, which predictions and saved models use too.
         sample_weight : array-like, optional
             Weighs the learning and every comparison.
         groups : array-like, optional
@@ -158,6 +164,7 @@ class AutoPerceptron(Probable):
         if classes is not None:
             known = merge_classes(known, sorted_classes(classes))
         labels = Labels(known, labels.among(known))
+        X = self._encoded(X)
         table = as_table(X)
         if named:
             check_columns(self, X)
@@ -186,7 +193,8 @@ class AutoPerceptron(Probable):
         if not hasattr(self, "best_"):
             raise NotFittedError("AutoPerceptron chooses by comparing learners: call fit with some rows first")
         weights = None if weight == 1.0 else [weight]
-        return self._go_on(known_row(self, features), [label], None, weights, named=False)
+        row = [features] if vars(self).get("encoder_") is not None else known_row(self, features)
+        return self._go_on(row, [label], None, weights, named=False)
 
     def kept(self) -> SavedState | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
@@ -221,7 +229,15 @@ class AutoPerceptron(Probable):
         """Choose, learn from all rows, and calibrate."""
         if self.calibrate not in ("auto", "sigmoid", "isotonic"):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'auto', 'sigmoid' or 'isotonic'")
-        table = as_table(X)
+        encoder = None
+        try:
+            table = as_table(X)
+        except DataError:
+            if not hasattr(X, "__arrow_c_stream__"):
+                raise
+            encoder = _fit_encoder(X, labels)
+            X = encode_rows(X, encoder, encoder.features)
+            table = as_table(X)
         check_lengths(table, labels)
         if len(labels.classes) < 2:
             raise LabelError(
@@ -249,9 +265,13 @@ class AutoPerceptron(Probable):
         learner.n_features_in_ = selection.prepared.table.features
         take_over(learner, labels.classes, [outcome])
         remember_columns(self, X)
-        self.classes_, self.best_ = labels.classes, learner
+        self.classes_, self.best_, self.encoder_ = labels.classes, learner, encoder
         self.scaling_, self.products_ = selection.scaling, selection.products
         self.scores_, self.choice_ = selection.scores, selection.sentence
+        leak = None if encoder is not None else find_leak(selection)
+        if leak is not None:
+            name = repr(self.feature_names_in_[leak]) if hasattr(self, "feature_names_in_") else leak
+            self.choice_ += f"; column {name} alone tells the label: make sure that it is known when you predict"
         self.n_iter_ = learner.n_iter_
         self._answering = Answering(self._read(), calibration)
         if self.verbose:
@@ -297,6 +317,20 @@ class AutoPerceptron(Probable):
                 if some is None or some.any():
                     self.best_.partial_fit(terms.values, y[part], known, some)
 
+    def _encoded(self, X: Any) -> Any:
+        """Rows of numbers: a frame of other columns goes through the encoder."""
+        encoder = vars(self).get("encoder_")
+        return X if encoder is None else encode_rows(X, encoder, self.n_features_in_)
+
+    def _scored(self, X: Any) -> tuple[Answering, Floats]:
+        check_is_fitted(self, "_answering")
+        return super()._scored(self._encoded(X))
+
+    def _scored_one(self, features: dict[Any, Any]) -> tuple[Answering, Floats]:
+        if vars(self).get("encoder_") is None:
+            return super()._scored_one(features)
+        return self._scored([features])
+
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):
             raise AttributeError("AutoPerceptron has no weights yet: call fit first")
@@ -319,3 +353,20 @@ def _changed(learner: Any) -> dict[str, Any]:
     defaults = type(learner)().get_params()
     told = {name: value for name, value in learner.get_params().items() if value != defaults[name]}
     return {name: value for name, value in told.items() if name not in ("max_iter", "tol", "random_state")}
+
+
+def _fit_encoder(frame: Any, labels: Labels) -> Any:
+    """The encoder that `train` would make of a file with these columns and labels."""
+    import pyarrow as pa
+
+    from rosenblatt.io.dataset import open_dataset
+
+    table = pa.table(frame)
+    if table.num_rows != len(labels.codes):
+        raise DataError(f"X has {table.num_rows} rows, y has {len(labels.codes)} labels")
+    coded = [name for name in table.column_names if not pa.types.is_floating(table.schema.field(name).type)]
+    distinct = sum(len(table.column(name).unique()) for name in coded)
+    bits = min(20, max(8, math.ceil(math.log2(16 * distinct + 1))))  # few of the names share a column
+    name = "label" + "_" * (1 + max(map(len, table.column_names), default=0))
+    table = table.append_column(name, pa.array(labels.codes.astype(str)))
+    return open_dataset(table, label=name, bits=bits).encoder

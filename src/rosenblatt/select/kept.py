@@ -111,6 +111,7 @@ def _auto_from(kept: SavedState, model: Model) -> Any:
 
 def _remember(learner: Any, model: Model) -> None:
     learner.n_features_in_ = model.features
+    learner.encoder_ = model.encoder
     if model.encoder is None and hasattr(model, "feature_names_in_"):
         learner.feature_names_in_ = model.feature_names_in_
 

@@ -20,11 +20,10 @@ from rosenblatt import engine
 from rosenblatt.data.batch import as_counts, effective_rows
 from rosenblatt.data.labels import Labels
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.learners.fit import Counters, Outcome, Problem, count_threads, run_both, run_epochs, run_threads
-from rosenblatt.learners.stopping import StoppingCriterion
-from rosenblatt.learners.support import space_of
+from rosenblatt.learners.fit import Counters, Outcome, count_threads, run_both, run_threads
+from rosenblatt.learners.stopping import Epoch, StoppingCriterion
 from rosenblatt.learners.targets import targets_of, weight_rows
-from rosenblatt.learners.weights import WeightState, engine_rule
+from rosenblatt.learners.weights import KEEP_BY_NAME, WeightState, declare, engine_rule
 from rosenblatt.models.predictions import predict_codes
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import AROWParams, LinearParams, PassiveAggressiveParams, check_count
@@ -53,6 +52,9 @@ MOST_WEIGHTS = 1 << 17  # of all classes, for the terms: with many classes they 
 MOST_VALUES = 1 << 24  # terms of all rows, 64 MB; of more rows, a sample is compared
 HELD_VALUES = 0.25  # of these, for held-out rows
 VALUES_BESIDE = 1_000_000  # terms; below it, a thread for the products costs more than it saves
+LEAK_SCORE = 0.99  # held-out accuracy from which on a column that tells the label is looked for
+LEAK_COLUMNS = 1000
+LEAK_ROWS = 50
 TOO_FEW_WRONG = 1  # held-out rows: products that get all of them right are not sure to be better
 
 
@@ -370,14 +372,19 @@ class Selection:
         sample, params = self.sample, self.params
         targets = targets_of(sample.labels, sample_weight=sample.weights)[0]
         stopping = StoppingCriterion(self.epochs, None, 1)
-        generator = engine.seed_generator(self.seed)
-        if self.prepared.table.count == sample.table.count:
-            table = self.prepared.table
-            state = space_of(params).new_states(params, table, sample.labels.classes, generator)[0]
-            problem = Problem(table, targets, params.update_rule)
-            return run_epochs(state, problem, stopping, cancel=np.zeros(1, np.uint8), on_epoch=lambda history: None)
+        rows = np.arange(sample.table.count, dtype=np.uint32)
+        weight = targets.total(rows)
+        if self.prepared.table.count == sample.table.count:  # a contest of one: small fits take half the time
+            contest = _new_contest(replace(self.prepared, folds=[(rows, rows[:0])]), self.seed)
+            self.best.add_to(contest, 1)
+            while stopping.stop_reason is None:
+                contest.shuffle()
+                _, mistakes, updates, _, mistake_weight, finite = contest.run([0])[0].tolist()
+                epoch = Epoch(int(mistakes), int(updates), mistake_weight, weight, len(rows), bool(finite))
+                stopping.update(epoch, lambda: True)
+            return Outcome(self._state(contest.take_state(0)), stopping.history, stopping.stop_reason)
         # The terms of all rows are too many to hold at once.
-        products, rows = self.products, np.arange(sample.table.count, dtype=np.uint32)
+        products, generator = self.products, engine.seed_generator(self.seed)
         assert products is not None
         weights = np.zeros((targets.weight_rows, count_terms(len(products.columns))), np.float32)
         state = WeightState.of(params, weights, np.zeros(targets.weight_rows), generator)
@@ -386,7 +393,6 @@ class Selection:
             parts = products.iter_terms(sample.table, rows)
             return not any(state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
 
-        weight = targets.total(rows)
         while stopping.stop_reason is None:
             order, before = np.empty_like(rows), Counters.of(state)
             engine.draw_order(order, state.generator, rows)
@@ -394,6 +400,17 @@ class Selection:
                 state.learn(terms, targets.take(part), params.update_rule)
             stopping.update(Counters.of(state).since(before, weight, len(rows), finite=state.is_finite()), separates)
         return Outcome(state, stopping.history, stopping.stop_reason)
+
+    def _state(self, arrays: dict[str, NDArray[Any]]) -> WeightState:
+        """The state that a run of the engine hands over."""
+        params, sparse = self.best.params, self.prepared.table.sparse
+        declared = declare(params.keep, params.update_rule.traits.second_order)
+        K = len(arrays["intercept"])
+        for array in declared:
+            if array.shape == "weights":
+                flat = arrays[array.name]
+                arrays[array.name] = flat.reshape(-1, K).T if sparse else flat.reshape(K, -1)
+        return WeightState(KEEP_BY_NAME[params.keep], declared, True, arrays)
 
 
 def select(
@@ -464,7 +481,8 @@ def select(
         plain, multiplied = run_both(without_products, with_products)
     else:
         plain = without_products()
-    if scoring is None and np.count_nonzero(~plain.held_right()) <= TOO_FEW_WRONG:
+    right = plain.held_right()
+    if scoring is None and np.count_nonzero(~right) <= TOO_FEW_WRONG:
         return plain
     multiplied, same_rows = multiplied or with_products(), plain
     if small is not sample:  # the best candidate without products learns from the rows of the products
@@ -472,13 +490,38 @@ def select(
         effective = effective_rows(small.held_weights, len(small.held))
         again = Candidate(plain.best.params, plain.best.changed, len(small.held), effective)
         same_rows = compare(scaled, scaling=plain.scaling, candidates=[again])
+        right = same_rows.held_right()
     if scoring is not None:
         other = same_rows.best
         better = multiplied.best.score > other.score + other.error(other.score)
     else:
-        better = clearly_better(multiplied.held_right(), same_rows.held_right(), multiplied.prepared.held_weights)
+        better = clearly_better(multiplied.held_right(), right, multiplied.prepared.held_weights)
     chosen, other_scores = (multiplied, plain.scores) if better else (plain, multiplied.scores)
     return replace(chosen, other_scores=other_scores, paired=(same_rows.best.score, multiplied.best.score))
+
+
+def find_leak(selection: Selection) -> int | None:
+    """The column that alone, by a threshold, tells two classes apart; such a column is often a copy of the label."""
+    sample = selection.sample
+    table, codes = sample.table, sample.labels.codes
+    if selection.contest is None or selection.scoring is not None or selection.best.score < LEAK_SCORE:
+        return None
+    present = np.flatnonzero(np.bincount(codes))
+    if len(present) != 2 or not 2 <= table.features <= LEAK_COLUMNS or table.count < LEAK_ROWS:
+        return None
+    leak = None
+    for count in (LEAK_ROWS, 1000):  # few rows rule out most columns
+        rows = np.arange(0, table.count, max(1, table.count // count), dtype=np.uint32)
+        values = table.take(rows)
+        values = values.toarray() if table.sparse else np.asarray(values)
+        no, yes = (values[codes[rows] == code] for code in present)
+        if not len(no) or not len(yes):
+            continue
+        found = np.flatnonzero((no.max(axis=0) < yes.min(axis=0)) | (yes.max(axis=0) < no.min(axis=0)))
+        if not len(found):
+            return None
+        leak = int(found[0])
+    return leak
 
 
 def clearly_better(later: NDArray[np.bool_], first: NDArray[np.bool_], weights: Floats | None) -> bool:
