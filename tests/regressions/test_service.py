@@ -104,6 +104,14 @@ def test_class_weights_are_learned_replayed_and_saved(tmp_path: Path) -> None:
     assert same_bits(trainer.model.learner, expected)
 
 
+def test_a_replay_with_balanced_class_weight_is_an_error(tmp_path: Path) -> None:
+    trainer = new_log(tmp_path / "log.sqlite")
+    append(trainer, [{"a": 1.0}, {"b": 1.0}], ["x", "y"])
+    trainer.log.close()
+    with pytest.raises(ParameterError, match="class_weight"):
+        replay(str(tmp_path / "log.sqlite"), make_params("averaged", class_weight="balanced"))
+
+
 @pytest.mark.parametrize("parameter", ["early_stopping", "warm_start"])
 def test_a_parameter_that_a_stream_cannot_honor_is_an_error(tmp_path: Path, parameter: str) -> None:
     with pytest.raises(ParameterError, match=parameter):

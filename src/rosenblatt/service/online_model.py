@@ -24,6 +24,7 @@ from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.serialization import learner_from_tensors, learner_to_tensors
 from rosenblatt.learners.stopping import History
+from rosenblatt.learners.targets import check_online
 from rosenblatt.learners.weights import LINEAR, seed_of
 from rosenblatt.models.container import pack_container, read_container, unpack_container, write_container
 from rosenblatt.models.file import to_parts
@@ -237,6 +238,7 @@ def judge(scores: list[float], labels: list[Any], label: Any) -> tuple[Any, bool
 
 def new_learner(params: Params, classes: Sequence[Any] = (), features: int = 0) -> Any:
     """A learner that has seen nothing; it may start with classes, and with columns 0 to `features`."""
+    check_online(params)
     learner = getattr(learners, params.learner)(**params.values())
     if not isinstance(learner, LinearLearner):
         raise ParameterError(f"learner={name_of(params)!r} cannot learn here: serve a linear classifier")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -62,6 +63,8 @@ def replay(path: str, params: Params | None = None, until: int | None = None) ->
         _learn(log, until, [model], model.names)
         if not model.learner.has_learned or not model.learner.n_features_in_:
             raise DataError(f"{path} has no example to learn from")
+        if model.skipped:
+            warnings.warn(f"{model.skipped} examples were not learned; {model.skip_reason}", stacklevel=2)
         return model.model()
 
 
