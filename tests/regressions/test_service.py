@@ -421,7 +421,7 @@ def test_the_lineage_of_a_model_that_learns_on_names_its_parent(tmp_path: Path) 
     open_trainer(str(log), ServiceLimits(), model_record(str(path))).log.close()
     trainer = open_trainer(str(log), ServiceLimits())
     trainer.log.close()
-    assert (trainer.lineage["parent"], trainer.lineage["sha256"]) == ("some.model", digest)
+    assert (trainer.lineage["file"], trainer.lineage["parent"]) == ("some.model", digest)
     assert trainer.lineage["created"]
 
 

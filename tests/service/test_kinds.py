@@ -94,7 +94,7 @@ def test_features_by_name_are_those_of_the_loaded_model_to_the_bit(tmp_path: Pat
     found = ask(service, rows=rows, scores=True)["predictions"]
     for row, answer in zip(rows, found, strict=True):
         assert answer["label"] == model.predict_one(row)
-        assert list(answer["scores"].values()) == model._scores_one(row)[0].tolist()
+        assert list(answer["scores"].values()) == model.scores(model._row(row))[0].tolist()
         assert ask(service, row={**row, "never seen": 3.0}, scores=True)["prediction"] == answer
 
 

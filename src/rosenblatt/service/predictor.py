@@ -5,7 +5,6 @@ Invariant: any number of requests read it without a lock. Features that came lat
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -18,7 +17,7 @@ from rosenblatt import engine
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, ModelError
-from rosenblatt.models.file import load
+from rosenblatt.models.file import load, sha256_of
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictions import Predictions, contributions
 from rosenblatt.models.predictors import Linear
@@ -211,10 +210,8 @@ class FixedModel:
     def reload(self) -> None:
         """Read the file again; if that fails, the old model stays."""
         model = load(self.path)
-        with open(self.path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
         self.predictor = fixed_predictor(model, self.limits)
-        self.model, self.lineage = model, {"sha256": digest}
+        self.model, self.lineage = model, {**model.lineage, "sha256": sha256_of(self.path)}
 
 
 def fixed_predictor(model: Model, limits: ServiceLimits) -> Predictor:

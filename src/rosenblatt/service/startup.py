@@ -5,7 +5,6 @@ Invariant: the log decides what is learned; options that contradict it are error
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from typing import Any
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.targets import check_online
-from rosenblatt.models.file import encoder_from, load
+from rosenblatt.models.file import encoder_from, load, sha256_of
 from rosenblatt.params import KEEPS, Params, params_from_json
 from rosenblatt.select.kept import revive
 from rosenblatt.service.config import SNAPSHOT_EXAMPLES, ServerConfig, ServiceLimits
@@ -64,9 +63,8 @@ def model_record(path: str) -> LearnerRecord:
     if model.classes.dtype.kind in "mM":
         raise ModelError(f"{path}: its classes are dates, which JSON does not have")
     open_stream(learner)
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return _record(learner, model.encoder, {"parent": os.path.basename(path), "sha256": digest})
+    lineage = {**model.lineage, "file": os.path.basename(path), "parent": sha256_of(path)}
+    return _record(learner, model.encoder, lineage)
 
 
 def _record(learner: Any, encoder: Any = None, lineage: dict[str, Any] | None = None) -> LearnerRecord:
