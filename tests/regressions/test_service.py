@@ -211,6 +211,19 @@ def test_a_new_name_costs_no_look_at_all_known_names(tmp_path: Path) -> None:
     assert seconds[1] < 20 * seconds[0] + 0.05
 
 
+@pytest.mark.parametrize("learner", ["averaged", "arow", "pocket"])
+def test_the_columns_of_a_server_are_those_of_its_learner(tmp_path: Path, learner: str) -> None:
+    dice, log = np.random.default_rng(0), tmp_path / "log.sqlite"
+    trainer = open_trainer(str(log), ServiceLimits(), new_record(make_params(learner)))
+    for at in range(60):
+        row = {f"f{dice.integers(at + 5)}": float(dice.normal()) for _ in range(3)}
+        append(trainer, [row, {}], [f"class {dice.integers(at // 12 + 1)}"] * 2)
+        trainer.catch_up(trainer.model.hash_chain)
+        assert trainer.schema.names == trainer.model.learner.columns_by_name()
+        assert trainer.schema.names is trainer.model.names
+    trainer.log.close()
+
+
 # -- connections without a token (35)
 
 

@@ -125,12 +125,17 @@ class OnlineModel:
         self.newest_mistakes: deque[dict[str, Any]] = deque(maxlen=20)
         self.spans: deque[tuple[int, dict[str, int]]] = deque(maxlen=SPANS)  # first number, labels seen
         self._counted: Counter[str] = Counter()
+        self._names: dict[Any, int] = {}
+        self.names  # noqa: B018 (a learner of a model or a snapshot has some)
         self._known: tuple[list[Any], frozenset[Any]] = [], frozenset()
 
     @property
     def names(self) -> dict[Any, int]:
-        """The columns of the features; the learner goes on adding to them."""
-        return self.learner.columns_by_name() if self.learner.has_learned else {}
+        """The columns of the features, as the learner has them: it gives a copy, which takes time for very many."""
+        width = self.learner.n_features_in_ if self.learner.has_learned else 0
+        if len(self._names) != width:
+            self._names = self.learner.columns_by_name() if width else {}
+        return self._names
 
     @property
     def classes(self) -> list[Any]:
@@ -177,6 +182,10 @@ class OnlineModel:
             except (RosenblattError, ValueError, TypeError, MemoryError) as error:  # nothing was changed
                 self._note_skipped(1, str(error) or type(error).__name__)
                 return guess, mistake
+            names = self._names
+            for name in features:
+                if name not in names:  # the next column, as in the learner
+                    names[name] = len(names)
             self.tracker.update(mistake)
         return guess, mistake
 

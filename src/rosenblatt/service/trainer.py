@@ -238,7 +238,7 @@ class Trainer(threading.Thread):
         for job, entry in zip(learning, entries, strict=True):
             predicted, mistaken = self.model.learn(entry, job.features, job.examples)
             job.result = _ENCODER.encode(LearnReply(entry.seq, entry.last, sum(mistaken), predicted, mistaken))
-        self.schema.use(self.model.names)  # a new class gives the learner a new dict
+        self.schema.use(self.model.names)
         self._report_skipped(skipped)
 
     def _fail(self, jobs: list[Job], error: Exception) -> None:
