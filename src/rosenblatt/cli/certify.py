@@ -16,40 +16,30 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import (
-    InputFile,
-    OutputFile,
-    PictureFile,
-    Verb,
-    column_options,
-    data_argument,
-    json_option,
-    option,
-    reading_options,
-)
+from rosenblatt.cli import options as o
 from rosenblatt.errors import DataError
 
 
-@click.command("certify", cls=Verb, help=__doc__)
-@data_argument()
-@option("--no-intercept", is_flag=True, help="only hyperplanes through the origin")
-@option("--budget", type=click.FloatRange(0), default=60.0, metavar="SECONDS", help="give up after this long (60)")
-@option("--check", metavar="FILE", type=InputFile(), help="check a saved certificate against the data instead")
-@json_option("print the whole certificate as JSON")
-@option("--html", metavar="FILE", type=OutputFile(), help="also write a page with the verdict")
-@option("--plot", metavar="FILE", type=PictureFile(), help="also draw the separating line (2 features, 2 classes)")
-@reading_options
-@column_options(hashing=False)
+@click.command("certify", cls=o.Verb, help=__doc__)
+@o.data_argument()
+@o.option("--no-intercept", is_flag=True, help="only hyperplanes through the origin")
+@o.option("--budget", type=click.FloatRange(0), default=60.0, metavar="SECONDS", help="give up after this long (60)")
+@o.option("--check", metavar="FILE", type=o.InputFile(), help="check a saved certificate against the data instead")
+@o.json_option("print the whole certificate as JSON")
+@o.option("--html", metavar="FILE", type=o.OutputFile(), help="also write a page with the verdict")
+@o.option("--plot", metavar="FILE", type=o.PictureFile(), help="also draw the separating line (2 features, 2 classes)")
+@o.reading_options
+@o.column_options(hashing=False)
 def command(
-    data: tuple[str, ...],
+    data: o.Files,
     no_intercept: bool,
     budget: float,
-    check: str | None,
+    check: o.Text,
     as_json: bool,
-    html: str | None,
-    plot: str | None,
-    reading: dict[str, Any],
-    columns: dict[str, Any],
+    html: o.Text,
+    plot: o.Text,
+    reading: o.Settings,
+    columns: o.Settings,
 ) -> int:
     """0: a verdict, or a check that passed; 1: no verdict, or a check that failed."""
     from rosenblatt.cli.console import save_figure, write_page

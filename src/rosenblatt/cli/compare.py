@@ -10,37 +10,21 @@ learn and to predict a row, size of the model, and what it offers.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 
-from rosenblatt.cli.options import (
-    OutputFile,
-    Verb,
-    column_options,
-    data_argument,
-    fold_options,
-    json_option,
-    option,
-    reading_options,
-)
+from rosenblatt.cli import options as o
 
 
-@click.command("compare", cls=Verb, help=__doc__)
-@data_argument()
-@fold_options("the folds")
-@json_option("print the measurements as JSON")
-@option("--html", metavar="FILE", type=OutputFile(), help="also write a page with the table")
-@reading_options
-@column_options()
+@click.command("compare", cls=o.Verb, help=__doc__)
+@o.data_argument()
+@o.fold_options("the folds")
+@o.json_option("print the measurements as JSON")
+@o.option("--html", metavar="FILE", type=o.OutputFile(), help="also write a page with the table")
+@o.reading_options
+@o.column_options()
 def command(
-    data: tuple[str, ...],
-    folds: int,
-    seed: int,
-    as_json: bool,
-    html: str | None,
-    reading: dict[str, Any],
-    columns: dict[str, Any],
+    data: o.Files, folds: int, seed: int, as_json: bool, html: o.Text, reading: o.Settings, columns: o.Settings
 ) -> None:
     from rosenblatt.cli.load import read_matrix
     from rosenblatt.io.atomic import write_atomic

@@ -12,37 +12,27 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import (
-    InputFile,
-    OutputFile,
-    Verb,
-    cluster_option,
-    data_argument,
-    json_option,
-    model_argument,
-    option,
-    reading_options,
-)
+from rosenblatt.cli import options as o
 
 
-@click.command("evaluate", cls=Verb, help=__doc__)
-@model_argument()
-@data_argument()
-@option("--label", metavar="COLUMN", help="label column, for a model that was trained in Python")
-@option("--against", metavar="MODEL", type=InputFile(), help="compare with this model on the same rows")
-@json_option("print the figures as one JSON object")
-@option("--report", metavar="FILE.html", type=OutputFile(), help="write a self-contained page")
-@reading_options
-@cluster_option
+@click.command("evaluate", cls=o.Verb, help=__doc__)
+@o.model_argument()
+@o.data_argument()
+@o.option("--label", metavar="COLUMN", help="label column, for a model that was trained in Python")
+@o.option("--against", metavar="MODEL", type=o.InputFile(), help="compare with this model on the same rows")
+@o.json_option("print the figures as one JSON object")
+@o.option("--report", metavar="FILE.html", type=o.OutputFile(), help="write a self-contained page")
+@o.reading_options
+@o.cluster_option
 def command(
     model: str,
-    data: tuple[str, ...],
-    label: str | None,
-    against: str | None,
+    data: o.Files,
+    label: o.Text,
+    against: o.Text,
     as_json: bool,
-    report: str | None,
-    reading: dict[str, Any],
-    cluster: str | None,
+    report: o.Text,
+    reading: o.Settings,
+    cluster: o.Text,
 ) -> None:
     from dataclasses import asdict, replace
 

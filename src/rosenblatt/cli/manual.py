@@ -5,9 +5,7 @@ Invariant: needs nothing but click.
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -28,11 +26,8 @@ def render_manual() -> str:
         "VERB [options]",
         ".SH VERBS",
     ]
-    for ctx in verb_contexts().values():
-        lines += [f".SS {ctx.command.name}", *_text(ctx.command.help or "")]
-        for param in options_of(ctx.command):
-            if record := param.get_help_record(ctx):
-                lines += [".TP", f".B {_plain(record[0])}", _plain(record[1])]
+    for verb, ctx in verb_contexts().items():
+        lines += [f".SS {verb}", ".nf", *map(_plain, ctx.command.get_help(ctx).splitlines()), ".fi"]
     lines += [
         ".SH EXIT STATUS",
         "0 done, 1 failed, 2 wrong use, 130 interrupted.",
@@ -56,16 +51,6 @@ def verb_contexts() -> dict[str, click.Context]:
 def options_of(verb: click.Command) -> list[Any]:
     """Its options."""
     return [param for param in verb.params if isinstance(param, click.Option)]
-
-
-def _text(text: str) -> Iterator[str]:
-    """Paragraphs as they are, indented lines as examples."""
-    for paragraph in inspect.cleandoc(text).split("\n\n"):
-        yield ".PP"
-        if paragraph.startswith("    "):
-            yield from (".nf", *(_plain(line) for line in paragraph.splitlines()), ".fi")
-        else:
-            yield _plain(" ".join(paragraph.split()))
 
 
 def _plain(text: str) -> str:

@@ -33,6 +33,9 @@ _FIXED_KEEP = ("averaged", "voted", "pocket")
 _PICTURES = ("png", "svg", "pdf", "jpg", "jpeg", "webp", "tif", "tiff", "eps", "ps")
 
 Decorator = Callable[[Any], Any]
+Files = tuple[str, ...]
+Settings = dict[str, Any]
+Text = str | None
 
 
 class InputFile(click.ParamType):  # type: ignore[type-arg]

@@ -7,10 +7,10 @@ in the page. The page is served on 127.0.0.1 only, until Ctrl-C.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
+from rosenblatt.cli import options as o
 from rosenblatt.cli.options import InputFile, OutputFile, Verb, option, reading_options
 from rosenblatt.errors import ParameterError
 
@@ -23,12 +23,7 @@ from rosenblatt.errors import ParameterError
 @option("--export", metavar="FOLDER", type=OutputFile(folder=True), help="copy the page to an empty folder instead")
 @reading_options
 def command(
-    data: str | None,
-    columns: tuple[str, str] | None,
-    label: str | None,
-    port: int,
-    export: str | None,
-    reading: dict[str, Any],
+    data: o.Text, columns: tuple[str, str] | None, label: o.Text, port: int, export: o.Text, reading: o.Settings
 ) -> None:
     import webbrowser
 

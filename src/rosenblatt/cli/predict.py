@@ -16,15 +16,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import (
-    OutputFile,
-    Verb,
-    cluster_option,
-    data_argument,
-    model_argument,
-    option,
-    reading_options,
-)
+from rosenblatt.cli import options as o
 from rosenblatt.errors import ModelError, ParameterError
 
 FORMATS = ("text", "csv", "tsv", "json", "parquet")
@@ -32,46 +24,46 @@ FORMATS = ("text", "csv", "tsv", "json", "parquet")
 _UNSUPPORTED = ("xlsx", "xls", "ods", "feather", "arrow", "ipc", "json", "gz", "bz2", "xz", "zst", "zip")
 
 
-@click.command("predict", cls=Verb, help=__doc__)
-@model_argument()
-@data_argument(required=False, default=("-",))
-@option("-o", "--output", metavar="FILE", type=OutputFile(), help="output file (default: stdout)")
-@option("--to", type=click.Choice(FORMATS), help="output format (default: from FILE's extension, else text)")
-@option("--json", "as_json", is_flag=True, help="same as --to json --scores")
-@option("--scores", is_flag=True, help="also print the scores")
-@option("--probabilities", is_flag=True, help="also print the probability of each class")
-@option("--top", type=click.IntRange(1), metavar="K", help="print the K most likely classes")
-@option(
+@click.command("predict", cls=o.Verb, help=__doc__)
+@o.model_argument()
+@o.data_argument(required=False, default=("-",))
+@o.option("-o", "--output", metavar="FILE", type=o.OutputFile(), help="output file (default: stdout)")
+@o.option("--to", type=click.Choice(FORMATS), help="output format (default: from FILE's extension, else text)")
+@o.option("--json", "as_json", is_flag=True, help="same as --to json --scores")
+@o.option("--scores", is_flag=True, help="also print the scores")
+@o.option("--probabilities", is_flag=True, help="also print the probability of each class")
+@o.option("--top", type=click.IntRange(1), metavar="K", help="print the K most likely classes")
+@o.option(
     "--threshold",
     type=float,
     metavar="X",
     help="binary: predict the larger class at or above X; otherwise: leave the label empty below X. X is a score, or "
     "with --probabilities a probability",
 )
-@option("--explain", type=click.IntRange(1), metavar="K", help="also print the K features that add most to the score")
-@option(
+@o.option("--explain", type=click.IntRange(1), metavar="K", help="also print the K features that add most to the score")
+@o.option(
     "--pass",
     "passed",
     multiple=True,
     metavar="COLUMN",
     help="copy this input column to the output; * is all of them, or the whole line (repeatable)",
 )
-@reading_options
-@cluster_option
+@o.reading_options
+@o.cluster_option
 def command(
     model: str,
-    data: tuple[str, ...],
-    output: str | None,
-    to: str | None,
+    data: o.Files,
+    output: o.Text,
+    to: o.Text,
     as_json: bool,
     scores: bool,
     probabilities: bool,
     top: int | None,
     threshold: float | None,
     explain: int | None,
-    passed: tuple[str, ...],
-    reading: dict[str, Any],
-    cluster: str | None,
+    passed: o.Files,
+    reading: o.Settings,
+    cluster: o.Text,
 ) -> None:
     from dataclasses import replace
 

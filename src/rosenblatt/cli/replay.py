@@ -16,16 +16,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import (
-    SEED,
-    InputFile,
-    OutputFile,
-    Verb,
-    json_option,
-    make_params,
-    option,
-    params_options,
-)
+from rosenblatt.cli.options import SEED, InputFile, OutputFile, Verb, json_option, make_params, option, params_options
 from rosenblatt.cli.serve import check_extra
 from rosenblatt.errors import ParameterError
 from rosenblatt.params import FAMILY

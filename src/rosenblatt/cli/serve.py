@@ -31,10 +31,7 @@ from rosenblatt.params import FAMILY
 @option("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
 @option("--port", type=click.IntRange(0, 65535), default=8000, help="port; 0 takes a free one (default 8000)")
 @option(
-    "--token-file",
-    metavar="FILE",
-    type=InputFile(),
-    help='file with one "ROLE TOKEN" per line (predict, learn, admin)',
+    "--token-file", metavar="FILE", type=InputFile(), help='file with one "ROLE TOKEN" per line (predict, learn, admin)'
 )
 @option("--allow-host", multiple=True, metavar="NAME", help="accept only this Host header (repeatable)")
 @option("--tls-cert", metavar="FILE", type=InputFile(), help="certificate for HTTPS")

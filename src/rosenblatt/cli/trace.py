@@ -18,18 +18,8 @@ from typing import Any
 
 import click
 
+from rosenblatt.cli import options as o
 from rosenblatt.cli.console import save_figure, waiting, write_page
-from rosenblatt.cli.options import (
-    SEED,
-    OutputFile,
-    PictureFile,
-    Verb,
-    column_options,
-    data_argument,
-    json_option,
-    option,
-    reading_options,
-)
 from rosenblatt.errors import DataError, ParameterError
 
 MAX_STEPS = 20_000  # of a page or an animation; beyond that the engine counts the mistakes
@@ -45,29 +35,31 @@ class _Outputs:
     plot: str | None
 
 
-@click.command("trace", cls=Verb, help=__doc__)
-@data_argument()
-@option("--max-iter", type=click.IntRange(1), default=1000, metavar="N", help="epochs at most (default 1000)")
-@option("--no-intercept", is_flag=True, help="keep the intercept at 0: only hyperplanes through the origin")
-@option("--shuffle", is_flag=True, help="another order in each epoch, instead of the file's")
-@option("--seed", type=SEED, default=0, metavar="N", help="seed of the shuffles (default 0)")
-@option("--max-lines", type=click.IntRange(0), default=100, metavar="N", help="print at most N steps (default 100)")
-@option("--ledger", is_flag=True, help="one line per mistake, with the proof of the mistake bound")
-@json_option("one JSON object per step; its row is an index, from 0")
-@option("--csv", is_flag=True, help="one line per step, one column per number")
-@option("--html", metavar="FILE", type=OutputFile(), help="also write a page: a slider for two features, else text")
-@option("--plot", metavar="FILE", type=PictureFile("gif"), help="also draw: a .gif of the steps, or mistakes per epoch")
-@reading_options
-@column_options(hashing=False)
+@click.command("trace", cls=o.Verb, help=__doc__)
+@o.data_argument()
+@o.option("--max-iter", type=click.IntRange(1), default=1000, metavar="N", help="epochs at most (default 1000)")
+@o.option("--no-intercept", is_flag=True, help="keep the intercept at 0: only hyperplanes through the origin")
+@o.option("--shuffle", is_flag=True, help="another order in each epoch, instead of the file's")
+@o.option("--seed", type=o.SEED, default=0, metavar="N", help="seed of the shuffles (default 0)")
+@o.option("--max-lines", type=click.IntRange(0), default=100, metavar="N", help="print at most N steps (default 100)")
+@o.option("--ledger", is_flag=True, help="one line per mistake, with the proof of the mistake bound")
+@o.json_option("one JSON object per step; its row is an index, from 0")
+@o.option("--csv", is_flag=True, help="one line per step, one column per number")
+@o.option("--html", metavar="FILE", type=o.OutputFile(), help="also write a page: a slider for two features, else text")
+@o.option(
+    "--plot", metavar="FILE", type=o.PictureFile("gif"), help="also draw: a .gif of the steps, or mistakes per epoch"
+)
+@o.reading_options
+@o.column_options(hashing=False)
 def command(
-    data: tuple[str, ...],
+    data: o.Files,
     max_iter: int,
     no_intercept: bool,
     shuffle: bool,
     seed: int,
     ledger: bool,
-    reading: dict[str, Any],
-    columns: dict[str, Any],
+    reading: o.Settings,
+    columns: o.Settings,
     **outputs: Any,
 ) -> None:
     from rosenblatt.cli.load import read_matrix

@@ -10,39 +10,28 @@ one; with -o it is learned at once.
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from rosenblatt.cli.options import (
-    OutputFile,
-    Verb,
-    column_options,
-    data_argument,
-    fold_options,
-    json_option,
-    option,
-    reading_options,
-)
+from rosenblatt.cli import options as o
 
 
-@click.command("tune", cls=Verb, help=__doc__)
-@data_argument()
-@option("-o", "--output", metavar="MODEL", type=OutputFile(), help="learn the best one from all rows, and write it")
-@fold_options("the folds and the shuffles")
-@json_option("print the table as JSON")
-@reading_options
-@column_options()
+@click.command("tune", cls=o.Verb, help=__doc__)
+@o.data_argument()
+@o.option("-o", "--output", metavar="MODEL", type=o.OutputFile(), help="learn the best one from all rows, and write it")
+@o.fold_options("the folds and the shuffles")
+@o.json_option("print the table as JSON")
+@o.reading_options
+@o.column_options()
 @click.pass_context
 def command(
     ctx: click.Context,
-    data: tuple[str, ...],
-    output: str | None,
+    data: o.Files,
+    output: o.Text,
     folds: int,
     seed: int,
     as_json: bool,
-    reading: dict[str, Any],
-    columns: dict[str, Any],
+    reading: o.Settings,
+    columns: o.Settings,
 ) -> None:
     from rosenblatt.cli.console import print_json, say, waiting
     from rosenblatt.cli.load import open_labeled, report_skipped
