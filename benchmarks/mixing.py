@@ -55,7 +55,7 @@ def run_set(name: str, seeds: range, kinds: list[str]) -> list[dict[str, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             plain = float(np.mean([score(make(seed).fit(*split[:2]), split) for seed in seeds]))
-        for mixing, mixes in (("mean", 1), ("mistakes", 1), ("momentum", 10)):
+        for mixing, mixes in (("mean", 1), ("momentum", 10)):
             row: dict[str, Any] = {"set": name, "learner": learner, "one machine": plain, "mixing": mixing}
             for shards in SHARDS:
                 row[f"{shards} shards"] = of_shards(make, split, seeds, shards=shards, mixing=mixing, mixes=mixes)

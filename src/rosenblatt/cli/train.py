@@ -69,7 +69,7 @@ _RUN = "Larger than memory, stop and resume"
 @o.option("--shards", type=click.IntRange(1), metavar="N", section=o.CLUSTER, help="parts that learn in parallel")
 @o.option(
     "--mixing",
-    type=click.Choice(("momentum", "mean", "mistakes")),
+    type=click.Choice(("momentum", "mean")),
     section=o.CLUSTER,
     help="how weights are averaged (default momentum)",
 )

@@ -37,7 +37,6 @@ class Tally:
     mistake_weight: float = 0.0
     weight: float = 0.0  # of the rows
     finite: bool = True
-    mixed_mistakes: float = 0.0  # each shard's, times its share of the mix
     bytes: int = 0  # that the changes take on their way up the tree
     widest: int = 0  # the largest of them
 
@@ -50,7 +49,6 @@ class Tally:
             self.mistake_weight + other.mistake_weight,
             self.weight + other.weight,
             self.finite and other.finite,
-            self.mixed_mistakes + other.mixed_mistakes,
             self.bytes + other.bytes,
             max(self.widest, other.widest),
         )

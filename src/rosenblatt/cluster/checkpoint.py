@@ -61,7 +61,6 @@ def _save(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]) 
         "place": run.place,
         "tallies": [asdict(tally) for tally in run.tallies],
         "seconds": run.seconds,
-        "mixed_mistakes": run.mixed_mistakes,
         "traffic": asdict(run.traffic),
         "losses": run.losses,
     }
@@ -102,7 +101,7 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
         run.place, run.seconds = int(header["place"]), float(header["seconds"])
         run.stopping.set_epochs(run.stopping.max_iter, within=run.place > 0)  # there may be more of them now
         run.tallies = [Tally(**each) for each in header["tallies"]]
-        run.mixed_mistakes, run.losses = float(header["mixed_mistakes"]), int(header["losses"])
+        run.losses = int(header["losses"])
         run.traffic = Traffic(**header["traffic"])
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, (DataError, ParameterError, ModelError)):

@@ -3,8 +3,8 @@
 Invariant: one shard alone is not mixed at all: its state goes on, to the bit the plain learner's. Sums of an averaging
 keep are exact whatever the mixing: the answer is the mean of the weights after every row of every shard.
 
-``mean`` and ``mistakes`` are iterative parameter mixing (McDonald, Hall and Mann 2010): shares in proportion to a
-shard's rows, or to its mistakes; the perceptron keeps its bound. ``momentum`` is a block momentum on the mean step
+``mean`` is iterative parameter mixing (McDonald, Hall and Mann 2010): shares in proportion to a shard's rows; the
+perceptron keeps its mistake bound. ``momentum`` is a block momentum on the mean step
 (Chen and Huo 2016): ``step = eta step + mean``, with ``eta = 1 - 1/shards``, so that in the long run a shard's step
 counts in full instead of by its share. No bound is known for it: what is claimed is measured only. Weights with
 variances are mixed in proportion to their precisions, without a momentum: precisions say how far to step already.
@@ -24,9 +24,9 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.weights import WeightState
 from rosenblatt.params import NO_PENALTY, LinearParams, Params
 
-Mixing = Literal["momentum", "mean", "mistakes"]
+Mixing = Literal["momentum", "mean"]
 MIXINGS: tuple[Mixing, ...] = get_args(Mixing)
-MIXES = {"momentum": 10, "mean": 1, "mistakes": 1}  # per epoch
+MIXES = {"momentum": 10, "mean": 1}  # per epoch
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,6 @@ class Mixer:
     def eta(self) -> float:
         """How much of the last step is in the next one."""
         return 1.0 - 1.0 / self.shards if self.mixing == "momentum" and not self.second_order else 0.0
-
-    def share(self, rows: int, tally: Tally, *, by_updates: bool) -> float:
-        """What a shard's pass counts in the mix, in proportion."""
-        if self.mixing == "mistakes":
-            return float(tally.updates if by_updates else tally.mistakes)
-        return float(rows)
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,6 @@ def mix(mixed: Mixed, changes: Sequence[Change], mixer: Mixer) -> Mixed:
     if change.whole is not None:
         return Mixed(change.whole, tally=change.tally)
     state, tally = mixed.state.settled().copy(), change.tally
-    tally = replace(tally, mixed_mistakes=tally.mixed_mistakes / (change.share or 1.0))
     if not tally.updates and state.penalty == NO_PENALTY:
         # Nobody had anything to change: the weights stay, so that the next passes show whether they separate.
         _count(state, change, tally, None, {})

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.cluster.bound import Bound
 from rosenblatt.cluster.hands import Hands
 from rosenblatt.cluster.run import ClusterRun, Traffic
 from rosenblatt.cluster.sources import Opened
@@ -47,7 +46,6 @@ class ClusterTrained(Trained):
     mixing: str = "mean"
     mixes: int = 1  # per epoch
     traffic: Traffic = field(default_factory=Traffic)
-    bound: Bound | None = None  # what the theorem says, where it says something
     losses: int = 0  # how often work was done again because workers were gone
     bad_lines: int = 0
     states: tuple[WeightState, ...] = ()
@@ -60,7 +58,6 @@ class ClusterTrained(Trained):
             "shards": self.shards,
             "mixing": self.mixing,
             "mixes": self.mixes,
-            "guarantee": "measured only" if self.mixing == "momentum" and self.shards > 1 else "bounded",
             "bytes_up_per_mix": traffic.up // each,
             "bytes_down_per_mix": traffic.down // each,
             "bytes_per_epoch": (traffic.up + traffic.down) // epochs,
@@ -68,9 +65,7 @@ class ClusterTrained(Trained):
             "bytes_measured": traffic.measured,
             "losses": self.losses,
         }
-        if self.bound is None:
-            found["guarantee"] = "measured only"
-        return super().facts() | {"cluster": found | ({} if self.bound is None else {"bound": self.bound.to_json()})}
+        return super().facts() | {"cluster": found}
 
     @property
     def learner(self) -> Any:
@@ -172,9 +167,7 @@ def names_in(reader: Dataset, columns: NDArray[np.intp]) -> dict[int, str]:
     return replace(reader, sources=near, dialects={}, notes=[]).find_names(columns)
 
 
-def conclude(
-    hands: Hands, run: ClusterRun, opened: Opened, chosen: Choice | None, bound: Bound | None, mixing: str
-) -> ClusterTrained:
+def conclude(hands: Hands, run: ClusterRun, opened: Opened, chosen: Choice | None, mixing: str) -> ClusterTrained:
     """What a run that has ended has to show."""
     if run.stopping.stop_reason == "converged":
         run.mixed.state.converged()
@@ -194,7 +187,6 @@ def conclude(
         mixing=mixing,
         mixes=run.parts,
         traffic=replace(run.traffic),
-        bound=bound,
         losses=run.losses,
         bad_lines=sum(facts.bad for facts in opened.facts),
         states=(run.mixed.state,),

@@ -57,7 +57,6 @@ class ClusterRun:
     place: int = 0  # mixes of this epoch that are done
     tallies: list[Tally] = field(default_factory=list)  # of these mixes
     seconds: float = 0.0  # that they took
-    mixed_mistakes: float = 0.0  # over all mixes
     traffic: Traffic = field(default_factory=Traffic)
     losses: int = 0  # how often work had to be done again
     products: Products | None = None
@@ -181,7 +180,6 @@ class ClusterRun:
     def _hear(self, tally: Tally, down: int) -> None:
         self.tallies.append(tally)
         self.place += 1
-        self.mixed_mistakes += tally.mixed_mistakes
         traffic = self.traffic
         traffic.mixes, traffic.up, traffic.down = traffic.mixes + 1, traffic.up + tally.bytes, traffic.down + down
         traffic.widest = max(traffic.widest, tally.widest, down)
@@ -214,7 +212,7 @@ class ClusterRun:
         stopping = replace(self.stopping, history=replace(self.stopping.history))
         for name in ("mistakes", "updates", "seconds", "validation_score"):
             setattr(stopping.history, name, list(getattr(self.stopping.history, name)))
-        kept = {name: getattr(self, name) for name in ("mixed", "place", "mixed_mistakes", "seconds")}
+        kept = {name: getattr(self, name) for name in ("mixed", "place", "seconds")}
         return kept | {
             "stopping": stopping,
             "generators": list(self.generators),

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt import engine
 from rosenblatt.cluster.change import Change, Front, Packed, Tally
 from rosenblatt.cluster.mixing import Mixer
 from rosenblatt.cluster.rows import Rows
-from rosenblatt.data.table import Table
 from rosenblatt.learners.fit import Orders, Shuffle
 from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.predictors import Products
@@ -69,7 +67,7 @@ _memory = _Memory()
 
 def learn(rows: Rows, front: Front, told: Pass) -> Change:
     """What a pass over a part of the rows changes."""
-    params, alone = told.params, front.whole is not None
+    alone = front.whole is not None
     order, moved = _order(len(rows), told)
     state = _state(rows, front, told, moved)
     before = None if alone else front.start(state)
@@ -85,10 +83,8 @@ def learn(rows: Rows, front: Front, told: Pass) -> Change:
     tally = Tally(learned, seen, mistakes, updates, state.mistake_weight - weight_before, weight, state.is_finite())
     if alone or before is None:
         state.arrays["generator"] = moved.copy()
-        return Change(1.0, Packed(state.features, None, {}), {}, replace(tally, mixed_mistakes=float(mistakes)), state)
-    share = told.mixer.share(learned, tally, by_updates=params.update_rule.moves_without_mistake)
-    tally = replace(tally, mixed_mistakes=share * mistakes)
-    return Change.of(before, state, share, tally, front.packed.features, rows.columns)
+        return Change(1.0, Packed(state.features, None, {}), {}, tally, state)
+    return Change.of(before, state, float(learned), tally, front.packed.features, rows.columns)
 
 
 def _state(rows: Rows, front: Front, told: Pass, generator: NDArray[np.uint64]) -> WeightState:
@@ -135,47 +131,6 @@ def count_mistakes(rows: Rows, front: Front, told: Pass) -> float:
         return state.count_mistakes(table, targets)
     parts = told.products.iter_terms(table)
     return sum(state.count_mistakes(terms, targets.take(part)) for terms, part in parts)
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How far rows reach, and how far they are from being mistaken."""
-
-    radius: float  # the largest squared norm of a row
-    margin: float  # the least score of the right class over the best of the others; infinite if nobody asked
-
-    def plus(self, other: Reach) -> Reach:
-        return Reach(max(self.radius, other.radius), min(self.margin, other.margin))
-
-
-def look_at(rows: Rows, front: Front, told: Pass, with_margin: bool) -> Reach:
-    """The reach of a shard's rows at the raw weights."""
-    if not len(rows):
-        return Reach(0.0, np.inf)
-    table = rows.table()
-    radius = float(np.max(engine.squared_norms(table.rows, 1)))
-    return Reach(radius, _least_margin(rows, table, front, told) if with_margin else np.inf)
-
-
-def _least_margin(rows: Rows, table: Table, front: Front, told: Pass) -> float:
-    from rosenblatt.models.predictors import Linear
-
-    params, state = told.params, _state(rows, front, told, told.generator)
-    scores = Linear(state.settled().weights, state.intercept).scores(table)
-    targets = rows.targets(params.tie_positive)
-    if targets.weight_rows == 1:
-        margins = targets.y * scores[:, 0]
-    else:
-        every = np.arange(len(rows))
-        right = scores[every, targets.y].copy()
-        scores[every, targets.y] = -np.inf
-        margins = right - scores.max(axis=1)
-    return float(margins.min())
-
-
-def add_reach(left: Reach, right: Reach) -> Reach:
-    """Of both."""
-    return left.plus(right)
 
 
 def rows_and_weight(rows: Rows, with_checksum: bool) -> tuple[int, float, int]:

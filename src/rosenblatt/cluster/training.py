@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.cluster.bound import find_bound, is_bounded
 from rosenblatt.cluster.checkpoint import restore, save_run
 from rosenblatt.cluster.choice import choose_on, parameters_of
 from rosenblatt.cluster.hands import Hands, Lost, hands_of
@@ -73,8 +72,8 @@ def train(
         As for `rosenblatt.train`; "auto" chooses on a sample of the rows.
     shards : int, optional
         By default as many as the source has parts, at most 64, with 10,000 rows each or more.
-    mixing : {"momentum", "mean", "mistakes"}
-        "momentum" is the most accurate, by measurement only; the others keep the perceptron's mistake bound.
+    mixing : {"momentum", "mean"}
+        "momentum" is the most accurate, by measurement only; "mean" keeps the perceptron's mistake bound.
     mixes : int, optional
         Per epoch; by default 10 for "momentum", else 1.
     reading : dict, optional
@@ -91,7 +90,7 @@ def train(
     Returns
     -------
     ClusterTrained
-        With `model`, `learner` (fitted, of the usual class), `facts()` and, where there is one, `bound`.
+        With `model`, `learner` (fitted, of the usual class) and `facts()`.
 
     Examples
     --------
@@ -149,12 +148,8 @@ def train(
         run.run(hands, rows, on_mix=keeper, on_epoch=on_run, on_shard=on_shard)
         if keeper is not None:
             keeper(run, now=True)
-        bound = None
-        weighted = any(each[0] != each[1] for each in counted)
-        if is_bounded(told, mixing if shards > 1 else "mean") and not weighted and terms is None:
-            bound = find_bound(run, hands, rows)
         run.mixed = replace(run.mixed, state=_widened(run.mixed.state, shape))
-        return conclude(hands, run, opened, chosen, bound, mixing)
+        return conclude(hands, run, opened, chosen, mixing)
     except Lost as error:  # while nothing was learned yet, or after the last epoch
         why = " ".join(str(error).split())[:300]
         raise ClusterError(f"workers were lost again and again at the same work: {why}") from None
