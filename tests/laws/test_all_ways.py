@@ -124,7 +124,8 @@ def test_a_stream_of_dicts_gives_what_rows_give(learner: Learner, params: dict[s
     rosenblatt.save(one, tmp_path / "model")
     loaded = rosenblatt.load(tmp_path / "model")
     expected = [one.predict_one(features) for features in dicts]
-    assert [loaded.predict_one(features) for features in dicts] == expected
+    again = [loaded.predict_one(features) for features in dicts]
+    assert again == (pytest.approx(expected, rel=1e-12) if learner.regression else expected)  # a sum in another order
     assert [pickle.loads(pickle.dumps(one)).predict_one(features) for features in dicts] == expected
     assert [many.predict_one(features) for features in dicts] == expected
     if learner.regression:

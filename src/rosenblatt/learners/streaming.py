@@ -293,7 +293,8 @@ class DictLearner(Learner):
         else:
             states = LINEAR.new_states(params, None, classes, engine.seed_generator(seed_of(params.random_state)))  # type: ignore[arg-type]
         begun = Learned(classes, states, LINEAR.make_predictors, params.shape())
-        begun.begin_stream(names, params).learn(features, self._known(classes, label), weight)
+        target = label if params.is_regression else self._known(classes, label)
+        begun.begin_stream(names, params).learn(features, target, weight)
         self.history_ = history
         self.learned = begun
         self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
