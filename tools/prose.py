@@ -29,7 +29,7 @@ PHRASES = {
     r"\bgoes? on so\b|\bby turns\b|\bcome again\b|, so many\b": "say what happens",
     r"\ba (?:seventh|sixth|fifth|quarter|third) (?:quicker|faster|slower)\b": "say '14 %' or '1.2x'",
     r"\btruth values?\b": "say 'booleans'",
-    r"\b(?:normalis|standardis|optimis|recognis|penalis|serialis|initialis|vectoris|summaris)(?:e|ed|es|ing|ation)\b": "American spelling: -ize",
+    r"\b(?:normal|standard|optim|recogn|penal|serial|initial|vector|summar)is(?:e|ed|es|ing|ation)\b": "spelling: -ize",
     r"\b(?:behaviour|colour|neighbour|favour|honour|labelled|labelling|licence|centre)\b": "American spelling",
 }
 PATTERN = re.compile("|".join(f"(?P<p{k}>{phrase})" for k, phrase in enumerate(PHRASES)), re.IGNORECASE)

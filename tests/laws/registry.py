@@ -11,7 +11,7 @@ from typing import Any
 
 import rosenblatt as rb
 
-# Another value for each parameter, by name; a learner that gives the name another meaning has its own in `Learner.values`.
+# Another value for each parameter, by name; `Learner.values` has those with another meaning.
 VALUES: dict[str, Any] = {
     "C": 0.07,
     "alpha": 0.003,

@@ -99,7 +99,7 @@ def test_a_file_gives_what_arrays_give(learner: Learner, params: dict[str, Any],
     try:
         model = rosenblatt.train(path, learner.make(**params))
     except RosenblattError as error:
-        assert any(name in str(error) for name in params), error  # it says which parameter
+        assert any(name in str(error) for name in params), error  # noqa: PT017 - it says which parameter
         return
     fitted = learner.make(**params).fit(X if learner.kernel else sp.csr_array(X), y)
     assert np.asarray(model.predict(X)).tolist() == pytest.approx(fitted.predict(X).tolist(), rel=1e-9)
@@ -144,6 +144,6 @@ def test_a_cluster_of_one_shard_is_a_fit(learner: Learner, params: dict[str, Any
     try:
         model = cluster.train(None, (X, y), learner.make(**params), shards=1, n_jobs=1).model
     except RosenblattError as error:
-        assert learner.kernel or learner.regression or any(name in str(error) for name in [*params, "keep"]), error
+        assert learner.kernel or learner.regression or any(name in str(error) for name in [*params, "keep"]), error  # noqa: PT017
         return
     assert said(model, X)[0] == said(learner.make(**params).fit(X, y), X)[0]
