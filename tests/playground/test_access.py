@@ -12,7 +12,22 @@ import pytest
 from rosenblatt.playground.page import page_files, slim
 
 HERE = Path(__file__).parent
-IDS = ["learn", "guess", "move", "arrow", "score", "and", "race", "xor", "noise", "lift", "kernel", "many", "yours"]
+IDS = [
+    "learn",
+    "guess",
+    "move",
+    "arrow",
+    "score",
+    "and",
+    "race",
+    "xor",
+    "noise",
+    "lift",
+    "kernel",
+    "many",
+    "history",
+    "yours",
+]
 COMPARE = (
     "#data=noise&n=100&noise=0.16&held=0.3&seed=2&learner=perceptron&learner=perceptron,keep:average"
     "&learner=perceptron,keep:vote&learner=perceptron,keep:pocket&epochs=8&step=300&speed=30"

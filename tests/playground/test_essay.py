@@ -251,6 +251,13 @@ def test_many_by_dragging_a_point_into_another_land(open_screen: Any) -> None:
     assert praised(screen).startswith("The borders moved with it: ")
 
 
+def test_history_by_going_through_the_years(open_screen: Any) -> None:
+    _, screen = open_screen("history")
+    for year in ("1969", "1992"):
+        screen.get_by_role("button", name=year).click()
+    screen.locator(".task.done").wait_for()
+
+
 def test_yours_by_drawing_and_on_to_the_lab(open_screen: Any) -> None:
     page, screen = open_screen("yours")
     box = screen.locator(".board").bounding_box()
@@ -278,7 +285,7 @@ def test_a_link_to_a_screen_opens_that_screen_and_keys_go_on(visit: Any) -> None
         page.wait_for_timeout(400)
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(focused) == "What no line can do"
-    for wrong in ("none", "14", "%E0"):
+    for wrong in ("none", "15", "%E0"):
         page.evaluate("(name) => (location.hash = `#scene=${name}`)", wrong)
         page.get_by_text(f'The story has no screen "{wrong}".').wait_for()
 

@@ -1,7 +1,7 @@
 // The later screens: how long it takes, where it fails, and what to do then.
 
 import { plural, show } from "../engine/sentence.js"
-import { presetState } from "../engine/state.js"
+import { presetState, readLink } from "../engine/state.js"
 import { set } from "../ui/node.js"
 import { makeExam, makeRace } from "./charts.js"
 import { isMoved, isOver, mistakes, soFar, tellStep } from "./figure.js"
@@ -31,6 +31,27 @@ function reach({ store, slider }) {
 		store.set({ learners: store.changed({ gamma: Number((2 * 20 ** (1 - 2 * v)).toPrecision(2)) }) })
 		toEnd(store)
 	})
+}
+
+// What the neuron could do in a year: AND, not XOR, XOR with a kernel.
+const YEARS = {
+	1958: "#data=and&learner=perceptron&epochs=100",
+	1969: "#data=xor&learner=perceptron&epochs=12",
+	1992: "#data=xor&learner=perceptron,kernel:poly,degree:2&epochs=60",
+}
+
+function years(figure) {
+	const { store, player, button } = figure
+	const made = Object.keys(YEARS).map((year) =>
+		button(year, () => choose(year), { "aria-pressed": year === "1958" }),
+	)
+	const choose = (year) => {
+		player.pause()
+		figure.year = year
+		for (const one of made) set(one, { "aria-pressed": one.textContent === year })
+		store.set({ ...readLink(YEARS[year]) })
+		toEnd(store)
+	}
 }
 
 function chips({ store, tool, button }) {
@@ -160,6 +181,25 @@ export const BEYOND = [
 			done: isMoved,
 			praise: (figure) =>
 				`The borders moved with it: ${mistakes(figure)}, ${figure.store.trace.converged ? "then none" : "and no end"}.`,
+		},
+	},
+	{
+		id: "history",
+		title: "1958, 1969, today",
+		text: [
+			"*1958*: Frank Rosenblatt builds it. *1962*: the proof that it stops. *1969*: Minsky and Papert show what one neuron cannot do, XOR first of all, and money goes elsewhere.",
+			"*1986*: hidden layers learn the lift by themselves. *1992*: kernels bend the line. *Today* a deep network is layers of such neurons, and single ones still learn from streams.",
+		],
+		about: "The same neuron in different years.",
+		link: YEARS["1958"],
+		setup: years,
+		tell(figure) {
+			return figure.year === "1992" ? `XOR with a kernel: ${tellStep(figure)}` : tellStep(figure)
+		},
+		task: {
+			say: "Go through the years. In which is XOR solved?",
+			done: (figure) => figure.year === "1992" && isOver(figure),
+			praise: (figure) => `1992: the kernel needs ${mistakes(figure)}. In 1969 it would never end.`,
 		},
 	},
 	{
