@@ -497,12 +497,31 @@ class PassiveAggressiveRegressionParams(LimitedParams):
     is_regression: ClassVar[bool] = True
 
     epsilon: float = number(0.1, "how far from its target a prediction may be without a step", least=0.0)
+    scale_target: bool = switch(
+        True, "C and epsilon are in units of the target's spread, and learning starts at its median"
+    )
     keep: KeepName = choice("last", OF_NUMBERS, "which weights are the answer")  # type: ignore[misc]
 
     # These are about classes, and there are none.
     tie: ClassVar[Literal["mistake"]] = "mistake"  # type: ignore[misc]
     multiclass: ClassVar[Literal["joint"]] = "joint"  # type: ignore[misc]
     class_weight: ClassVar[None] = None  # type: ignore[misc]
+
+    def scaled(self, unit: float) -> PassiveAggressiveRegressionParams:
+        """The same learning of targets in their own units, of which one of these params is so many.
+
+        Steps of targets divided by `unit` are, times `unit`, the steps of the targets themselves with another C (not
+        in PA-II, whose limit has no unit), epsilon and l1 penalty.
+        """
+        made = {each.name: getattr(self, each.name) for each in fields(PassiveAggressiveRegressionParams)}
+        made |= {"scale_target": False, "epsilon": self.epsilon * unit}
+        if self.variant == "PA-I":
+            made["C"] = self.C * unit
+        if self.penalty in ("l1", "elasticnet"):
+            share = 1.0 if self.penalty == "l1" else self.l1_ratio
+            made["alpha"] = self.alpha * (1.0 - share + share * unit)
+            made["l1_ratio"] = share * unit / (1.0 - share + share * unit)
+        return PassiveAggressiveRegressionParams(**made)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -82,7 +82,7 @@ def test_one_shard_of_numbers_is_the_plain_learner(told, tmp_path):
     rng = np.random.default_rng(4)
     X, weights = rng.standard_normal((500, 4)), rng.integers(0, 3, 500).astype(float)
     y = X @ [1.0, -2.0, 0.5, 3.0] + 0.1 * rng.standard_normal(500)
-    learner = PassiveAggressiveRegression(max_iter=3, C=0.1, **told)
+    learner = PassiveAggressiveRegression(max_iter=3, C=0.1, scale_target=False, **told)
     save(fitted(learner, X, y, weights), tmp_path / "plain")
     save(cluster.train(None, (X, y, weights), learner, shards=1).model, tmp_path / "mixed")
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "mixed").read_bytes()
@@ -109,7 +109,7 @@ def test_numbers_are_mixed_as_classes_are():
     rng = np.random.default_rng(4)
     X = rng.standard_normal((90, 3))
     y = X @ [1.0, -2.0, 0.5] + 1.0
-    learner = PassiveAggressiveRegression(variant="PA", max_iter=3, shuffle=False, epsilon=0.2)
+    learner = PassiveAggressiveRegression(variant="PA", max_iter=3, shuffle=False, epsilon=0.2, scale_target=False)
     found = mixed(X, y, learner, shards=3, mixing="mean")
     w = numbers_by_hand(X, y, shards=3, epochs=3, epsilon=0.2)
     np.testing.assert_allclose(np.r_[found.learner.coef_, found.learner.intercept_], w, rtol=1e-10)

@@ -21,7 +21,7 @@ VARIANTS = ["PA", "PA-I", "PA-II"]
 
 
 def plain(**options: Any) -> Any:
-    return rosenblatt.PassiveAggressiveRegression(**options)
+    return rosenblatt.PassiveAggressiveRegression(scale_target=False, **options)
 
 
 def numbers(n: int = 60) -> tuple[Any, Any]:

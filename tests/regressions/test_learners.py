@@ -14,6 +14,7 @@ import rosenblatt
 from rosenblatt import (
     AveragedPerceptron,
     KernelPerceptron,
+    PassiveAggressiveRegression,
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
@@ -166,3 +167,38 @@ def test_ctrl_c_in_the_first_partial_fit_reaches_the_caller(make: Any, monkeypat
     with pytest.raises(KeyboardInterrupt):
         learner.partial_fit([[0.0], [1.0]], [0, 1])
     assert not hasattr(learner, "classes_")
+
+
+def prices(unit: float) -> tuple[Any, Any]:
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 3))
+    return X, unit * (3.0 + X @ [0.5, -0.3, 0.2] + 0.05 * rng.standard_normal(400))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", [{}, {"variant": "PA-II", "keep": "average"}, {"penalty": "l1", "alpha": 1e-5}])
+def test_a_regression_does_not_depend_on_the_unit_of_its_targets(options: Any) -> None:
+    """House prices were learned in steps of at most one euro."""
+    scores = []
+    for unit in (1.0, 2.0**17):
+        X, y = prices(unit)
+        learner = PassiveAggressiveRegression(max_iter=20, **options).fit(X, y)
+        scores.append(learner.predict(X) / unit)
+        assert learner.score(X, y) > 0.9
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-9)
+
+
+def test_a_stream_of_prices_is_learned_in_their_unit_however_it_is_cut(tmp_path: Any) -> None:
+    X, y = prices(100_000.0)
+    whole = PassiveAggressiveRegression().partial_fit(X, y)
+    parts = PassiveAggressiveRegression().partial_fit(X[:1], y[:1]).partial_fit(X[1:], y[1:])
+    stream = PassiveAggressiveRegression()
+    for row, target in zip(X[:50], y[:50], strict=True):
+        stream.learn_one(dict(enumerate(row)), target)
+    np.testing.assert_array_equal(whole.coef_, parts.coef_)
+    assert whole.score(X, y) > 0.9
+    rosenblatt.save(whole, tmp_path / "m")
+    loaded = rosenblatt.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.partial_fit(X, y).predict(X), whole.partial_fit(X, y).predict(X))
+    begun = PassiveAggressiveRegression().partial_fit(X[:50], y[:50])
+    np.testing.assert_allclose([stream.predict_one(dict(enumerate(row))) for row in X], begun.predict(X), rtol=1e-9)

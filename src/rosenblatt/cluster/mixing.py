@@ -168,6 +168,7 @@ def check_params(params: Any, shards: int) -> LinearParams:
         "early_stopping": (bool(params.early_stopping), "there are no held-out rows on a cluster"),
         "warm_start": (bool(params.warm_start), "write init=(weights, intercept) instead"),
         "n_init": (int(params.n_init) > 1, "restarts are separate runs"),
+        "scale_target": (bool(getattr(params, "scale_target", False)), "no worker sees all targets; write False"),
     }
     for name, (given, why) in told.items():
         if given:

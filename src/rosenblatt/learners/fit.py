@@ -20,15 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import Labels, label_values
+from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.hearing import Hearing
+from rosenblatt.learners.learned import turn_of
 from rosenblatt.learners.progress import EpochBar
 from rosenblatt.learners.stopping import Epoch, History, StoppingCriterion, StopReason
-from rosenblatt.learners.targets import Targets, hold_out, row_weights, targets_of
+from rosenblatt.learners.targets import Targets, hold_out, row_weights, target_units, targets_of
 from rosenblatt.learners.weights import PassOptions, seed_of
-from rosenblatt.params import Params, Rule
+from rosenblatt.params import Params, PassiveAggressiveRegressionParams, Rule
 
 if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner
@@ -294,6 +295,7 @@ class Fitting:
     going_on: bool
     is_multilabel: bool = False  # may a row have several labels?
     check_first: bool = False  # may there be nothing left to learn?
+    unit: float = 1.0  # of a regression's targets
 
     def tasks(self) -> list[tuple[Any, Problem, StoppingCriterion]]:
         """Independent tasks: a state, its problem and a stopping criterion, problem after problem of each restart."""
@@ -329,6 +331,8 @@ def prepare(
     """Everything that a fit of this learner needs, checked; nothing is learned yet."""
     params = learner.params()
     going_on = bool(params.warm_start) and learner.has_learned
+    if not going_on and isinstance(learner, Params):
+        params = learner  # not in the units of the targets before
     states = partial(_continued, learner, table, labels) if going_on else None
     fitting = prepare_params(
         params, learner.space, table, labels, sample_weight, init=init, X_val=X_val, y_val=y_val, states=states
@@ -350,6 +354,30 @@ def prepare_params(
 ) -> Fitting:
     """The same by params alone, without scikit-learn; `states` gives those to go on from."""
     params.check()
+    if isinstance(params, PassiveAggressiveRegressionParams) and isinstance(labels, Numbers):
+        unit = 1.0
+        if params.scale_target and states is None:
+            center, unit = target_units(labels.numbers)
+            if init is None and isinstance(params.init, str) and params.init == "zeros" and params.fit_intercept:
+                init = (None, [center])
+            params = params.scaled(unit)
+        labels = replace(labels, epsilon=float(params.epsilon))
+        fitting = _prepare(params, space, table, labels, sample_weight, init, X_val, y_val, states)
+        return replace(fitting, unit=unit)
+    return _prepare(params, space, table, labels, sample_weight, init, X_val, y_val, states)
+
+
+def _prepare(
+    params: Params,
+    space: Any,
+    table: Table,
+    labels: Labels,
+    sample_weight: Any,
+    init: Any,
+    X_val: Any,
+    y_val: Any,
+    states: Callable[[], list[Any]] | None,
+) -> Fitting:
     space.check(params, table)
     check_lengths(table, labels)
     if len(labels.classes) < 2:
@@ -445,11 +473,13 @@ def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tu
 
 def conclude(learner: Learner, X: Any, fitting: Fitting, outcomes: list[Outcome]) -> None:
     """Let the learner take over what was learned from the columns of X."""
-    with Hearing():
+    with turn_of(learner), Hearing():
         if not fitting.going_on:
             learner.__dict__.pop("_stream_names", None)  # `fit` forgets a stream
         remember_columns(learner, X)
         take_over(learner, fitting.classes, outcomes, going_on=fitting.going_on)
+        if fitting.unit != 1.0 or ("target_scale_" in vars(learner) and not fitting.going_on):
+            learner.target_scale_ = fitting.unit
         learner.learned.is_multilabel = fitting.is_multilabel
 
 

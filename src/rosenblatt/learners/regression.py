@@ -5,6 +5,8 @@ Invariant: this file holds no learning. Targets are numbers (`Numbers`), and one
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -40,12 +42,38 @@ class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
         -------
         self
         """
-        return super().partial_fit(X, y, None, sample_weight)
+        with self._units_of(y):
+            return super().partial_fit(X, y, None, sample_weight)
 
     def learn_one(self, features: dict[Any, float], target: float, weight: float = 1.0) -> Self:
         """Learn from one example: a dict of names and numbers, and the number to come close to."""
         self.labels_of([target])
-        return super().learn_one(features, target, weight)
+        if self._learned is not None:
+            return super().learn_one(features, target, weight)
+        with self._units_of([target]):
+            return super().learn_one(features, target, weight)
+
+    def learn_many(self, examples: Any, labels: Any, weights: Any = None) -> Self:
+        """Learn from examples one after another, as `learn_one` does."""
+        listed = list(labels)
+        with self._units_of(listed):
+            return super().learn_many(examples, listed, weights)
+
+    @contextmanager
+    def _units_of(self, y: Any) -> Iterator[None]:
+        """Of rows that come as a stream the first target's size is the unit, however they are cut into calls."""
+        if self._learned is not None or not getattr(self, "scale_target", False):
+            yield
+            return
+        self.__dict__.pop("target_scale_", None)
+        numbers = self.labels_of(y)
+        first = abs(float(numbers.numbers[0])) if len(numbers.codes) else 0.0  # type: ignore[attr-defined]
+        self.target_scale_ = first or 1.0
+        try:
+            yield
+        finally:
+            if self._learned is None:
+                self.__dict__.pop("target_scale_", None)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number of each row."""
@@ -81,6 +109,9 @@ class Measuring(RegressorMixin, WeightLearner):  # type: ignore[misc]
     def _classes_of(self, label: Any) -> NDArray[Any]:
         return PAIR
 
+    def _known(self, classes: NDArray[Any], label: Any) -> Any:
+        return label
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveRegression(PassiveAggressiveRegressionParams, Measuring):
@@ -103,7 +134,12 @@ class PassiveAggressiveRegression(PassiveAggressiveRegressionParams, Measuring):
     C : float, default=1.0
         The limit: smaller is more cautious. "PA" does not use it.
     epsilon : float, default=0.1
-        How far from its target a prediction may be without a step, in the unit of y.
+        How far from its target a prediction may be without a step.
+    scale_target : bool, default=True
+        `C` and `epsilon` are in units of the targets' spread, their mean distance from the median of the different
+        targets, and learning starts at that median: so they mean the same for euros and millions. In `partial_fit` and
+        streams the unit is the size of the first target. Predictions and `coef_` are always in the unit of y. False is
+        the paper's algorithm.
     keep : {"last", "average", "tail"}, default="last"
         Which weights are the answer; "average" is a good choice for noisy data.
     early_stopping : bool, default=False
@@ -116,6 +152,8 @@ n_iter_no_change, warm_start, n_jobs, verbose
     ----------
     coef_ : array of shape (n_features,)
     intercept_ : array of shape (1,)
+    target_scale_ : float
+        The spread of the training targets, in which `C` and `epsilon` are measured.
     n_features_in_, n_iter_, converged_, stop_reason_, mistakes_, updates_, history_
         As for `Perceptron`; a mistake is a prediction farther than epsilon from its target.
 
@@ -136,6 +174,11 @@ n_iter_no_change, warm_start, n_jobs, verbose
     >>> learner.predict([[10.0]]).round(0).tolist()
     [21.0]
     """
+
+    def params(self) -> PassiveAggressiveRegressionParams:  # type: ignore[override]
+        """Everything that this learner is told, in the units of the targets that it has learned."""
+        unit = vars(self).get("target_scale_")
+        return self if unit is None else self.scaled(unit)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -172,4 +215,6 @@ warm_start, verbose
     def params(self) -> PassiveAggressiveRegressionParams:
         """The same by the family's own names."""
         losses: dict[str, Variant] = {"epsilon_insensitive": "PA-I", "squared_epsilon_insensitive": "PA-II"}
-        return params_by_loss(self, PassiveAggressiveRegressionParams, losses)
+        params = params_by_loss(self, PassiveAggressiveRegressionParams, losses)
+        params.scale_target = False
+        return params

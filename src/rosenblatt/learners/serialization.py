@@ -50,6 +50,7 @@ from rosenblatt.params import (
     Params,
     Penalty,
     Policy,
+    check_number,
     params_from_json,
     values_from_json,
     values_to_json,
@@ -347,6 +348,7 @@ def learner_to_tensors(learner: Learner) -> SavedState | None:
             stop_reason=learner.stop_reason_,
             unrecorded=None if stream is None else list(stream.unrecorded()),
             is_multilabel=learner.learned.is_multilabel,
+            target_scale=vars(learner).get("target_scale_"),
         )
 
 
@@ -360,6 +362,7 @@ def states_to_tensors(
     stop_reason: str,
     unrecorded: list[int] | None = None,
     is_multilabel: bool = False,
+    target_scale: float | None = None,
 ) -> SavedState:
     """The states of a learner by its class and parameters; `unrecorded` counts what a stream has learned."""
     tensors: Tensors = {"validation": np.array(history.validation_score, np.float64)}
@@ -373,6 +376,7 @@ def states_to_tensors(
         "mistakes": [int(count) for count in history.mistakes],
         "updates": [int(count) for count in history.updates],
         "is_multilabel": is_multilabel,
+        "target_scale": target_scale,
     }
     return SavedState(header, {name: tensor.copy() for name, tensor in tensors.items()})
 
@@ -392,6 +396,9 @@ def learner_from_tensors(kept: SavedState, classes: NDArray[Any], features: int,
     is_multilabel = bool(header.get("is_multilabel", False))
     states = states_from_tensors(header["states"], tensors, classes, features, params, apart=is_multilabel)
     learner.history_ = _history_from(header, tensors)
+    if header.get("target_scale") is not None:
+        learner.target_scale_ = check_number("target_scale", header["target_scale"], above=0.0)
+        params = learner.params()
     learner.install(classes, states)
     learner.learned.is_multilabel = is_multilabel
     learner.n_features_in_ = features

@@ -116,6 +116,15 @@ def targets_of(
     return [problem(labels.signs(), 1) if classes <= 2 else problem(labels.codes, classes)]
 
 
+def target_units(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """The median of the different targets, and their mean distance from it: 1 if there is only one."""
+    different = np.unique(numbers)
+    center = float(np.median(different))
+    with np.errstate(over="ignore"):
+        spread = float(np.abs(different - center).mean())
+    return center, spread if 0 < spread < np.inf else 1.0
+
+
 def weight_rows(classes: int) -> int:
     """How many weight rows a joint problem has: one for two classes, else one each."""
     return 1 if classes <= 2 else classes

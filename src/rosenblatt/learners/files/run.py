@@ -49,12 +49,12 @@ from rosenblatt.learners.files.parts import (
 )
 from rosenblatt.learners.fit import Counters
 from rosenblatt.learners.stopping import StoppingCriterion
-from rosenblatt.learners.targets import Targets
+from rosenblatt.learners.targets import Targets, target_units
 from rosenblatt.learners.weights import PassOptions, WeightState
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Products
-from rosenblatt.params import KEEPS, Params, check_count
+from rosenblatt.params import KEEPS, Params, PassiveAggressiveRegressionParams, check_count
 
 BLOCK: int = engine.WINDOW  # rows that are shuffled together
 AT_ONCE = 16  # windows learned in memory between two looks at the clock
@@ -101,7 +101,13 @@ class FileRun:
         classes = check_classes(reader.likely_classes(is_regression=params.is_regression))
         params.check_classes(len(classes))
         params = with_class_weights(params, classes.values, class_weights)
+        center = 0.0
+        if isinstance(params, PassiveAggressiveRegressionParams) and params.scale_target:
+            center, unit = target_units(classes.values)
+            params = params.scaled(unit)
         state = new_state(params, len(classes), reader.encoder.features or 0, products)
+        if params.fit_intercept:
+            state.intercept[:] = center
         run = cls(reader, params, classes, state, StoppingCriterion.of(params), block, reader.encoder.features or 0)
         run.scale, run.choice, run.products, run.class_weights = scale, choice, products, class_weights
         return run
