@@ -42,7 +42,7 @@ def count_loops() -> list[dict[str, Any]]:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "loops"
-        sources = [HERE / "loops.cpp", ENGINE / "stored.cpp", *sorted((ENGINE / "loops").glob("*_float*.cpp"))]
+        sources = [HERE / "loops.cpp", *sorted(ENGINE.glob("train_*.cpp"))]
         subprocess.run(["c++", *FLAGS, f"-I{ENGINE}", *sources, "-o", program], check=True)
         listing = subprocess.run([program], check=True, capture_output=True, text=True).stdout
         for line in listing.splitlines():

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "generator.hpp"
-#include "large.hpp"
-#include "loops.hpp"
 #include "separate.hpp"
+#include "shuffle.hpp"
+#include "train.hpp"
 
 namespace {
 
@@ -24,11 +23,13 @@ template <class T>
 struct Work {
   Generator generator = Generator::seeded(1, 0);
   std::vector<T> dense, sparse;
-  std::vector<std::int32_t> indices, starts, classes;
+  std::vector<std::int32_t> columns, classes;
+  std::vector<std::int64_t> starts;
   std::vector<std::int8_t> signs;
   std::vector<std::uint32_t> order;
-  OwnArrays arrays;
-  Poll poll;
+  StateArrays arrays;
+  OwnedArrays owned;
+  StopToken stop;
 
   Work() {
     for (std::int64_t i = 0; i < row_count; ++i) {
@@ -41,64 +42,74 @@ struct Work {
       const bool noisy = generator.below(10) == 0;
       signs.push_back((noisy ? generator.below(2) == 0 : score > 0) ? 1 : -1);
       classes.push_back(static_cast<std::int32_t>(generator.below(class_count)));
-      starts.push_back(static_cast<std::int32_t>(indices.size()));
+      starts.push_back(static_cast<std::int64_t>(columns.size()));
       for (std::int64_t j = 0; j < values_a_row; ++j) {
         const std::int64_t width = vocabulary / values_a_row;
-        indices.push_back(static_cast<std::int32_t>(j * width + generator.below(width)));
+        columns.push_back(static_cast<std::int32_t>(j * width + generator.below(width)));
         sparse.push_back(static_cast<T>(generator.symmetric_uniform()) + signs.back() * static_cast<T>(0.1));
       }
       order.push_back(static_cast<std::uint32_t>(i));
     }
-    starts.push_back(static_cast<std::int32_t>(indices.size()));
+    starts.push_back(static_cast<std::int64_t>(columns.size()));
     rosenblatt::shuffle(order.data(), row_count, generator);
-    Average::of(state(class_count, vocabulary));  // the arrays, as large as any loop wants them
+    arrays.keep = Keep::average;  // the arrays, as large as any loop wants them
+    arrays.K = class_count;
+    arrays.features = vocabulary;
+    arrays.is_float32 = sizeof(T) == 4;
+    owned.make(arrays, false, true);
   }
 
   DenseRows<T> dense_rows() const { return {dense.data(), row_count, feature_count, feature_count}; }
-  SparseRows<T, std::int32_t> sparse_rows() const {
-    return {sparse.data(), indices.data(), starts.data(), row_count, vocabulary};
+  SparseRows<T> sparse_rows() const {
+    return {sparse.data(), columns.data(), starts.data(), row_count, vocabulary};
   }
   Order as_given() const { return {nullptr, row_count}; }
   Order shuffled() const { return {order.data(), row_count}; }
 
-  State<T> state(std::int64_t K, std::int64_t features) { return State<T>({arrays, "", K, features, true}); }
-
-  template <class Keep, class Rows, class Rule>
-  void binary(const Rows& rows, Order pass, const Rule& rule) {
-    run<Keep>(rows, TwoClasses{{nullptr}, signs.data(), false}, pass, rule);
+  State<T> state(std::int64_t K, std::int64_t features, Keep keep = Keep::last) {
+    StateArrays some = arrays;
+    some.K = K;
+    some.features = features;
+    some.keep = keep;
+    return State<T>(some);
   }
-  template <class Keep, class Rows, class Rule>
+
+  template <class KeepType, class Rows, class Rule>
+  void binary(const Rows& rows, Order pass, const Rule& rule) {
+    run<KeepType>(rows, Binary{{{nullptr}}, signs.data(), false}, pass, rule);
+  }
+  template <class KeepType, class Rows, class Rule>
   void joint(const Rows& rows, Order pass, const Rule& rule) {
-    run<Keep>(rows, Joint{{nullptr}, classes.data(), class_count}, pass, rule);
+    run<KeepType>(rows, Multiclass{{nullptr}, classes.data(), class_count}, pass, rule);
   }
   template <class Rows>
-  void penalized(const Rows& rows, Order pass, const char* keep) {
-    const Shrinking shrinking(1 - 1e-4, 1e-5);
-    State<T> learner({arrays, keep, 1, rows.features, true});
-    KeepOf<T> shrunk = bind_keep(learner, &shrinking);
-    counted_learn(rows, TwoClasses{{nullptr}, signs.data(), false}, pass, learner, shrunk);
+  void penalized(const Rows& rows, Order pass, Keep keep) {
+    const Penalty penalty(1 - 1e-4, 1e-5);
+    const State<T> learner = state(1, rows.features, keep);
+    KeepOf<T> lazy = bind_keep(learner, &penalty);
+    counted_learn(rows, Binary{{{nullptr}}, signs.data(), false}, pass, learner, lazy);
   }
   template <class Rows>
   [[gnu::noinline, gnu::noclone]] void separated(const Rows& rows) {
     const State<T> learner = state(1, rows.features);
-    separate(rows, signs.data(), learner.weights, *learner.intercept, true, 500, poll);
+    separate(rows, signs.data(), learner.weights, *learner.intercept, true, 500, stop);
   }
 
  private:
-  template <class Keep, class Rows, class Task, class Rule>
+  template <class KeepType, class Rows, class Task, class Rule>
   [[gnu::noinline, gnu::noclone]] void run(const Rows& rows, const Task& task, Order pass, const Rule& rule) {
     const State<T> learner = state(task.weight_rows(), rows.features);
-    KeepOf<T> keep = Keep::of(learner);
-    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, rule, keep, poll);
+    KeepOf<T> keep = KeepType::of(learner);
+    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, rule, keep, stop);
   }
   template <class Rows, class Task>
   [[gnu::noinline, gnu::noclone]] void counted_learn(const Rows& rows, const Task& task, Order pass,
                                                      const State<T>& learner, KeepOf<T>& keep) {
-    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, RuleOf<T>(Perceptron{Numbers{}}), keep, poll);
+    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, RuleOf<T>(Perceptron{RuleParams{}}), keep, stop);
   }
 };
 
-const Perceptron perceptron{Numbers{}};
+const Perceptron perceptron{RuleParams{}};
 const PassiveAggressive pa_one{{}, PassiveAggressive::Variant::PA_I, 1.0};
 
 struct Loop {
@@ -141,9 +152,9 @@ const Loop loops[] = {
     {"sparse float64, ten classes", sparse_values * class_count,
      with<double>([](auto& w) { w.template joint<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, penalized", sparse_values,
-     with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), "last"); })},
+     with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), Keep::last); })},
     {"sparse float64, penalized and averaged", sparse_values,
-     with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), "average"); })},
+     with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), Keep::average); })},
     {"separate, dense float64", dense_values, with<double>([](auto& w) { w.separated(w.dense_rows()); })},
     {"shuffle of the rows", row_count,
      with<double>([](auto& w) { rosenblatt::shuffle(w.order.data(), row_count, w.generator); })},

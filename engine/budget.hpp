@@ -47,23 +47,25 @@ class BudgetRun {
   void learn(Order order, const AnyRule& rule, Counters& c, double& mistake_weight, StopToken& stop) {
     const double threshold =
         visit_first_order<double>(rule, [](const auto& chosen) { return chosen.update_threshold(); });
-    visit_general(task_, [&](const auto& task) {
-      Working<std::decay_t<decltype(task)>> working{*this};
-      std::vector<double> scores(K_);
-      for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
-        rows_.load(index, count);
-        if (before_) before_->load(index, count);
-        for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
-        for (working.r = 0; working.r < count; ++working.r) {
-          const std::int64_t i = index[working.r];
-          score(working.r, scores.data());
-          learn_example(
-              task, threshold, i, task.of(scores.data(), i), false, c, mistake_weight,
-              [&](const Verdict& judged, double weight) { return take_step(rule, i, judged, weight, working, c); },
-              [](Counters&, bool, bool) {});
-        }
-      });
-    });
+    std::visit(
+        [&](const auto& task) {
+          Working<std::decay_t<decltype(task)>> working{*this};
+          std::vector<double> scores(K_);
+          for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+            rows_.load(index, count);
+            if (before_) before_->load(index, count);
+            for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
+            for (working.r = 0; working.r < count; ++working.r) {
+              const std::int64_t i = index[working.r];
+              score(working.r, scores.data());
+              learn_example(
+                  task, threshold, i, task.of(scores.data(), i), false, c, mistake_weight,
+                  [&](const Verdict& judged, double weight) { return take_step(rule, i, judged, weight, working, c); },
+                  [](Counters&, bool, bool) {});
+            }
+          });
+        },
+        task_);
   }
 
  private:

@@ -96,24 +96,28 @@ class DualRun {
     remember(order);
     const double threshold =
         visit_first_order<double>(rule, [](const auto& chosen) { return chosen.update_threshold(); });
-    visit_general(task_, [&](const auto& task) {
-      Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, stop, PanelScores(K_)};
-      std::vector<double> scores(K_);
-      for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
-        panel.index = index;
-        panel.count = count;
-        bring_up(index, count, panel.scores);
-        for (int r = 0; r < count; ++r) {
-          for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
-          const Verdict verdict = task.of(scores.data(), index[r]);
-          learn_example(
-              task, threshold, index[r], verdict, false, c, mistake_weight,
-              [&](const Verdict& judged, double weight) { return take_step(rule, index[r], judged, weight, panel, c); },
-              [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
-        }
-        keep(index, count, panel.scores);
-      });
-    });
+    std::visit(
+        [&](const auto& task) {
+          Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, stop, PanelScores(K_)};
+          std::vector<double> scores(K_);
+          for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+            panel.index = index;
+            panel.count = count;
+            bring_up(index, count, panel.scores);
+            for (int r = 0; r < count; ++r) {
+              for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
+              const Verdict verdict = task.of(scores.data(), index[r]);
+              learn_example(
+                  task, threshold, index[r], verdict, false, c, mistake_weight,
+                  [&](const Verdict& judged, double weight) {
+                    return take_step(rule, index[r], judged, weight, panel, c);
+                  },
+                  [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
+            }
+            keep(index, count, panel.scores);
+          });
+        },
+        task_);
   }
 
   bool is_finite() const {

@@ -287,16 +287,15 @@ void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Rang
     if (const auto* multiclass = std::get_if<Multiclass>(&task)) return learn_perceptron(*multiclass);
   }
   const bool observed = std::visit([](const auto& kept) { return kept.observes_every_row; }, keep);
-  visit_general(task, [&](const auto& given) {
-    learn_as(rows, given, order, range, state, rule, threshold, keep, observed, stop);
-  });
+  std::visit(
+      [&](const auto& given) { learn_as(rows, given, order, range, state, rule, threshold, keep, observed, stop); },
+      task);
 }
 
 template <class Rows>
 double Loops<Rows>::count_mistakes(const Rows& rows, const AnyTask& task, Order order, const Linear<T>& model,
                                    double limit, StopToken& stop) {
-  return visit_general(task,
-                       [&](const auto& given) { return count_mistakes_as(rows, given, order, model, limit, stop); });
+  return std::visit([&](const auto& given) { return count_mistakes_as(rows, given, order, model, limit, stop); }, task);
 }
 
 template <class Rows>

@@ -85,25 +85,4 @@ inline std::int64_t weight_rows(const AnyTask& task) {
   return std::visit([](const auto& t) { return t.weight_rows(); }, task);
 }
 
-// Any task of one weight row, chosen at run time: one general loop serves them all.
-struct AnyOneRow : OneWeightRow {
-  Binary binary{};
-  Regression regression{};
-  bool is_regression = false;
-
-  explicit AnyOneRow(const Binary& task) : OneWeightRow(task), binary(task) {}
-  explicit AnyOneRow(const Regression& task) : OneWeightRow(task), regression(task), is_regression(true) {}
-  Verdict of(const double* scores, std::int64_t i) const {
-    return is_regression ? regression.of(scores, i) : binary.of(scores, i);
-  }
-};
-
-// Calls f(task) with the type that the general loops are compiled for.
-template <class F>
-auto visit_general(const AnyTask& task, F&& f) {
-  if (const auto* multiclass = std::get_if<Multiclass>(&task)) return f(*multiclass);
-  if (const auto* regression = std::get_if<Regression>(&task)) return f(AnyOneRow(*regression));
-  return f(AnyOneRow(std::get<Binary>(task)));
-}
-
 }  // namespace rosenblatt

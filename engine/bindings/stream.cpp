@@ -149,17 +149,15 @@ class Vocabulary {
   nb::dict columns() const { return nb::steal<nb::dict>(PyDict_Copy(columns_.ptr())); }
 
   // Looks up the columns. With `grow`, new names get the next ones, after every value has been read; without, they are
-  // left out, since their weights are 0.
-  void read(Example& example, nb::handle features, bool grow) {
-    if (read_known(example, features)) return;
+  // left out, since their weights are 0. Returns false if Python code may have run.
+  bool read(Example& example, nb::handle features, bool grow) {
+    if (read_plain(example, features, grow)) return true;
     const Items items(features);
     example.resize(items.size());
     double* value = example.values.data();
     for (const auto& [key, number] : items) *value++ = to_number(key, number);
     std::int32_t* column = example.columns.data();
-    bool missing = false;
-    for (const auto& item : items) missing |= (*column++ = find(item.first)) < 0;
-    if (!missing) return;
+    for (const auto& item : items) *column++ = find(item.first);
     std::size_t size = 0, at = 0;
     for (const auto& item : items) {
       std::int32_t found = example.columns[at];
@@ -169,6 +167,7 @@ class Vocabulary {
       size += found >= 0;
     }
     example.resize(size);
+    return false;
   }
 
  private:
@@ -177,19 +176,25 @@ class Vocabulary {
     std::int32_t column = -1;
   };
 
-  // An example of floats whose names are the very strings of the table; false if it is another one.
-  bool read_known(Example& example, nb::handle features) const {
-    const std::size_t count = PyDict_GET_SIZE(features.ptr());
-    example.resize(count);
-    double* number = example.values.data();
-    std::int32_t* column = example.columns.data();
+  // An example of strings and floats, which run no code; false if it is another one, or has names to add.
+  bool read_plain(Example& example, nb::handle features, bool grow) const {
+    example.resize(PyDict_GET_SIZE(features.ptr()));
+    std::size_t size = 0;
     PyObject *name, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &name, &value); ++number, ++column) {
-      *column = known_[place_of(name)].column;
-      if (*column < 0 || !PyFloat_CheckExact(value)) return false;
-      *number = PyFloat_AS_DOUBLE(value);
-      if (!is_usable(*number)) return false;
+    for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &name, &value);) {
+      if (!PyFloat_CheckExact(value)) return false;
+      const double number = PyFloat_AS_DOUBLE(value);
+      std::int32_t column = known_[place_of(name)].column;
+      if (column < 0) {
+        if (!only_strings_ || !PyUnicode_CheckExact(name)) return false;
+        column = find(name);
+      }
+      if (!is_usable(number) || (column < 0 && grow)) return false;
+      example.columns[size] = column;
+      example.values[size] = number;
+      size += column >= 0;
     }
+    example.resize(size);
     return true;
   }
 
@@ -216,7 +221,10 @@ class Vocabulary {
     return at;
   }
   void know(PyObject* name, std::int32_t column) {
-    if (!PyUnicode_CheckExact(name)) return;
+    if (!PyUnicode_CheckExact(name)) {
+      only_strings_ = false;
+      return;
+    }
     if (2 * ++strings_ > known_.size()) {
       std::vector<Known> old(2 * known_.size());
       old.swap(known_);
@@ -230,6 +238,7 @@ class Vocabulary {
   std::int32_t count_;
   std::vector<Known> known_{64};  // a power of two
   std::size_t strings_ = 0;
+  bool only_strings_ = true;
 };
 
 // One state of the stream, of weights that lie feature after feature.
@@ -293,8 +302,9 @@ class Stream {
     const double number = epsilon_ ? to_target(label.ptr()) : 0.0;
     const Borrowed example(spare_);
     require_dict(features);
-    read(*example, features, weight > 0 && (epsilon_ || code_of(label) >= 0) && !closed_ && !paused_);
-    const std::int32_t code = epsilon_ ? 0 : code_of(label);
+    std::int32_t code = epsilon_ ? 0 : code_of(label);
+    if (closed_ || paused_ || code < 0) return false;
+    if (!read(*example, features, weight > 0) && !epsilon_) code = code_of(label);
     if (closed_ || paused_ || code < 0) return false;
     if (weight > 0) learn_now(*example, code, number, weight);
     return true;
@@ -412,11 +422,10 @@ class Stream {
     return first.size("weights") / rows;
   }
 
-  void read(Reading& example, nb::handle features, bool grow) {
-    if (hash_bits_)
-      read_hashed(example, features, hash_bits_);
-    else
-      vocabulary_.read(example, features, grow);
+  bool read(Reading& example, nb::handle features, bool grow) {
+    if (!hash_bits_) return vocabulary_.read(example, features, grow);
+    read_hashed(example, features, hash_bits_);
+    return false;
   }
 
   static double to_target(PyObject* label) {

@@ -280,39 +280,32 @@ def _features(c: Chooser, other: dict[Any, Any], *streams: Any) -> Any:
 
 
 def _stream(c: Chooser) -> tuple[Any, dict[Any, Any]]:
-    vocabulary: dict[Any, Any] = {"a": c.whole(0)} if c.random.random() < 0.5 else {}
-    joint = c.K == 3
-    codes = {name: c.whole(k) for k, name in enumerate(("no", "so", "yes") if joint else ("no", "yes"))}
-    arrays, keep = c.arrays(c.K, 6, "f8"), c.word("last", "average", "tail")
-    states = [engine.State(keep, arrays, fit_intercept=c.flag(), feature_major=True)]
+    names: dict[Any, Any] = {"a": c.whole(0)} if c.random.random() < 0.5 else {}
+    labels = ["no", "so", "yes"] if c.K == 3 else ["no", "yes"]
+    ovr = c.K == 3 and c.flag()
+    arrays = [c.arrays(1 if ovr else c.K, 6, "f8") for _ in range(3 if ovr else 1)]
     made = engine.Stream(
-        vocabulary,
-        codes,
-        states,
+        arrays,
+        names,
+        labels,
         c.any(c.plain_rule),
-        capacity=c.whole(6),
-        one_vs_rest=c.strange(),
+        keep=c.word("last", "average", "tail"),
+        fit_intercept=c.flag(),
+        one_vs_rest=ovr,
         tie_positive=c.flag(),
-        lock=c.any(lambda: c.maybe(engine.Lock)),
+        hash_bits=c.whole(0),
     )
-    return made, vocabulary if c.random.random() < 0.5 else codes
+    return made, names
 
 
-def _lock(c: Chooser) -> None:
-    lock = c.any(engine.Lock)
-    with lock, lock:
-        pass
-    if c.strange():
-        lock.__exit__()
-
-
-def _closed(c: Chooser) -> int:
+def _closed(c: Chooser) -> Any:
     stream, held = _stream(c)
     stream.learn(_features(c, held, stream), "yes")
     if c.flag():
         stream.close()
+    stream.pause(c.flag())
     stream.learn(_features(c, held, stream), "no")
-    return stream.learned
+    return stream.learned, stream.features, stream.names, stream.labels, stream.counts, stream.snapshot()
 
 
 def _learn_one(c: Chooser) -> None:
@@ -337,26 +330,12 @@ def _learn_many(c: Chooser) -> Any:
     return stream.predict_many(many)
 
 
-def _learn_new(c: Chooser) -> Any:
-    keep, names = c.word("last", "average", "tail"), ("b", "d", "f")
-    flag = c.flag()
-    states = [engine.State(keep, c.arrays(1, 6, "f8"), fit_intercept=flag, feature_major=True) for _ in range(4)]
-    stream = engine.Stream(
-        {},
-        {name: k for k, name in enumerate(names)},
-        states[:3],
-        c.any(c.plain_rule),
-        capacity=6,
-        one_vs_rest=not c.strange(),
-        tie_positive=c.flag(),
-    )
-    codes = {name: c.whole(k) for k, name in enumerate("bcdf")}
-    found = stream.learn_new(codes, c.any(lambda: states[3]), _features(c, codes, stream), c.whole(1), c.number(1.0))
-    if c.strange():
-        codes.clear()
-    for label in ("b", "c", "new"):
-        stream.learn(_features(c, codes, stream), label, 1.0)
-    return found, stream.predict({"a": 1.0}), stream.count
+def _add_class(c: Chooser) -> Any:
+    stream, held = _stream(c)
+    stream.add_class(c.any(lambda: ["no", "or", "so", "yes"]), c.whole(1))
+    for label in ("or", "no", "new"):
+        stream.learn(_features(c, held, stream), label, 1.0)
+    return stream.predict({"a": 1.0}), stream.snapshot()
 
 
 def _use_rows(c: Chooser, call: Callable[[Any], Any]) -> Any:
@@ -527,21 +506,27 @@ CALLS: dict[str, Callable[[Chooser], Any]] = {
     "Contest.held_scores": _contest_run,
     "Contest.take_state": _contest_run,
     "scores": _scores,
+    "thread_limit": lambda c: engine.thread_limit(),
+    "largest_size": lambda c: _use_rows(c, engine.largest_size),
     "log": lambda c: engine.log(c.array([1.0, 2.0])),
     "sigmoid": lambda c: engine.sigmoid(c.array([1.0, -2.0])),
     "softplus": lambda c: engine.softplus(c.array([1.0, -2.0])),
     "votes": _votes,
-    "Lock": _lock,
     "Stream": _stream,
     "Stream.learn": _learn_one,
     "Stream.predict": _learn_one,
-    "Stream.learn_new": _learn_new,
-    "Stream.count": _learn_new,
+    "Stream.add_class": _add_class,
+    "Stream.snapshot": _add_class,
     "Stream.learn_many": _learn_many,
     "Stream.predict_many": _learn_many,
     "Stream.scores": _learn_one,
     "Stream.close": _closed,
+    "Stream.pause": _closed,
     "Stream.learned": _closed,
+    "Stream.features": _closed,
+    "Stream.names": _closed,
+    "Stream.labels": _closed,
+    "Stream.counts": _closed,
     "Stream.check_many": lambda c: engine.Stream.check_many(c.any(lambda: [_features(c, {}), _features(c, {})])),
     "Stream.check": lambda c: engine.Stream.check(_features(c, {})),
     "Stream.hashed": lambda c: engine.Stream.hashed(_features(c, {}), _bits(c)),
