@@ -29,7 +29,7 @@ KILLED = ("averaged", "arow", "voted", "auto")
 OURS = """
 import sys, time
 from rosenblatt.cli.main import main
-import rosenblatt.learners.files.run, rosenblatt.learners.files.checkpoint, rosenblatt.models.file
+import rosenblatt.training.run, rosenblatt.training.checkpoint, rosenblatt.models.file
 started, used = time.perf_counter(), time.process_time()
 words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--learner", sys.argv[4]]
 code = main([*words, "--tol", "-1", "--quiet", *sys.argv[5:]])

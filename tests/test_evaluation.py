@@ -47,13 +47,13 @@ def test_batches_are_cut_so_that_scores_of_many_classes_fit_into_memory(
     X, y, w = noisy
     model, whole = model_of(rosenblatt.Perceptron().fit(X, y)), batch_of(X, y, w)
     whole = replace(whole, gaps=(0, 7, 7, 900), passed={"id": list(range(900))})
-    assert [part is whole for part in whole.cut(2)] == [True]
+    assert [part is whole for part in whole.split(2)] == [True]
     found = evaluate_batches(model, [whole]).to_json()
     monkeypatch.setattr("rosenblatt.data.batch.MOST_NUMBERS", 15)
-    parts = list(whole.cut(2))
+    parts = list(whole.split(2))
     assert [len(part) for part in parts] == [7] * 128 + [4]
-    assert {k: part.gaps for k, part in enumerate(parts) if part.gaps} == {0: (0,), 1: (0, 0), 128: (4,)}
-    assert [cell for part in parts for cell in (part.passed or {})["id"]] == list(range(900))
+    assert {k: part.blank for k, part in enumerate(parts) if part.blank} == {0: (0,), 1: (0, 0), 128: (4,)}
+    assert [cell for part in parts for cell in (part.passthrough or {})["id"]] == list(range(900))
     assert evaluate_batches(model, [whole]).to_json() == found
 
 

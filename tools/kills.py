@@ -105,7 +105,7 @@ def run_in_child(words: list[str], count: Path | None = None) -> int:
 
 def _count_checkpoints(path: Path) -> None:
     """Let every checkpoint leave a byte in a file."""
-    from rosenblatt.learners.files import checkpoint
+    from rosenblatt.training import checkpoint
 
     save = checkpoint.save_checkpoint
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from rosenblatt.models import save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, load, tune
-    from rosenblatt.training.trained import train
+    from rosenblatt.training.train import train
 
 __version__ = "0.2.0"
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import Classes, RowBatch, measures_of
-from rosenblatt.data.labels import Labels, encode_labels, places_in
+from rosenblatt.data.batch import RowBatch
+from rosenblatt.data.labels import Classes, Labels, encode_labels, numbers_of, places_in
 from rosenblatt.encode.lines import settle_labels
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.model import Model
@@ -254,7 +254,7 @@ def evaluate_batches(model: Model, batches: Iterable[RowBatch]) -> Evaluation:
     """Predict the class of every row of the batches and count."""
     evaluator = Evaluator.of(model)
     for batch in batches:
-        for part in batch.cut(len(model.classes)):
+        for part in batch.split(len(model.classes)):
             evaluator.add_batch(model, part)
     return evaluator.result()
 
@@ -304,7 +304,7 @@ class Evaluator:
     def add_batch(self, model: Model, batch: RowBatch) -> None:
         """Predict the rows of a batch and count."""
         classes, scores = Classes(model.classes), model.batch_scores(batch)
-        if batch.of_line is not None:  # a line with several labels: an answer is right if it is one of them
+        if batch.line is not None:  # a line with several labels: an answer is right if it is one of them
             keep = settle_labels(batch, model.predictions(scores).codes, classes.codes(batch))
             batch, scores = replace(batch.take(keep), weights=None), scores[keep]
         found, true = model.predictions(scores), classes.codes(batch)
@@ -488,7 +488,7 @@ def evaluate_regression(model: Model, batches: Iterable[RowBatch]) -> Regression
 def _regression_errors(model: Model, batches: Iterable[RowBatch]) -> Iterator[tuple[Floats, Floats, Floats]]:
     """The errors, the targets and the weights of each batch."""
     for batch in batches:
-        targets = np.append(measures_of(batch.labels), np.nan)[batch.codes]
+        targets = np.append(numbers_of(batch.labels), np.nan)[batch.codes]
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
         yield model.predictions(model.batch_scores(batch)).labels - targets, targets, weights
 

@@ -192,7 +192,7 @@ def test_pipes_and_compressed_files_are_read(files):
     ("text", "label", "sentence"),
     [
         ("", None, "is empty"),
-        ("a\n1\n2\n", None, "has one column only, called 'a'"),
+        ("a\n1\n2\n", None, "has only one column, 'a'"),
         ("a,b\n", None, "has a header and no rows"),
         ("1,2,x\n1,y\n", None, "line 2: it has 2 cells instead of 3"),
         ("1,2,x\n1,z,y\n3,4,x\n", None, "line 2: there is no number in the column '2'"),

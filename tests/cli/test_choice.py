@@ -44,15 +44,6 @@ def test_without_a_learner_it_becomes_what_auto_perceptron_does(uneven, tmp_path
     assert auto.choice_ in run("inspect", tmp_path / "m").stdout
 
 
-def test_the_choice_is_the_same_in_a_process_of_its_own(uneven, tmp_path, monkeypatch):
-    from rosenblatt.training import choice
-
-    here = train(uneven, "-o", tmp_path / "m")
-    monkeypatch.setattr(choice, "SMALL_BYTES", 0)
-    assert train(uneven, "-o", tmp_path / "n")["choice"] == here["choice"]
-    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
-
-
 def test_training_loads_neither_scikit_learn_nor_pandas(tmp_path):
     """Each takes longer to load than to learn a small file."""
     data = tmp_path / "rows.csv"
@@ -67,7 +58,7 @@ def test_training_loads_neither_scikit_learn_nor_pandas(tmp_path):
 
 def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tmp_path, monkeypatch):
     from rosenblatt.io import open_dataset
-    from rosenblatt.training import choice
+    from rosenblatt.training import select as choice
     from rosenblatt.training.rows import sample_rows
 
     data = rosenblatt.read(uneven)
@@ -89,7 +80,7 @@ def test_the_choice_is_made_on_evenly_taken_rows_and_learned_from_all(uneven, tm
 
 
 def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path):
-    from rosenblatt.learners.files import checkpoint
+    from rosenblatt.training import checkpoint
 
     words = [uneven, "--block", "64", "-o", tmp_path / "m"]
     expected = train(*words)
@@ -129,7 +120,7 @@ def test_a_chosen_and_scaled_run_is_resumed_with_the_same_bytes(uneven, tmp_path
 
 
 def test_too_many_weights_to_try_several_learners(rows, tmp_path, monkeypatch):
-    from rosenblatt.training import choice
+    from rosenblatt.training import select as choice
 
     monkeypatch.setattr(choice, "MOST_WEIGHTS", 8)
     facts = train(rows, "-o", tmp_path / "m")
@@ -142,7 +133,7 @@ def test_what_may_take_long_or_mean_nothing_is_said_first(tmp_path: Path, monkey
     (tmp_path / "x.csv").write_text("a,b,name\n" + "".join(f"{k},{k % 7},n{k}\n" for k in range(60)))
     monkeypatch.setattr(job, "MANY_KERNEL_ROWS", 50)
     said = run("train", tmp_path / "x.csv", "-o", tmp_path / "m", "--learner", "kernel", "--max-iter", "1").stderr
-    assert "name: 60 different labels in 60 rows, so that most are met once: is it the right column?" in said
+    assert "name: 60 different labels in 60 rows; is it the right column?" in said
     assert "a kernel compares every row with every mistake: 60 rows may take long; --budget N limits it" in said
     words = ["--learner", "kernel", "--max-iter", "1", "--budget", "5"]
     said = run("train", tmp_path / "x.csv", "-o", tmp_path / "m", *words).stderr

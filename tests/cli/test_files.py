@@ -90,14 +90,6 @@ def test_a_kernel_model_from_a_file(tmp_path):
     assert load(tmp_path / "m").support_rows == 2
 
 
-def test_rows_that_do_not_fit_into_memory_are_refused(rows, tmp_path, monkeypatch):
-    from rosenblatt.training import rows as limits
-
-    monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    said = run("train", rows, "-o", tmp_path / "m", "--learner", "kernel", check=1).stderr
-    assert "the data has more than 0 GB of rows, the most that may be held in memory" in said
-
-
 def test_options_of_another_learner_are_refused(rows, tmp_path):
     for words, why in [
         (["--learner", "averaged", "--C", "1"], "--C is not an option of --learner averaged"),
@@ -165,21 +157,6 @@ def test_a_terminal_shows_a_bar(rows, tmp_path):
         assert re.search(part, shown), shown
 
 
-def test_the_end_of_a_pass_is_known_for_compressed_data_too(rows, tmp_path):
-    import gzip
-
-    from rosenblatt.io import open_dataset
-
-    (tmp_path / "rows.svm.gz").write_bytes(gzip.compress(rows.read_bytes()))
-    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(b"a,b,y\n" + b"1,2,p\n3,4,n\n" * 400))
-    for name in ("rows.svm.gz", "rows.csv.gz"):
-        for skip_bad in (False, True):
-            reader = open_dataset(tmp_path / name, skip_bad=skip_bad)
-            reader.scan_classes()
-            assert sum(map(len, reader)) in (400, 800)
-            assert reader.tally.bytes == reader.size > (tmp_path / name).stat().st_size
-
-
 def test_errors_are_one_sentence_and_an_exit_code(rows, tmp_path):
     assert run("train", check=2).stderr == "rosenblatt: name the data: rosenblatt train DATA -o MODEL\n"
     assert run("train", tmp_path / "none", "-o", "m", check=1).stderr.endswith("none: there is no such file\n")
@@ -221,7 +198,7 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
         (1, ["train", at["binary.csv"], "-o", "m"], "binary.csv, line 2: it has 2 cells instead of 1"),
         (1, ["train", at["binary.parquet"], "-o", "m"], "binary.parquet"),
         (1, ["train", at["cut.gz"], "-o", "m"], "cut.gz cannot be decompressed"),
-        (1, ["train", at["folder"], "-o", "m"], "folder: the folder is empty"),
+        (1, ["train", at["folder"], "-o", "m"], "folder: the folder has no data"),
         (1, ["train", rows, "-o", tmp_path / "no" / "m"], f"m cannot be written: there is no folder {tmp_path / 'no'}"),
         (1, ["train", rows, "-o", at["folder"]], "folder cannot be written: it is a folder"),
         (
@@ -229,7 +206,6 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
             ["train", rows, "-o", "m", "--checkpoint", tmp_path / "no" / "c"],
             "c cannot be written: there is no folder",
         ),
-        (1, ["train", rows, "-o", "m", "--cache", at["empty"]], "the cache cannot be written to"),
         (2, ["train", rows, "-o", "m", "--label", "x"], "label names a column, and svmlight lines have none"),
         (2, ["train", rows, "-o", "m", "--max-iter", 0], "--max-iter"),
         (2, ["train", rows, "-o", "m", "--bits", 99], "bits=99: must be a whole number from 1 to 30"),
@@ -257,7 +233,7 @@ def test_a_new_user_gets_one_sentence_each(rows, tmp_path):
         (1, ["tune", tmp_path / "none"], "none: there is no such file"),
         (1, ["certify", tmp_path / "none"], "none: there is no such file"),
         (1, ["certify", at["binary"]], "binary is neither text nor a format that is known by its first bytes"),
-        (1, ["trace", at["folder"]], "folder: the folder is empty"),
+        (1, ["trace", at["folder"]], "folder: the folder has no data"),
         (2, ["tran"], "tran"),
     ]
     for code, words, why in cases:

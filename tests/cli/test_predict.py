@@ -176,7 +176,7 @@ def test_a_file_without_a_header_has_the_columns_of_the_training(tmp_path: Path)
     assert run("predict", tmp_path / "m", tmp_path / "whole.csv").stdout == "b\na\n"
     (tmp_path / "odd.csv").write_text("1\n2\n")
     said = run("predict", tmp_path / "m", tmp_path / "odd.csv", check=1).stderr
-    assert said.endswith("odd.csv has no header and 1 columns, but there are 3 to be read\n")
+    assert said.endswith("odd.csv has no header and 1 columns, but the model has 3\n")
 
 
 def test_cells_that_are_no_numbers_are_said(tmp_path: Path) -> None:

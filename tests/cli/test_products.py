@@ -12,10 +12,9 @@ from command import run, train
 
 import rosenblatt
 from rosenblatt.cli.main import main
-from rosenblatt.learners.files import checkpoint
 from rosenblatt.models.predictors import Quadratic
 from rosenblatt.select import search
-from rosenblatt.training import choice
+from rosenblatt.training import checkpoint, choice
 
 
 @pytest.fixture

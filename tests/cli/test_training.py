@@ -80,7 +80,7 @@ def test_a_column_of_weights(table: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "sentence"), [("-1", "is -1: it must be 0 or more"), ("x", "is no number: it must be 0 or more")]
+    ("weight", "sentence"), [("-1", "is -1: it must be 0 or more"), ("x", "is not a number: it must be 0 or more")]
 )
 def test_a_bad_weight_is_said_with_its_line(tmp_path: Path, weight: str, sentence: str) -> None:
     path = tmp_path / "bad.csv"

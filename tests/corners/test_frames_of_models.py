@@ -41,7 +41,7 @@ def trained(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any
     folder, frame = tmp_path_factory.mktemp("days"), days()
     frame[[*RAW, label]].to_csv(folder / "days.csv", index=False)
     learner = rosenblatt.PassiveAggressiveRegression(max_iter=20) if label == "rain" else params
-    model = rosenblatt.train(folder / "days.csv", learner, reading={"label": label})
+    model = rosenblatt.train(folder / "days.csv", learner, label=label)
     rosenblatt.save(model, folder / "m")
     return model, folder, label
 

@@ -54,8 +54,8 @@ def make_data(data: Path) -> None:
 
 def _resumes(data: Path, target: Path) -> bool:
     """A checkpoint is whole if the run that it holds ends as an undisturbed one does."""
-    from rosenblatt.learners.files.checkpoint import load_checkpoint
     from rosenblatt.models.file import save
+    from rosenblatt.training.checkpoint import load_checkpoint
 
     run, _ = load_checkpoint(target)
     run.run()

@@ -12,7 +12,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from rosenblatt.encode.table import ColumnEncoder
+from rosenblatt.encode.table import TableEncoder
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io import open_dataset, read
 
@@ -39,7 +39,7 @@ def named(reader):
 
 def test_a_slice_of_a_table_is_read_as_its_own_rows():
     table = pa.table(COLUMNS)
-    encoder = open_dataset(table).encoder
+    encoder = open_dataset(table).fit().encoder
     whole = encoder.encode(table, require_label=True)
     labels = [whole.labels[code] for code in whole.codes]
     for begin in range(4):
@@ -116,30 +116,31 @@ def test_csv_of_numbers_as_pandas_reads_it(real_data, name, label):
 
 def test_the_label_column(tmp_path):
     (tmp_path / "x.csv").write_text("class,a,b\n1,2,x\n0,3,y\n")
-    assert open_dataset(tmp_path / "x.csv").encoder.label == "class"
-    assert open_dataset(tmp_path / "x.csv", label="b").encoder.label == "b"
-    assert open_dataset(tmp_path / "x.csv", label="2").encoder.label == "a"
+    assert open_dataset(tmp_path / "x.csv").fit().encoder.label == "class"
+    assert open_dataset(tmp_path / "x.csv", label="b").fit().encoder.label == "b"
+    assert open_dataset(tmp_path / "x.csv", label="2").fit().encoder.label == "a"
     with pytest.raises(ParameterError, match="label='z': there is no such column; the 3 are class, a, b"):
-        open_dataset(tmp_path / "x.csv", label="z")
+        list(open_dataset(tmp_path / "x.csv", label="z"))
     (tmp_path / "y.csv").write_text("p,q\n1,2\n3,4\n")
-    assert open_dataset(tmp_path / "y.csv").encoder.label == "q"
+    assert open_dataset(tmp_path / "y.csv").fit().encoder.label == "q"
 
 
 def test_what_is_named_overrides_the_guess(tmp_path):
     (tmp_path / "x.csv").write_text("a,b,c,y\n" + "".join(f"{i % 3},{i},w{i % 4},{i % 2}\n" for i in range(200)))
-    kinds = {c.name: c.kind for c in open_dataset(tmp_path / "x.csv").encoder.columns}
+    kinds = {c.name: c.kind for c in open_dataset(tmp_path / "x.csv").fit().encoder.columns}
     assert kinds == {"a": "number", "b": "number", "c": "category"}
     kinds = {
-        c.name: c.kind for c in open_dataset(tmp_path / "x.csv", category=["a"], drop=["b"], text=["c"]).encoder.columns
+        c.name: c.kind
+        for c in open_dataset(tmp_path / "x.csv", category=["a"], drop=["b"], text=["c"]).fit().encoder.columns
     }
     assert kinds == {"a": "category", "b": "drop", "c": "text"}
     with pytest.raises(ParameterError, match="drop: there is no column 'q'"):
-        open_dataset(tmp_path / "x.csv", drop=["q"])
+        list(open_dataset(tmp_path / "x.csv", drop=["q"]))
 
 
 def test_a_column_of_different_words_is_left_out(tmp_path):
     (tmp_path / "x.csv").write_text("id,a,y\n" + "".join(f"id{i},{i},{i % 2}\n" for i in range(200)))
-    encoder = open_dataset(tmp_path / "x.csv").encoder
+    encoder = open_dataset(tmp_path / "x.csv").fit().encoder
     assert [(c.name, c.kind) for c in encoder.columns] == [("id", "drop"), ("a", "number")]
     assert "left out: id (every value is different)" in encoder.describe()
 
@@ -169,10 +170,10 @@ def test_bad_csv_lines(tmp_path, line, why):
     good = "".join(f"{i},{i},{i % 2}\n" for i in range(9))
     (tmp_path / "x.csv").write_text(f"a,b,y\n0,1,1\n{line}\n{good}")
     with pytest.raises(DataError, match=why):
-        read(tmp_path / "x.csv", encoder=ColumnEncoder.from_json(plain_encoder()))
-    reader = open_dataset(tmp_path / "x.csv", encoder=ColumnEncoder.from_json(plain_encoder()), skip_bad=True)
+        read(tmp_path / "x.csv", encoder=TableEncoder.from_json(plain_encoder()))
+    reader = open_dataset(tmp_path / "x.csv", encoder=TableEncoder.from_json(plain_encoder()), skip_bad=True)
     assert sum(len(batch) for batch in reader) == 10
-    assert reader.tally.bad == 1
+    assert reader.report.bad == 1
 
 
 def plain_encoder():
@@ -185,7 +186,7 @@ def test_a_bad_line_is_named_by_the_scan_too(tmp_path):
     lines[15_000] = "1e300,1,1"
     (tmp_path / "x.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
     with pytest.raises(DataError, match=r"x\.csv, line 15002: column 'a' has 1e\+300: a number must be finite"):
-        open_dataset(tmp_path / "x.csv")
+        list(open_dataset(tmp_path / "x.csv"))
     reader = open_dataset(tmp_path / "x.csv", skip_bad=True)
     assert sum(len(batch) for batch in reader) == 19_999
     assert reader.encoder.numbers[0].mean == pytest.approx(np.delete(np.arange(20_000), 15_000).mean(), rel=1e-8)
@@ -197,13 +198,13 @@ def test_bad_json_lines(tmp_path):
         read(tmp_path / "x.jsonl")
     reader = open_dataset(tmp_path / "x.jsonl", skip_bad=True)
     assert sum(len(batch) for batch in reader) == 3
-    assert reader.tally.bad == 1
+    assert reader.report.bad == 1
 
 
 def test_a_column_that_the_model_knows_is_missing(tmp_path):
     (tmp_path / "x.csv").write_text("a,y\n1,0\n")
     with pytest.raises(DataError, match="the column 'b' is missing"):
-        read(tmp_path / "x.csv", encoder=ColumnEncoder.from_json(plain_encoder()))
+        read(tmp_path / "x.csv", encoder=TableEncoder.from_json(plain_encoder()))
 
 
 def test_where_a_csv_is_cut_does_not_matter(tmp_path):
@@ -211,7 +212,7 @@ def test_where_a_csv_is_cut_does_not_matter(tmp_path):
     words = ["red", "green", "blue", ""]
     lines = [f"{rng.standard_normal()!r},{words[rng.integers(4)]},{i % 3}" for i in range(500)]
     (tmp_path / "x.csv").write_text("a,b,y\n" + "\n".join(lines))
-    reader = open_dataset(tmp_path / "x.csv")
+    reader = open_dataset(tmp_path / "x.csv").fit()
     whole = read(tmp_path / "x.csv", encoder=reader.encoder)
     for chunk, jobs in ((50, 1), (333, 3)):
         reader.chunk, reader.jobs = chunk, jobs
@@ -222,8 +223,8 @@ def test_where_a_csv_is_cut_does_not_matter(tmp_path):
 
 
 def test_an_encoder_survives_json():
-    encoder = open_dataset(pa.table(COLUMNS)).encoder
-    again = ColumnEncoder.from_json(json.loads(json.dumps(encoder.to_json())))
+    encoder = open_dataset(pa.table(COLUMNS)).fit().encoder
+    again = TableEncoder.from_json(json.loads(json.dumps(encoder.to_json())))
     assert read(pa.table(COLUMNS), encoder=again).values.tolist() == read(pa.table(COLUMNS)).values.tolist()
 
 

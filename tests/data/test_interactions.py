@@ -36,7 +36,7 @@ def lines_of(seed: int, count: int = 30) -> list[str]:
 
 def plain(text: str) -> dict[int, float]:
     """The features of a line without interactions: column and value."""
-    batch = LineEncoder("vw", BITS).encode(text.encode(), require_label=False).batch
+    batch = LineEncoder("vw", BITS).transform(text.encode(), require_label=False).batch
     return dict(zip(batch.indices.tolist(), batch.values.tolist(), strict=True))
 
 
@@ -111,9 +111,9 @@ def test_a_line_with_too_many_products_is_bad(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(DataError, match=r"x\.vw, line 2: its interactions ab make 6 features, and the most are 5"):
         read(path, interactions=["ab"])
     reader = open_dataset(path, interactions=["ab"], skip_bad=True)
-    reader.gaps = True
+    reader.keep_blank = True
     (batch,) = reader
-    assert (len(batch), batch.gaps, reader.tally.bad) == (2, (1, 1), 1)
+    assert (len(batch), batch.blank, reader.report.bad) == (2, (1, 1), 1)
 
 
 def test_what_means_nothing_is_refused(tmp_path: Path) -> None:
@@ -121,11 +121,11 @@ def test_what_means_nothing_is_refused(tmp_path: Path) -> None:
     path.write_text("1 |a x |b y\n-1 |a z |b y\n")
     for term in ("a", "a|", "a b", ""):
         with pytest.raises(ParameterError, match="must be the first letters of two namespaces or more"):
-            open_dataset(path, interactions=[term])
+            list(open_dataset(path, interactions=[term]))
     for name, text in (("x.svm", "1 1:1\n-1 1:2\n"), ("x.csv", "a,b,y\n1,2,p\n3,4,q\n")):
         (tmp_path / name).write_text(text)
         with pytest.raises(ParameterError, match="interactions join namespaces, which"):
-            open_dataset(tmp_path / name, interactions=["ab"])
+            list(open_dataset(tmp_path / name, interactions=["ab"]))
     encoder = LineEncoder("vw", BITS, interactions=("ab", "ab"))
     assert LineEncoder.from_json(encoder.to_json()) == encoder
     assert "the interactions ab" in encoder.describe()

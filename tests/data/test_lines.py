@@ -19,7 +19,7 @@ from rosenblatt.io import iter_batches, open_dataset, read
 
 def parse(text, format="svmlight", *, require_label=True, bits=18, grams="pairs"):
     data = np.frombuffer(text if isinstance(text, bytes) else text.encode(), np.uint8)
-    return LineEncoder(format, bits, grams).encode(data, require_label=require_label)
+    return LineEncoder(format, bits, grams).transform(data, require_label=require_label)
 
 
 def rows_of(encoded):
@@ -198,8 +198,8 @@ def test_skip_bad_counts(tmp_path):
     path.write_text("1 1:1\n1 x\n-1 2:1\n1 1:nan\n")
     reader = open_dataset(path, skip_bad=True)
     assert sum(len(batch) for batch in reader) == 2
-    assert reader.tally.bad == 2
-    assert reader.tally.first_bad[0].endswith("line 2: 'x' is not a feature: it must be index:value")
+    assert reader.report.bad == 2
+    assert reader.report.first_bad[0].endswith("line 2: 'x' is not a feature: it must be index:value")
 
 
 @settings(max_examples=40, deadline=None)
@@ -232,7 +232,7 @@ def test_labels_that_are_measurements_are_refused_with_their_line(tmp_path, form
     reader = open_dataset([first, path], format=format)
     reader.chunk = chunk
     with pytest.raises(LabelError) as told:
-        reader.scan_classes()
+        reader.read_classes()
     assert str(told.value).startswith(f"{path}, line 5: the label 0.5 is a measurement: labels are classes")
 
 
@@ -240,9 +240,9 @@ def test_labels_of_a_table_that_are_measurements_are_refused_with_their_file(tmp
     path = tmp_path / "data.csv"
     path.write_text("x,label\n1,0.5\n2,1.5\n3,0.5\n")
     with pytest.raises(LabelError, match=r"data\.csv: the label 0\.5 is a measurement"):
-        open_dataset(path, label="label").scan_classes()
+        list(open_dataset(path, label="label").read_classes())
     with pytest.raises(LabelError, match=r"the data: the label 0\.5 is a measurement"):
-        open_dataset(pa.table({"x": [1.0, 2.0, 3.0], "label": [0.5, 1.5, 0.5]}), label="label").scan_classes()
+        list(open_dataset(pa.table({"x": [1.0, 2.0, 3.0], "label": [0.5, 1.5, 0.5]}), label="label").read_classes())
 
 
 def test_a_file_of_one_very_long_line(tmp_path):
@@ -329,14 +329,11 @@ def test_vw_hashes_as_vowpal_wabbit_does(real_data):
 
 
 def test_vw_rows_of_weight_zero_are_absent(tmp_path):
-    from rosenblatt.data.row_store import iter_blocks
-
     path = tmp_path / "data.vw"
     path.write_text("1 |f a\n-1 0 |f b\n-1 2 |f c\n")
-    reader = open_dataset(path)
-    (block,) = iter_blocks(reader, reader.scan_classes())
-    assert block.codes.tolist() == [1, 0]
-    assert block.weights.tolist() == [1.0, 2.0]
+    store = open_dataset(path).load()
+    assert store.y.tolist() == [1, 0]
+    assert store.weights.tolist() == [1.0, 2.0]
 
 
 def names_in(text, format, grams, bits=20):
@@ -344,7 +341,7 @@ def names_in(text, format, grams, bits=20):
     batch = parse(text, format, bits=bits, grams=grams, require_label=False).batch
     wanted = np.zeros(1 << bits, np.uint8)
     wanted[batch.indices] = 1
-    names = encoder.find_names([np.frombuffer(text.encode(), np.uint8)], wanted)
+    names = encoder.find_names(text.encode(), wanted)
     assert not wanted.any()
     return {names[j]: v for j, v in zip(batch.indices.tolist(), batch.values.tolist(), strict=True)}
 
@@ -370,7 +367,7 @@ def test_labelled_text_lines():
     encoded = parse("__label__a one\n\n__label__b\nno label\n__label__a __label__b two\n", "fasttext")
     assert encoded.batch.y.tolist() == ["a", "b", "a", "b"]
     assert encoded.bad == [(3, "the line has no label")]
-    assert (encoded.lines, encoded.gaps) == (5, (1, 2))
+    assert (encoded.lines, encoded.blank) == (5, (1, 2))
     encoded = parse("spam\twin money\nham\t\n\tx\nnothing\n", "tabbed")
     assert encoded.batch.y.tolist() == ["spam", "ham"]
     assert [line for line, _ in encoded.bad] == [2, 3]
@@ -392,7 +389,7 @@ def test_a_line_with_several_labels_is_a_row_for_each(tmp_path):
     first, second, third, *_ = rows.X.toarray()
     assert np.array_equal(first, second)
     assert not np.array_equal(first, third)
-    assert open_dataset(path).scan_classes().values.tolist() == ["a", "b", "c"]
+    assert open_dataset(path).read_classes().values.tolist() == ["a", "b", "c"]
     path.write_text("__label__a __label__b one\nno label\n")
     with pytest.raises(DataError, match=r"several.txt, line 2: the line has no label"):
         read(path)

@@ -6,12 +6,10 @@ import contextlib
 import fcntl
 import io
 import os
-import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from typing import Any
 import pytest
 
 from rosenblatt.errors import ModelError, ParameterError
-from rosenblatt.io import atomic as partfile
 from rosenblatt.io.atomic import check_outputs, check_writable, write_atomic, writing
 
 
@@ -82,7 +79,7 @@ def test_symbolic_links_are_followed(tmp_path: Path) -> None:
     assert (tmp_path / "there" / "y").read_bytes() == b"new"
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    with pytest.raises(ModelError, match="its symbolic links lead in a circle"):
+    with pytest.raises(ModelError, match="circle"):
         write_atomic(tmp_path / "a", b"new")
 
 
@@ -136,49 +133,6 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     check_writable(tmp_path / "new")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_leaves_the_old_file_and_nothing_else(tmp_path: Path, number: signal.Signals) -> None:
-    (tmp_path / "x").write_bytes(b"old")
-    code = (
-        "import signal, time\nfrom rosenblatt.io.atomic import writing\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup would have it ignored
-        "with writing('x') as file:\n file.write(b'n' * 100_000)\n print('now', flush=True)\n time.sleep(60)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"now\n"
-    assert len(left_in(tmp_path)) == 2
-    process.send_signal(number)
-    assert process.wait() != 0
-    process.stdout.close()
-    assert left_in(tmp_path) == ["x"]
-    assert (tmp_path / "x").read_bytes() == b"old"
-
-
-def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = (
-        "import time\nfrom rosenblatt.io.atomic import writing\n"
-        "with writing('x') as file:\n print('now', flush=True)\n time.sleep(60)"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"now\n"
-    monkeypatch.setattr(partfile, "_STALE_AFTER", -1.0)
-    write_atomic(tmp_path / "x", b"new")
-    assert len(left_in(tmp_path)) == 2  # it is being written: nobody's to remove
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    time.sleep(0)
-    write_atomic(tmp_path / "x", b"newer")
-    assert left_in(tmp_path) == ["x"]
-    (tmp_path / ".y.rosenblatt-0011").write_bytes(b"of another target")
-    write_atomic(tmp_path / "x", b"newest")
-    assert left_in(tmp_path) == [".y.rosenblatt-0011", "x"]
-
-
 def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"")
     (tmp_path / "soft").symlink_to("x")
@@ -186,9 +140,9 @@ def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
     (tmp_path / "folder").symlink_to(".")
     data = [str(tmp_path / "x")]
     for name in ("x", "soft", "hard", "folder/x", "folder/../" + tmp_path.name + "/x"):
-        with pytest.raises(ParameterError, match=r"-o .* is one of the files to be read: it would be overwritten"):
+        with pytest.raises(ParameterError, match=r"-o .* is an input file"):
             check_outputs({"-o": str(tmp_path / name)}, data)
-        with pytest.raises(ParameterError, match=r"--report .* and -o are one file: name two"):
+        with pytest.raises(ParameterError, match=r"--report .* and -o are the same file"):
             check_outputs({"-o": str(tmp_path / "x"), "--report": str(tmp_path / name)}, [])
     check_outputs({"-o": str(tmp_path / "new"), "--report": None}, data)
     check_outputs({"-o": "/dev/null", "--report": "/dev/null"}, ["/dev/null"])

@@ -12,9 +12,9 @@ import pytest
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io import open_dataset, read
-from rosenblatt.io.csv import iter_separated
-from rosenblatt.io.csv_sniffer import ReadOptions, guess_dialect
-from rosenblatt.io.formats import guess_format
+from rosenblatt.io.csv import read_csv
+from rosenblatt.io.csv_sniffer import ReadOptions, sniff_dialect
+from rosenblatt.io.formats import detect_format
 from rosenblatt.io.limits import Limits
 from rosenblatt.io.source import Documents, Source, Spooled, expand_sources
 
@@ -85,7 +85,7 @@ def test_empty_files_and_folders(tmp_path):
     with pytest.raises(DataError, match=r"empty\.csv is empty"):
         read(tmp_path / "empty.csv")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(DataError, match="the folder is empty"):
+    with pytest.raises(DataError, match="the folder has no data"):
         read(tmp_path / "folder")
 
 
@@ -109,15 +109,15 @@ def test_empty_files_and_folders(tmp_path):
     ],
 )
 def test_the_format_is_found_out(head, expected):
-    assert guess_format(Source("data"), head) == expected
+    assert detect_format(Source("data"), head) == expected
 
 
 def test_a_format_that_cannot_be_told(tmp_path):
     (tmp_path / "x").write_text("some words\n")
     with pytest.raises(DataError, match="its format cannot be told from its lines"):
-        open_dataset(tmp_path / "x")
+        list(open_dataset(tmp_path / "x"))
     with pytest.raises(ParameterError, match="format='xml'"):
-        open_dataset(tmp_path / "x", format="xml")
+        list(open_dataset(tmp_path / "x", format="xml"))
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
@@ -125,9 +125,7 @@ def test_pieces_are_whole_records(tmp_path, size):
     text = b'a,b\n1,"x\ny, ""z""\n"\n2,plain\n3,"q"\n' * 5
     (tmp_path / "x.csv").write_bytes(text)
     source = Source(str(tmp_path / "x.csv"))
-    pieces = list(
-        iter_separated(source, lambda head, whole: guess_dialect(head, "x", ReadOptions(header=False)), size=size)
-    )
+    pieces = list(read_csv(source, lambda head, whole: sniff_dialect(head, "x", ReadOptions(header=False)), size=size))
     assert b"".join(piece.data for piece in pieces) == text
     assert all(piece.data.endswith(b"\n") and piece.data.count(b'"') % 2 == 0 for piece in pieces)
     assert [int(line) for piece in pieces for line in piece.lines] == [
@@ -135,9 +133,9 @@ def test_pieces_are_whole_records(tmp_path, size):
     ]
 
 
-@pytest.mark.parametrize("format", ["svmlight", "csv", "jsonl", "json"])
+@pytest.mark.parametrize("format", ["svmlight", "csv", "jsonl"])
 def test_a_line_without_end_is_refused(tmp_path, format):
-    (tmp_path / "x").write_bytes({"csv": b"a,b\n1,", "json": b'[{"a":'}.get(format, b"") + b"1" * 5000)
+    (tmp_path / "x").write_bytes({"csv": b"a,b\n1,"}.get(format, b"") + b"1" * 5000)
     with pytest.raises(DataError, match="longer than 1000 bytes"):
         list(open_dataset(tmp_path / "x", format=format, limits=Limits(line=1000)))
 

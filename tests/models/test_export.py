@@ -11,11 +11,11 @@ import pytest
 import rosenblatt
 from rosenblatt.errors import ModelError, ParameterError
 from rosenblatt.io import open_dataset, read
-from rosenblatt.learners.files.run import FileRun
 from rosenblatt.models.export import to_c, to_json, to_onnx
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Products, Quadratic
 from rosenblatt.params import make_params
+from rosenblatt.training.run import TrainingRun
 
 CC = shutil.which("cc") or shutil.which("gcc")
 
@@ -33,7 +33,7 @@ def table(path, classes=3, missing=True):
 
 def trained(path, learner="averaged", **options):
     reader = open_dataset(path)
-    run = FileRun.begin(reader, make_params(learner, max_iter=3, **options))
+    run = TrainingRun.begin(reader, make_params(learner, max_iter=3, **options))
     run.run()
     return run.model(), reader
 
@@ -43,7 +43,7 @@ def trained_on_products(path, learner="pa1", **options):
     reader = open_dataset(path)
     columns = np.array([0, 1, 3, 4])
     products = Products(columns, np.array([0.1, -0.2, 0.0, 0.3]), np.array([1.5, 0.3, 1.0, 0.7]))
-    run = FileRun.begin(reader, make_params(learner, max_iter=3, **options), products=products)
+    run = TrainingRun.begin(reader, make_params(learner, max_iter=3, **options), products=products)
     run.run()
     return run.model(), reader
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_exported(tmp_path):
         to_onnx(model)
     (tmp_path / "x.vw").write_text("1 |a x |b q\n-1 | y:2 |a z\n" * 4)
     reader = open_dataset(tmp_path / "x.vw", interactions=["ab"])
-    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
+    run = TrainingRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     with pytest.raises(ModelError, match="interactions"):
         to_c(run.model())
@@ -289,7 +289,7 @@ def test_c_takes_texts(tmp_path, grams, flags):
     lines = [f"{'abc'[k % 3]}\t{text} {k}" for k, text in enumerate(TEXTS * 6)]
     (tmp_path / "texts").write_text("\n".join(lines) + "\n")
     reader = open_dataset(tmp_path / "texts", format="tabbed", bits=12, grams=grams)
-    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
+    run = TrainingRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     model = run.model()
     program = compiled_as(tmp_path, to_c(model), SAY_TEXTS, flags)
@@ -317,7 +317,7 @@ int main(void) {
 def test_c_takes_names_as_vowpal_wabbit_hashes_them(tmp_path):
     (tmp_path / "x.vw").write_text("1 |a x 12:0.5 |b q\n-1 | y:2 |a z\n1 |a x:3\n-1 |b r s\n" * 4)
     reader = open_dataset(tmp_path / "x.vw", bits=10)
-    run = FileRun.begin(reader, make_params("averaged", max_iter=2))
+    run = TrainingRun.begin(reader, make_params("averaged", max_iter=2))
     run.run()
     model = run.model()
     (tmp_path / "new.vw").write_text("1 |a x 12:0.5 x:0.25 | y:-2 |b :3\n")

@@ -412,10 +412,10 @@ def test_a_file_that_is_cut_while_it_is_used_does_no_harm(tmp_path):
 def test_many_hashed_columns_cost_nothing_to_inspect(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("a\tred\nb\tblue\n" * 5)
     from rosenblatt.io import open_dataset
-    from rosenblatt.learners.files.run import FileRun
     from rosenblatt.params import make_params
+    from rosenblatt.training.run import TrainingRun
 
-    run = FileRun.begin(open_dataset(tmp_path / "x", bits=22), make_params("perceptron", max_iter=2))
+    run = TrainingRun.begin(open_dataset(tmp_path / "x", bits=22), make_params("perceptron", max_iter=2))
     run.run()
     model = run.model()
     sorted_sizes = []

@@ -22,7 +22,6 @@ from rosenblatt.errors import DataError, LabelError
 from rosenblatt.io import arrow, open_dataset
 from rosenblatt.io import source as sources
 from rosenblatt.io.limits import Limits
-from rosenblatt.io.source import Source, Spooled
 
 
 def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None:
@@ -35,7 +34,7 @@ def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
         "from rosenblatt.io import open_dataset\nfrom rosenblatt.errors import DataError\n"
-        "try: open_dataset(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
+        "try: list(open_dataset(sys.argv[1], jobs=1))\nexcept DataError as error: print(error)"
     )
     words = [sys.executable, "-c", code, tmp_path / "x.parquet"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
@@ -44,7 +43,7 @@ def test_a_short_parquet_file_of_long_strings_many_times(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_what_is_packed_grows_only_so_far(tmp_path: Path, pack: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_FREE", 1 << 20)
+    monkeypatch.setattr(sources, "FREE_GROWTH", 1 << 20)
     text = b"1 1:1\n0 2:1\n" * 200_000
     (tmp_path / "x.svm.gz").write_bytes(pack(text))  # type: ignore[operator]
     assert sum(map(len, open_dataset(tmp_path / "x.svm.gz", limits=Limits(expansion=100_000)))) == 400_000
@@ -53,41 +52,28 @@ def test_what_is_packed_grows_only_so_far(tmp_path: Path, pack: object, monkeypa
 
 
 def test_arrow_batches_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow, "_FREE", 1 << 20)
+    monkeypatch.setattr(arrow, "FREE_GROWTH", 1 << 20)
     table = pa.table({"a": np.zeros(1_000_000), "y": np.zeros(1_000_000, np.int64)})
     with pa.OSFile(str(tmp_path / "x.feather"), "wb") as held:
         options = pa.ipc.IpcWriteOptions(compression="zstd")
         with pa.ipc.new_file(held, table.schema, options=options) as writer:
             writer.write_table(table)
     with pytest.raises(DataError, match="grows to more than 10 times as much"):
-        open_dataset(tmp_path / "x.feather", limits=Limits(expansion=10))
+        list(open_dataset(tmp_path / "x.feather", limits=Limits(expansion=10)))
 
 
 def test_every_limit_is_held(tmp_path: Path) -> None:
-    (tmp_path / "wide.csv").write_text(",".join(f"c{k}" for k in range(50)) + "\n" + ",".join("1" * 50) + "\n")
-    with pytest.raises(DataError, match="has 50 columns, and the limit is 20: --read-limit columns=N"):
-        open_dataset(tmp_path / "wide.csv", limits=Limits(columns=20))
-    (tmp_path / "wide.jsonl").write_text("".join(f'{{"k{k}": 1, "y": 1}}\n' for k in range(50)))
-    with pytest.raises(DataError, match="have 51 keys, and the limit is 20: --read-limit columns=N"):
-        open_dataset(tmp_path / "wide.jsonl", limits=Limits(columns=20))
-    pa.parquet.write_table(pa.table({f"c{k}": [1] for k in range(50)}), tmp_path / "wide.parquet")
-    with pytest.raises(DataError, match="has 50 columns, and the limit is 20"):
-        open_dataset(tmp_path / "wide.parquet", limits=Limits(columns=20))
     (tmp_path / "many.csv").write_text("a,y\n" + "".join(f"1,c{k}\n" for k in range(50)))
     with pytest.raises(LabelError, match="there are more than 20 different labels, such as 'c0': are they classes"):
-        open_dataset(tmp_path / "many.csv", limits=Limits(classes=20))
+        open_dataset(tmp_path / "many.csv", limits=Limits(classes=20)).load()
     (tmp_path / "many.svm").write_text("".join(f"{k} 1:1\n" for k in range(50)))
     with pytest.raises(LabelError, match="there are more than 20 different labels"):
-        open_dataset(tmp_path / "many.svm", limits=Limits(classes=20)).scan_classes()
+        open_dataset(tmp_path / "many.svm", limits=Limits(classes=20)).read_classes()
     for label in "ab":
         (tmp_path / "docs" / label).mkdir(parents=True)
         (tmp_path / "docs" / label / "1").write_text("word " * 300)
     with pytest.raises(DataError, match="is a document longer than 1000 bytes: --read-limit line=SIZE"):
         list(open_dataset(tmp_path / "docs", limits=Limits(line=1000)))
-    with pytest.raises(DataError, match="holds 2 documents, and the limit is 1: --read-limit documents=N"):
-        open_dataset(tmp_path / "docs", limits=Limits(documents=1))
-    with pytest.raises(DataError, match=r"wide\.csv is longer than 10 bytes: --read-limit spool=SIZE"):
-        Spooled.copy(Source(str(tmp_path / "wide.csv"), Limits(spool=10)))
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n-1 2:1\n", "\n-1 2:1"])
@@ -112,8 +98,8 @@ def test_arrow_files_are_validated_before_the_first_row(tmp_path: Path) -> None:
     assert at > 0
     data[at + 8 : at + 12] = (2**31 - 1).to_bytes(4, "little")
     (tmp_path / "x.feather").write_bytes(data)
-    with pytest.raises(DataError, match=r"is not a sound Feather .* the column 's'"):
-        open_dataset(tmp_path / "x.feather")
+    with pytest.raises(DataError, match=r"is not a valid Feather .* the column 's'"):
+        list(open_dataset(tmp_path / "x.feather"))
 
 
 @pytest.mark.parametrize(
@@ -145,8 +131,8 @@ def test_no_label_is_longer_than_256_bytes(tmp_path: Path, ending: str) -> None:
     else:
         pa.parquet.write_table(table, path)
     with pytest.raises(DataError, match=r"(line 4|row 3|line 3): the label 'y' is longer than 256 bytes"):
-        open_dataset(path)
-    assert len(open_dataset(path, skip_bad=True).scan_classes()) == 2
+        list(open_dataset(path))
+    assert len(open_dataset(path, skip_bad=True).read_classes()) == 2
 
 
 def test_lines_with_many_labels_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,8 +151,8 @@ def test_lines_with_many_labels_grow_only_so_far(tmp_path: Path, monkeypatch: py
 def test_an_arrow_stream_is_validated_too() -> None:
     offsets = pa.py_buffer(np.array([0, 1, 2**30, 3], np.int32))
     strings = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
-    with pytest.raises(DataError, match="the data are no sound Arrow stream: the column 's'"):
-        open_dataset(pa.table({"s": strings, "y": [0, 1, 0]}))
+    with pytest.raises(DataError, match="the data is not a valid Arrow stream: the column 's'"):
+        list(open_dataset(pa.table({"s": strings, "y": [0, 1, 0]})))
 
 
 def test_a_size_that_arrow_believes_is_a_sentence(tmp_path: Path) -> None:
@@ -176,8 +162,8 @@ def test_a_size_that_arrow_believes_is_a_sentence(tmp_path: Path) -> None:
         "import resource, sys\nfrom rosenblatt.io import arrow, open_dataset\nfrom rosenblatt.errors import DataError\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (1 << 30)\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used, used))\n"
-        "try: open_dataset(sys.argv[1], jobs=1)\nexcept DataError as error: print(error)"
+        "try: list(open_dataset(sys.argv[1], jobs=1))\nexcept DataError as error: print(error)"
     )
     words = [sys.executable, "-c", code, tmp_path / "x.feather"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
-    assert "is not a sound Feather (Arrow IPC) file, or needs more memory than there is" in done.stdout
+    assert "is not a valid Feather (Arrow IPC) file" in done.stdout

@@ -41,11 +41,11 @@ def semicolons(text: str) -> str:
 
 
 ABOVE = {
-    "Excel's sep=": ("sep=,\n", "1 line above passed over"),
-    "a comment": ("# made by me\n", "1 line above passed over"),
-    "comments with as many cells": ("# made, by, me\n# on, some, day\n", "2 lines above passed over"),
-    "a title": ("All kinds\n\n", "1 line above passed over"),
-    "a title as a spreadsheet writes it": ("All kinds,,\n,,\nof spring,,\n", "2 lines above passed over"),
+    "Excel's sep=": ("sep=,\n", "skipped 1 line above"),
+    "a comment": ("# made by me\n", "skipped 1 line above"),
+    "comments with as many cells": ("# made, by, me\n# on, some, day\n", "skipped 2 lines above"),
+    "a title": ("All kinds\n\n", "skipped 1 line above"),
+    "a title as a spreadsheet writes it": ("All kinds,,\n,,\nof spring,,\n", "skipped 2 lines above"),
 }
 
 
@@ -54,7 +54,7 @@ ABOVE = {
 def test_lines_above_the_header(tmp_path: Path, name: str, size: int) -> None:
     above, said = ABOVE[name]
     reader = open_dataset(put(tmp_path, f"{above}{HEADER}\n{BODY}"))
-    assert reader.notes[0] == f"a header, {said}"
+    assert reader.notes[0].endswith(said)
     assert kinds(reader) == {"width": "number", "height": "number"}
     reader.chunk = size
     assert labels(reader) == [row[2] for row in ROWS]
@@ -64,12 +64,12 @@ def test_lines_above_the_header(tmp_path: Path, name: str, size: int) -> None:
 
 def test_a_line_of_words_above_rows_without_a_header(tmp_path: Path) -> None:
     """As the test half of a well known census table begins."""
-    encoder = open_dataset(put(tmp_path, BODY)).encoder
+    encoder = open_dataset(put(tmp_path, BODY)).fit().encoder
     path = put(tmp_path, f"|1x3 Cross validator\n{BODY}")
     for options in ({}, {"header": False}, {"encoder": encoder}):
         reader = open_dataset(path, **options)
         assert labels(reader) == [row[2] for row in ROWS]
-        assert reader.notes[0] == "1 line above passed over, no header: the columns are called 1 to 3"
+        assert reader.notes[0] == "skipped 1 line above, no header: the columns are called 1 to 3"
     with pytest.raises(DataError, match="line 2: it has 3 cells instead of 1"):  # a number may be a row cut short
         labels(open_dataset(put(tmp_path, f"17\n{BODY}")))
 
@@ -82,7 +82,7 @@ def test_excels_hint_in_another_country(tmp_path: Path) -> None:
 
 def test_units_below_the_header(tmp_path: Path) -> None:
     reader = open_dataset(put(tmp_path, f"{HEADER}\ncm,kg,-\n{BODY}"))
-    assert reader.notes[0] == "a header, the line below it passed over, as a second one"
+    assert reader.notes[0] == "a header, skipped a units row below it"
     assert labels(reader) == [row[2] for row in ROWS]
     # What the user says ends the guess.
     assert len(labels(open_dataset(tmp_path / "x.csv", header=True))) == 13
@@ -112,7 +112,7 @@ def test_rows_are_not_passed_over(tmp_path: Path, name: str) -> None:
     text, count = NO_PREAMBLE[name]
     reader = open_dataset(put(tmp_path, text))
     assert sum(map(len, reader)) == count
-    assert "passed over" not in reader.notes[0]
+    assert "skipped" not in reader.notes[0]
     assert not any(column.name.startswith("#") for column in reader.encoder.columns)
 
 
@@ -146,7 +146,7 @@ def test_spaces_between_cells(tmp_path: Path, name: str, ending: str) -> None:
 def test_text_is_no_table_with_spaces(tmp_path: Path) -> None:
     for text in ("one two three\nfour five six\nseven eight nine\n", "win money __label__a\nsee you __label__b\n"):
         with pytest.raises(DataError, match="its format cannot be told"):
-            open_dataset(put(tmp_path, text, "x.txt"))
+            list(open_dataset(put(tmp_path, text, "x.txt")))
 
 
 def test_tabs_with_line_ends_in_cells_whatever_it_is_called(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_several_words_for_a_missing_number(tmp_path: Path) -> None:
     text = "a,y\n" + "".join(f"{words[i % 6] if i % 3 == 0 else i},{'pq'[i % 2]}\n" for i in range(18))
     reader = open_dataset(put(tmp_path, text))
     assert kinds(reader) == {"a": "number"}
-    assert "6 of 18 cells were not, taken as missing" in reader.notes[1]
+    assert "6 of 18 cells" in reader.fit().notes[1]
 
 
 def test_money_with_decimal_commas(tmp_path: Path) -> None:
@@ -219,9 +219,9 @@ def test_dates_with_points_are_day_month_and_year(tmp_path: Path) -> None:
         assert found.values.tolist() == usual.values.tolist()
 
 
-def test_dates_that_are_not_read_are_said(tmp_path: Path) -> None:
+def test_dates_with_slashes_are_read_and_their_order_is_said(tmp_path: Path) -> None:
     text = "d,y\n" + "".join(f"{i % 3 + 1}/12/2024,{'pq'[i % 2]}\n" for i in range(12))
-    assert "d (dates are read as 2024-12-31, not '1/12/2024')" in open_dataset(put(tmp_path, text)).encoder.describe()
+    assert "dates: d (month first)" in open_dataset(put(tmp_path, text)).fit().encoder.describe()
 
 
 OBJECTS = [{"user": {"age": i, "at": {"x": i % 3}}, "tags": [1], "kind": "pq"[i % 2]} for i in range(12)]
@@ -239,8 +239,8 @@ def test_objects_within_objects_are_columns(tmp_path: Path, layout: str) -> None
     assert kinds(reader) == {"user.age": "number", "user.at.x": "number", "tags": "drop"}
     assert "tags (it holds lists)" in reader.encoder.describe()
     assert labels(reader) == ["p", "q"] * 6
-    reader.passing = ("user.age",)
-    assert [age for batch in reader for age in (batch.passed or {})["user.age"]] == list(range(12))
+    reader.passthrough = ("user.age",)
+    assert [age for batch in reader for age in (batch.passthrough or {})["user.age"]] == list(range(12))
 
 
 @pytest.mark.parametrize("orient", ["records", "columns", "index", "split", "table", "values"])
@@ -253,7 +253,7 @@ def test_every_layout_of_pandas_json(tmp_path: Path, orient: Any) -> None:
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "header only": (b"a,b,y\n", r"x\.csv has a header and no rows"),
-    "another delimiter": (b"a^b^y\n1^2^p\n3^4^q\n", r"x\.csv has one column only, called 'a\^b\^y': --delimiter"),
+    "another delimiter": (b"a^b^y\n1^2^p\n3^4^q\n", r"x\.csv has only one column, 'a\^b\^y': --delimiter"),
     "a zero byte": (b"a,y\n1,p\n\0,q\n", r"x\.csv is neither text \(there is a zero byte in line 3\) nor"),
     "an old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), r"an old Excel workbook: save the sheet"),
     "a web page": (b"<!DOCTYPE html>\n<html>\n", r"x\.csv is a web page, not data"),

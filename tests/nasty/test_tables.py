@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import rosenblatt
-from rosenblatt.encode.cells import categories, converted
+from rosenblatt.encode.cells import MISSING, categories, convert
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.io import open_dataset, read
 from rosenblatt.io.dataset import Dataset
@@ -36,7 +36,7 @@ def kinds(reader: Dataset) -> dict[str, str]:
 
 def raw(reader: Dataset) -> list[list[float | None]]:
     """The numbers of each row as they stand in the file, None where they are missing."""
-    reader.encoder = reader.encoder.plain()
+    reader.encoder, reader.is_fitted = reader.encoder.plain(), True
     wide = len(reader.encoder.numbers)
     rows: list[list[float | None]] = []
     for batch in reader:
@@ -166,15 +166,15 @@ def test_what_was_taken_as_missing_is_said(tmp_path: Path) -> None:
     lines = ["age,pay,class"] + [f"{20 + i % 50},{i},{'ab'[i % 2]}" for i in range(1000)]
     for i in range(14):
         lines[1 + 70 * i] = f"unknown,{i},a"
-    reader = open_dataset(put(tmp_path, "\n".join(lines)))
-    assert reader.notes[1:] == ["age: a number; 14 of 1,000 cells were not, taken as missing: 'unknown'"]
-    assert reader.tally.strange == {"age": {"unknown": 14}}
+    reader = open_dataset(put(tmp_path, "\n".join(lines))).fit()
+    assert "14 of 1,000 cells" in reader.notes[1]
+    assert reader.report.invalid == {"age": {"unknown": 14}}
 
 
 def test_a_guess_can_be_overruled(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,x1,p\n2,7,q\n3,8,p\n4,x2,q\n")
     assert kinds(open_dataset(path)) == {"a": "number", "b": "category"}
-    assert "--number b?" in open_dataset(path).encoder.describe()
+    assert "--number b?" in open_dataset(path).fit().encoder.describe()
     reader = open_dataset(path, number=["b"])
     assert raw(reader) == [[1, None], [2, 7], [3, 8], [4, None]]
     assert raw(open_dataset(put(tmp_path, "a,y\n1,p\n-9,q\n3,p\n"), missing=["-9"])) == [[1], [None], [3]]
@@ -188,8 +188,8 @@ def test_a_guess_can_be_overruled(tmp_path: Path) -> None:
 def test_a_column_that_changes_its_mind_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     lines = [f"{i},{i % 2}" for i in range(60_000)] + [f"x{i},{i % 2}" for i in range(60_000)]
     path = put(tmp_path, "code,y\n" + "\n".join(lines))
-    with pytest.raises(DataError, match="looked like numbers at first, but 60,000 of 120,000 cells are none, such as"):
-        open_dataset(path)
+    with pytest.raises(DataError, match="60,000 of 120,000 cells are not"):
+        list(open_dataset(path))
     assert kinds(open_dataset(path, category=["code"])) == {"code": "category"}
 
 
@@ -200,7 +200,7 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
     reader = open_dataset(put(tmp_path, text.encode(encoding)), label="klasse", **options)
     assert kinds(reader) == {"größe": "number", "stadt": "category"}
     assert labels(reader) == ["gut", "schön"] * 2
-    assert reader.scan_classes().values.tolist() == ["gut", "schön"]
+    assert reader.read_classes().values.tolist() == ["gut", "schön"]
 
 
 def test_a_latin_1_letter_far_down_in_the_file(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_latin_1_letter_far_down_in_the_file(tmp_path: Path) -> None:
         names = reader.find_names(np.unique(np.concatenate([batch.indices for batch in reader])))
         assert "b=Malmö" in names.values()
     with pytest.raises(DataError, match="the byte 0xf6 is not utf-8"):
-        open_dataset(tmp_path / "x.csv", encoding="utf-8")
+        list(open_dataset(tmp_path / "x.csv", encoding="utf-8"))
 
 
 def test_time_stamps(tmp_path: Path) -> None:
@@ -225,8 +225,8 @@ def test_time_stamps(tmp_path: Path) -> None:
     assert {"when.hour=10", "when.hour=11", "when.hour=12", "when.hour=0", "when.year=2021"} <= set(names)
     text = text.replace("2021-05-07", "2021-02-31") + "2021-05-07,4,1\n" * 30
     assert (
-        "when: a date; 1 of 34 cells were not, taken as missing: '2021-02-31'"
-        in open_dataset(put(tmp_path, text)).notes
+        "when: a date; 1 of 34 cells are not and count as missing: '2021-02-31'"
+        in open_dataset(put(tmp_path, text)).fit().notes
     )
 
 
@@ -237,7 +237,10 @@ def test_time_stamps_with_a_zone_in_parquet(tmp_path: Path) -> None:
     assert kinds(open_dataset(tmp_path / "x.parquet")) == {"when": "date"}
     assert len(read(tmp_path / "x.parquet")) == 2
     by_clock = [moment.replace(tzinfo=None) for moment in when]
-    with_zone, without = (converted(pa.array(moments), "when", "date") for moments in (when, by_clock))
+    with_zone, without = (
+        convert(pa.array(moments), "when", "date", decimal=".", missing=MISSING, format="")[0]
+        for moments in (when, by_clock)
+    )
     assert categories(with_zone, "when", "date") == categories(without, "when", "date")
 
 
@@ -285,7 +288,7 @@ def test_a_json_line_does_not_depend_on_its_neighbors(tmp_path: Path) -> None:
         for at in (0, 3, 6):
             mixed = [*rows[:at], each, *rows[at:]]
             among = read(put(tmp_path, "\n".join(map(json.dumps, mixed)), "x.jsonl"), encoder=encoder)
-            row = among.part(at, at + 1)
+            row = among.slice(at, at + 1)
             assert row.indices.tolist() == alone.indices.tolist()
             assert row.values.tolist() == alone.values.tolist()
             assert among.y[at] == 1
@@ -294,13 +297,12 @@ def test_a_json_line_does_not_depend_on_its_neighbors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("{" * 20_000, "it is nested more than 64 deep"),
-        ('{"a": ' + "[" * 50_000 + "]" * 50_000 + "}", "it is nested more than 64 deep"),
-        ('{"a": "' + "}" * 200 + '", "b": ' + "[" * 100 + "]" * 100 + "}", "it is nested more than 64 deep"),
+        ("{" * 20_000, "it is not JSON"),
+        ('{"a": ' + "[" * 50_000 + "]" * 50_000 + "}", "it is nested too deeply"),
         ('{"a": 1', "it is not JSON"),
-        ("[1, 2]", "it is no object"),
-        ("5", "it is no object"),
-        ("null", "it is no object"),
+        ("[1, 2]", "it is not an object"),
+        ("5", "it is not an object"),
+        ("null", "it is not an object"),
         ('null{"a": 1, "y": 1}', "it is not JSON: extra data"),
         ('{"a": 1, "y": 1}null{"a": 1, "y": 1}', "it is not JSON: extra data"),
         ('{"a": 1} {"a": 2}', "it is not JSON: extra data"),
@@ -312,12 +314,12 @@ def test_a_bad_json_line_is_one_sentence(tmp_path: Path, line: str, why: str) ->
     good = '{"a": 1, "y": 0}\n{"a": 2, "y": 1}\n'
     path = put(tmp_path, f"{good}{line}\n{good}", "x.jsonl")
     with pytest.raises(DataError, match=rf"x\.jsonl, line 3: .*{why}") as error:
-        open_dataset(path)
+        list(open_dataset(path))
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 300
     reader = open_dataset(path, skip_bad=True)
     assert sum(map(len, reader)) == 4
-    assert reader.tally.bad == 1
+    assert reader.report.bad == 1
 
 
 def test_brackets_within_strings_are_not_nesting(tmp_path: Path) -> None:
@@ -405,8 +407,8 @@ def test_a_stray_line_is_said_with_its_number(tmp_path: Path, name: str, behind:
         read(path)
     reader = open_dataset(path, skip_bad=True)
     assert sum(map(len, reader)) == 4016
-    assert reader.tally.bad == 1
-    assert reader.tally.first_bad[0].endswith(f"line 18: {why}")
+    assert reader.report.bad == 1
+    assert reader.report.first_bad[0].endswith(f"line 18: {why}")
 
 
 def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) -> None:
@@ -429,7 +431,7 @@ def test_many_stray_lines_take_no_longer_than_as_many_good_ones(tmp_path: Path) 
             patch.setattr(pyarrow.csv, "read_csv", counted)
             reader = open_dataset(path, skip_bad=True)
             assert sum(map(len, reader)) == count
-        assert reader.tally.bad == count
+        assert reader.report.bad == count
         assert asked <= 4 * len(text)
 
 
@@ -441,7 +443,7 @@ def test_names_are_said_in_one_line(tmp_path: Path) -> None:
     assert names[0] == "unit price"
     assert len(names[1]) == 200
     with pytest.raises(ParameterError, match="there is no such column; the 3 are unit price, long long") as error:
-        open_dataset(path, label="z")
+        list(open_dataset(path, label="z"))
     assert len(str(error.value)) < 200
 
 

@@ -165,7 +165,7 @@ def test_onnx_of_a_table_with_categories(tmp_path: Path) -> None:
         for k in range(300):
             age, job, city = rng.integers(20, 70), ["clerk", "smith", ""][k % 3], ["a=b", "c"][k % 2]
             file.write(f"{age if k % 11 else ''},{job},{city},{'yes' if age + 20 * (job == 'smith') > 50 else 'no'}\n")
-    model = rosenblatt.train(tmp_path / "x.csv", "averaged", reading={"label": "rich"})
+    model = rosenblatt.train(tmp_path / "x.csv", "averaged", label="rich")
     session = onnx_session(model)
     assert {each.name for each in session.get_inputs()} == {"X", "job", "city"}
     jobs, cities = [["smith"], ["clerk"], [""], ["unheard of"]], [["c"], ["a=b"], ["c"], ["c"]]
@@ -254,7 +254,7 @@ def test_a_loaded_model_takes_raw_rows(tmp_path: Path) -> None:
         file.write("age,job,rich\n")
         for k in range(200):
             file.write(f"{20 + k % 50},{['clerk', 'smith'][k % 2]},{'yes' if k % 50 > 25 else 'no'}\n")
-    rosenblatt.save(rosenblatt.train(tmp_path / "x.csv", "averaged", reading={"label": "rich"}), tmp_path / "m")
+    rosenblatt.save(rosenblatt.train(tmp_path / "x.csv", "averaged", label="rich"), tmp_path / "m")
     model = rosenblatt.load(tmp_path / "m")
     rows = [{"age": 65, "job": "clerk"}, {"age": 21, "job": None}]
     assert [model.predict_one(row) for row in rows] == ["yes", "no"]

@@ -71,7 +71,7 @@ def table_model(folder: Path) -> Path:
         age, job = int(dice.integers(18, 80)), str(dice.choice(["clerk", "smith", "cook"]))
         lines.append(f"{age},{job},{dice.choice(['a', 'b'])},{'yes' if age > 40 and job != 'cook' else 'no'}")
     (folder / "people.csv").write_text("\n".join(lines))
-    model = rosenblatt.train(str(folder / "people.csv"), "averaged", max_iter=5, reading={"bits": 10})
+    model = rosenblatt.train(str(folder / "people.csv"), "averaged", max_iter=5, bits=10)
     rosenblatt.save(model, folder / "people.model")
     return folder / "people.model"
 

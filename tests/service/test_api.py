@@ -205,7 +205,7 @@ def test_a_model_of_raw_columns_answers_and_learns_on(tmp_path: Path) -> None:
         lines.append(f"{age},{job},{note} {int(dice.integers(99))},{'yes' if age > 40 and job != 'cook' else 'no'}")
     table = tmp_path / "people.csv"
     table.write_text("\n".join(lines))
-    model = rosenblatt.train(str(table), "averaged", max_iter=5, reading={"bits": 10})
+    model = rosenblatt.train(str(table), "averaged", max_iter=5, bits=10)
     path, log = tmp_path / "people.model", tmp_path / "log.sqlite"
     rosenblatt.save(model, path)
     row = {"age": 60, "job": "smith", "note": "many words here 7"}
@@ -230,9 +230,7 @@ def test_a_model_of_raw_columns_answers_and_learns_on(tmp_path: Path) -> None:
 def test_a_model_of_lines_answers_and_learns_on(tmp_path: Path) -> None:
     text = tmp_path / "spam.txt"
     text.write_text("__label__spam win money now\n__label__ham lunch at noon\n" * 20)
-    rosenblatt.save(
-        rosenblatt.train(str(text), "perceptron", max_iter=3, reading={"bits": 10}), tmp_path / "spam.model"
-    )
+    rosenblatt.save(rosenblatt.train(str(text), "perceptron", max_iter=3, bits=10), tmp_path / "spam.model")
     with running(tmp_path, tmp_path / "spam.model", "--learn", tmp_path / "log.sqlite") as server:
         found = server.post("/predict", {"rows": ["win money", "lunch at noon"]})["predictions"]
         assert [each["label"] for each in found] == ["spam", "ham"]

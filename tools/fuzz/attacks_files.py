@@ -43,14 +43,14 @@ def changed_bits_of_a_cache(folder: Path) -> Counts:
     """Every so many bytes of a cache one bit, in one process: the model is the expected one, or it is refused."""
     from rosenblatt.errors import RosenblattError
     from rosenblatt.io import open_dataset
-    from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.file import save
     from rosenblatt.params import make_params
+    from rosenblatt.training.run import TrainingRun
 
     (folder / "x").write_text("".join(f"{i % 2} {1 + i % 5}:{i * 7 % 11} 9:{i % 10}\n" for i in range(300)))
 
     def train() -> bytes:
-        one = FileRun.begin(
+        one = TrainingRun.begin(
             open_dataset(folder / "x", format="svmlight"), make_params("averaged", max_iter=2), block=64
         )
         one.run(cache=str(folder / "cache"))

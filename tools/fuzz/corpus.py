@@ -44,13 +44,13 @@ def read_invalid(path: Path) -> None:
 
 
 def predict_table(path: Path) -> None:
-    from rosenblatt.encode.table import Column, ColumnEncoder
+    from rosenblatt.encode.table import Column, TableEncoder
     from rosenblatt.io import open_dataset
 
     kinds: list[Any] = [("a", "number"), ("b", "category"), ("when", "date"), ("note", "text")]
-    encoder = ColumnEncoder(tuple(Column(name, kind) for name, kind in kinds), "y", 10)
+    encoder = TableEncoder(tuple(Column(name, kind) for name, kind in kinds), "y", 10)
     reader = open_dataset(path, encoder=encoder, require_label=False, skip_bad=True)
-    reader.gaps, reader.passing = True, ("a",)
+    reader.keep_blank, reader.passthrough = True, ("a",)
     for batch in reader:
         batch.features  # noqa: B018
 
@@ -183,7 +183,7 @@ CHECKPOINTS: list[tuple[dict[str, Any], dict[str, Any]]] = []
 
 
 def resume(path: Path) -> None:
-    from rosenblatt.learners.files.checkpoint import load_checkpoint
+    from rosenblatt.training.checkpoint import load_checkpoint
 
     run, _ = load_checkpoint(path)
     if run.params.max_iter <= 10 and run.features <= 1 << 20:
@@ -241,7 +241,7 @@ def compile_export(path: Path) -> None:
     """A model with odd labels and column names, as a C header: a compiler takes it, and gives back the labels."""
     import numpy as np
 
-    from rosenblatt.encode.table import Column, ColumnEncoder
+    from rosenblatt.encode.table import Column, TableEncoder
     from rosenblatt.models.export import to_c
     from rosenblatt.models.model import Model
     from rosenblatt.models.predictors import Linear
@@ -250,7 +250,7 @@ def compile_export(path: Path) -> None:
     odd = ["".join(random_.choices(PIECES, k=random_.randrange(1, 9))) for _ in range(6)]
     labels = sorted({word.replace("\0", "") for word in odd[:3]} | {"a", "b"})
     columns = tuple(Column(f"{k}{word}", "number") for k, word in enumerate(odd[3:]))
-    encoder = ColumnEncoder(columns, odd[0], 4)
+    encoder = TableEncoder(columns, odd[0], 4)
     weights = np.ones((1 if len(labels) == 2 else len(labels), encoder.features))
     answer = Linear(weights, np.zeros(len(weights)))
     model = Model("Perceptron", {"note": odd[1]}, np.array(labels), (answer,), encoder.features, encoder, {0: odd[2]})
@@ -284,10 +284,10 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     import rosenblatt
     from rosenblatt.data.row_store import BlockStore, iter_blocks
     from rosenblatt.io import open_dataset
-    from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save
     from rosenblatt.params import make_params
+    from rosenblatt.training.run import TrainingRun
 
     frame = pd.DataFrame(ROWS * 4)
     table = pa.Table.from_pandas(frame)
@@ -306,7 +306,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
     models = []
     (folder / "mixed.csv").write_bytes(frame.to_csv(index=False).encode())
-    run = FileRun.begin(open_dataset(folder / "mixed.csv", bits=10), make_params("averaged", max_iter=2))
+    run = TrainingRun.begin(open_dataset(folder / "mixed.csv", bits=10), make_params("averaged", max_iter=2))
     run.run()
     save(run.model(), folder / "m")
     MODELS.append(read_container(folder / "m", "model"))
@@ -328,7 +328,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     (folder / "x.svm").write_text("".join(f"{k % 2} {1 + k % 3}:{k}\n" for k in range(50)))
     reader = open_dataset(folder / "x.svm")
     with BlockStore(folder / "kept") as store:
-        for block in iter_blocks(reader, reader.scan_classes(), rows=20):
+        for block in iter_blocks(reader, reader.read_classes(), rows=20):
             store.add(block)
         store.keep(FINGERPRINT)
     (blocks,) = (folder / "kept").iterdir()
@@ -387,21 +387,21 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 def make_checkpoints(folder: Path) -> list[bytes]:
     """Checkpoints of runs over lines and tables, by several learners, at their beginning and in their middle."""
     from rosenblatt.io import open_dataset
-    from rosenblatt.learners.files.checkpoint import save_checkpoint
-    from rosenblatt.learners.files.run import FileRun
     from rosenblatt.models.container import read_container
     from rosenblatt.params import make_params
+    from rosenblatt.training.checkpoint import save_checkpoint
+    from rosenblatt.training.run import TrainingRun
 
     found = []
 
-    def keep(run: FileRun) -> None:
+    def keep(run: TrainingRun) -> None:
         save_checkpoint(run, folder / "c", {"output": "m", "every": 30.0})
         found.append((folder / "c").read_bytes())
         CHECKPOINTS.append(read_container(folder / "c", "checkpoint"))
 
     for name in ("x.svm", "mixed.csv"):
         for learner in ("perceptron", "averaged", "voted", "pocket", "pa1", "arow"):
-            run = FileRun.begin(open_dataset(folder / name, bits=10), make_params(learner, max_iter=2), block=4)
+            run = TrainingRun.begin(open_dataset(folder / name, bits=10), make_params(learner, max_iter=2), window=4)
             keep(run)
             run.run(on_epoch=keep)
     return found

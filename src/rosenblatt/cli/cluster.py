@@ -18,7 +18,7 @@ from rosenblatt.cluster.checkpoint import read_about
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.io.atomic import check_outputs
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.io.source import files_of
+from rosenblatt.io.source import local_files
 from rosenblatt.params import params_from_json
 
 
@@ -34,8 +34,8 @@ def start_on_cluster(job: TrainJob, ctx: click.Context) -> Start:
     for name, given in (("--folds", job.folds), ("--validation", job.validation), ("--from", job.start)):
         if given:
             raise ParameterError(f"{name} cannot be combined with --cluster")
-    if job.cache or job.block is not None:
-        raise ParameterError("--cache and --block cannot be combined with --cluster: workers hold their shards")
+    if job.block is not None:
+        raise ParameterError("--block cannot be combined with --cluster: workers hold their shards")
     job, how = _from_checkpoint(job, ctx) if job.resume else (job, _from_job(job))
     if not job.output:
         raise ParameterError("name the model file with -o MODEL")
@@ -85,7 +85,7 @@ def _from_checkpoint(job: TrainJob, ctx: click.Context) -> tuple[TrainJob, dict[
             how["params"] = params_from_json({**about["params"], **more})
         job = replace(job, data=list(about["source"]["data"]))
         outputs = {"-o": job.output, "--report": job.report, "--checkpoint": job.checkpoint}
-        check_outputs(outputs, files_of(job.data))
+        check_outputs(outputs, local_files(job.data))
         return job, how
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, (DataError, ModelError, ParameterError)):
@@ -125,5 +125,5 @@ def _predict_part(predict: Callable[..., Any], passed: tuple[str, ...], model: A
     from rosenblatt.cluster.sources import over
 
     dataset = over(reader, part)
-    dataset.gaps, dataset.passing = True, passed
+    dataset.keep_blank, dataset.passthrough = True, passed
     return [predict(model, batch) for batch in dataset]

@@ -173,12 +173,10 @@ class Progress:
         """Show the speed and mistakes of a run over files."""
         if not self.visible:
             return
-        at, size = run.progress, run.reader.size
+        at = run.progress
         seconds = max(time.perf_counter() - self._started, 1e-9)
         speed = f"{(_rows_learned(run) - self._before) / seconds:,.0f} rows/s"
-        if at.epoch == 0 and at.bytes:
-            speed += f", {at.bytes / seconds / 1e6:,.0f} MB/s"
-        share = at.rows / run.rows if run.rows else min(at.bytes / size, 1.0) if size else 0.0
+        share = at.rows / run.rows
         mistakes = f"{at.mistakes / at.rows:.2%} mistakes" if at.rows else ""
         self._show(run.params.max_iter, at.epoch + share, speed, mistakes)
 

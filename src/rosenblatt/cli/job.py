@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,22 +21,21 @@ from rosenblatt.cli.options import given_options
 from rosenblatt.cli.summary import finish_job
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.io.atomic import check_outputs
-from rosenblatt.io.dataset import Dataset, Tally, check_classes, open_dataset
-from rosenblatt.io.source import Pipe, expand_sources, files_of
-from rosenblatt.learners.files.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from rosenblatt.learners.files.run import BLOCK
+from rosenblatt.io.dataset import Dataset, ReadReport, open_dataset
+from rosenblatt.io.source import Pipe, expand_sources, local_files
 from rosenblatt.models.file import load, save, sha256_of
 from rosenblatt.params import Params
-from rosenblatt.training import Trained, train_reader
-from rosenblatt.training.further import go_on
-from rosenblatt.training.trained import finish, judged_by_folds, learns_as_read
+from rosenblatt.training import Trained, train_dataset
+from rosenblatt.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from rosenblatt.training.run import WINDOW
+from rosenblatt.training.train import continue_training, finish, runs_by_windows, with_folds
 
 MANY_KERNEL_ROWS = 20_000
 MANY_NUMBERS = 50  # values of a label that looks like a quantity
 MANY_WEIGHTS = 1 << 26  # of all classes together: half a gigabyte
 # The options that --from and --resume accept; everything else is fixed by the model or the checkpoint.
 RESUMABLE_OPTIONS = (
-    "output", "start", "resume", "max_iter", "shuffle", "as_json", "report", "quiet", "block", "cache", "checkpoint",
+    "output", "start", "resume", "max_iter", "shuffle", "as_json", "report", "quiet", "block", "checkpoint",
     "checkpoint_every", "validation", "jobs", "skip_bad", "format", "read_limit", "delimiter", "decimal", "missing",
     "encoding", "header",
 )  # fmt: skip
@@ -64,7 +63,6 @@ class TrainJob:
     checkpoint: str | None
     checkpoint_every: float
     block: int | None
-    cache: str | None
     output: str | None
     report: str | None
     quiet: bool
@@ -100,7 +98,7 @@ def run_job(job: TrainJob, ctx: click.Context, *, as_json: bool) -> None:
         "model": job.output,
         "sha256": sha256_of(job.output),
         "seconds": round(time.perf_counter() - started, 3),
-        "bad_lines": getattr(trained, "bad_lines", dataset.tally.bad),
+        "bad_lines": getattr(trained, "bad_lines", dataset.report.bad),
     }
     finish_job(job, ctx, trained, facts, dataset, as_json=as_json)
 
@@ -118,11 +116,16 @@ def _start(job: TrainJob) -> Start:
     dataset = open_labeled(job.data, job.reading, job.columns, quiet=job.quiet)
 
     def learn() -> Trained:
-        with waiting("reading the labels", visible=not job.quiet):
-            classes = check_classes(dataset.likely_classes(is_regression=is_regression))
-        if not is_regression:
-            _warn_of_classes(job, classes.values, dataset.encoder.features or 0)
-        common: dict[str, Any] = {"block": job.block or BLOCK, "folds": job.folds or 0}
+        common: dict[str, Any] = {"block": job.block or WINDOW, "folds": job.folds or 0}
+        known = len(dataset.notes)
+
+        def on_load() -> None:
+            if dataset.notes[known:]:
+                say(*dataset.notes[known:], quiet=job.quiet)
+            if dataset.classes is not None:
+                _warn_of_classes(job, dataset.classes.values, dataset.encoder.features or 0)
+
+        common["on_load"] = on_load
         if job.params is None:
             with waiting("choosing a learner", visible=not job.quiet) as choosing:
 
@@ -131,14 +134,14 @@ def _start(job: TrainJob) -> Start:
                         choosing.stop()
                     say(f"chose {why}", quiet=job.quiet)
 
-                return train_reader(dataset, on_choice=on_choice, on_run=_runner(job), **common, **(job.auto or {}))
-        if learns_as_read(job.params):
-            return train_reader(dataset, job.params, on_run=_runner(job), **common)
-        if job.checkpoint or job.cache:
-            raise ParameterError("--checkpoint and --cache do not work with options that need all rows in memory")
+                return train_dataset(dataset, on_choice=on_choice, on_run=_runner(job), **common, **(job.auto or {}))
+        if runs_by_windows(job.params):
+            return train_dataset(dataset, job.params, on_run=_runner(job), **common)
+        if job.checkpoint:
+            raise ParameterError("--checkpoint: this learner, or one of its options, cannot be resumed")
         _warn_of_kernel(job, dataset)
         with waiting("learning", visible=not job.quiet):
-            return train_reader(dataset, job.params, **common)
+            return train_dataset(dataset, job.params, **common)
 
     return job, dataset, learn
 
@@ -152,11 +155,11 @@ def _continue(job: TrainJob, ctx: click.Context) -> Start:
     _check_validation(job, model.is_regression)
     dataset = open_dataset(job.data, **job.reading, encoder=model.encoder)
     say(f"continues from {job.start}, {model.learner}", quiet=job.quiet)
-    how: dict[str, Any] = {"max_iter": job.max_iter or 1, "shuffle": job.shuffle, "block": job.block or BLOCK}
+    how: dict[str, Any] = {"max_iter": job.max_iter or 1, "shuffle": job.shuffle, "block": job.block or WINDOW}
     parent = sha256_of(job.start)
 
     def learn() -> Trained:
-        trained = go_on(model, dataset, on_run=_runner(job), **how)
+        trained = continue_training(model, dataset, on_run=_runner(job), **how)
         found = trained.model
         return replace(trained, model=replace(found, history=found.history | {"parent": parent}))
 
@@ -173,7 +176,7 @@ def _resume(job: TrainJob, ctx: click.Context) -> Start:
             f"(the run had -o {str(extra.get('output'))[:200]!r})"
         )
     outputs = {"-o": job.output, "--report": job.report, "--checkpoint": job.checkpoint}
-    check_outputs(outputs, files_of([source.name for source in run.reader.sources]))
+    check_outputs(outputs, local_files([source.name for source in run.dataset.sources]))
     job = replace(job, checkpoint=job.checkpoint or job.resume, **_saved_options(job, extra))
     _check_validation(job, run.params.is_regression)
     if job.max_iter is not None:
@@ -181,9 +184,12 @@ def _resume(job: TrainJob, ctx: click.Context) -> Start:
 
     def learn() -> Trained:
         trained = finish(run, on_run=_runner(job))
-        return judged_by_folds(trained, run.reader, job.folds or 0, run, balanced=job.class_weight == "balanced")
+        if job.class_weight == "balanced" and run.choice is None:  # each fold counts its own classes
+            trained = replace(trained, params=copy(trained.params))
+            trained.params.class_weight = "balanced"
+        return with_folds(trained, run.store, run.classes, job.folds or 0, run.products)
 
-    return job, run.reader, learn
+    return job, run.dataset, learn
 
 
 def _saved_options(job: TrainJob, extra: dict[str, Any]) -> dict[str, Any]:
@@ -201,7 +207,7 @@ def _saved_options(job: TrainJob, extra: dict[str, Any]) -> dict[str, Any]:
 
 def _options_to_save(job: TrainJob) -> dict[str, Any]:
     """The options that a checkpoint keeps; pipes cannot be read again."""
-    pipes = [path for path in job.validation if path == "-" or (os.path.exists(path) and Pipe.is_one(path))]
+    pipes = [path for path in job.validation if path == "-" or (os.path.exists(path) and Pipe.is_pipe(path))]
     files = [path if "://" in path else os.path.abspath(path) for path in job.validation if path not in pipes]
     return {
         "output": job.output,
@@ -221,14 +227,14 @@ def _runner(job: TrainJob) -> Callable[[Any], None]:
         with Progress(visible=not job.quiet) as progress:
             progress.start_files(run)
 
-            def on_group(run: Any) -> None:
+            def on_step(run: Any) -> None:
                 progress.show_files(run)
                 if checkpoint is not None:
                     checkpoint(run)
 
             if checkpoint is not None:
                 checkpoint(run)
-            run.run(cache=job.cache, on_group=on_group, on_epoch=on_group)
+            run.run(on_step=on_step)
         if job.checkpoint:
             save_checkpoint(run, job.checkpoint, extra)
 
@@ -242,8 +248,8 @@ def _check_validation(job: TrainJob, is_regression: bool) -> None:
     if not job.validation:
         return
     expand_sources(list(job.validation))  # raises if a file is missing
-    learned = {os.path.realpath(path) for path in files_of(job.data)}
-    both = [path for path in files_of(list(job.validation)) if os.path.realpath(path) in learned]
+    learned = {os.path.realpath(path) for path in local_files(job.data)}
+    both = [path for path in local_files(list(job.validation)) if os.path.realpath(path) in learned]
     if both:
         say(f"{both[0]} is also training data: its accuracy says little about new rows", quiet=job.quiet)
 
@@ -253,7 +259,7 @@ def _open_validation(job: TrainJob, dataset: Dataset) -> Dataset | None:
         return None
     # An encoder counts what it reads, so this is a copy.
     encoder = deepcopy(dataset.encoder)
-    rows = open_dataset(list(job.validation), **job.reading, encoder=encoder, often=True)
+    rows = open_dataset(list(job.validation), **job.reading, encoder=encoder, rewindable=True)
     if next(iter(rows), None) is None:
         raise DataError(f"--validation {', '.join(job.validation)}: no rows")
     return rows
@@ -262,9 +268,9 @@ def _open_validation(job: TrainJob, dataset: Dataset) -> Dataset | None:
 def _validate(job: TrainJob, trained: Trained, rows: Dataset | None) -> Trained:
     if rows is None:
         return trained
-    from rosenblatt.training.held import judge_by
+    from rosenblatt.training.holdout import judge_by
 
-    rows = replace(rows, encoder=trained.model.encoder, tally=Tally())
+    rows = replace(rows, encoder=trained.model.encoder, report=ReadReport())
     held, calibrator = judge_by(trained.model, rows, ", ".join(job.validation))
     return replace(trained, held=held, model=replace(trained.model, calibrator=calibrator))
 
@@ -285,8 +291,6 @@ def _warn_of_classes(job: TrainJob, classes: Any, features: int) -> None:
 
 
 def _warn_of_kernel(job: TrainJob, dataset: Dataset) -> None:
-    if job.quiet or getattr(job.params, "budget", 0) is not None or 0 < dataset.size < 2 * MANY_KERNEL_ROWS:
+    if job.quiet or getattr(job.params, "budget", 0) is not None or 0 < dataset.size < 20 * MANY_KERNEL_ROWS:
         return
-    rows = sum(len(batch) for batch in dataset)
-    if rows > MANY_KERNEL_ROWS:
-        say(f"a kernel compares every row with every mistake: {rows:,} rows may take long; --budget N limits it")
+    say("a kernel compares every row with every mistake: many rows may take long; --budget N limits it")

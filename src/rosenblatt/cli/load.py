@@ -23,10 +23,10 @@ def open_labeled(
     with waiting("reading the data", visible=not quiet):
         dataset = open_dataset(list(data), **reading, **columns)
     if raw and hasattr(dataset.encoder, "plain"):
-        dataset.encoder = replace(dataset.encoder.plain(), complete=True)
+        dataset.encoder, dataset.is_fitted = replace(dataset.encoder.plain(), complete=True), True
     dialect = dataset.notes[:1] if dataset.order is not None else []
     how = f" with {dialect[0]}" if dialect else ""
-    say(f"{dataset.format}{how}; {dataset.encoder.describe()}", *dataset.notes[len(dialect) :], quiet=quiet)
+    say(f"{dataset.format}{how}; {dataset.describe()}", *dataset.notes[len(dialect) :], quiet=quiet)
     return dataset
 
 
@@ -39,7 +39,7 @@ def read_matrix(
     dataset = open_labeled(data, reading, columns, raw=raw)
     rows = read_rows(dataset)
     report_skipped(dataset)
-    if raw and dataset.tally.bad:
+    if raw and dataset.report.bad:
         say("row numbers do not count the skipped lines")
     if rows.weights is not None:
         say("row weights are ignored here")
@@ -55,7 +55,7 @@ def encoder_for(model: Any, data: Sequence[str], reading: Options, label: str | 
     if model.encoder is not None:
         return model.encoder
     from rosenblatt.encode.lines import LineEncoder
-    from rosenblatt.encode.table import Column, ColumnEncoder
+    from rosenblatt.encode.table import Column, TableEncoder
 
     name = reading["format"] or format_of(expand_sources(list(data))[0], reading["encoding"])
     if name in LINE_FORMATS:
@@ -63,15 +63,15 @@ def encoder_for(model: Any, data: Sequence[str], reading: Options, label: str | 
     names = [model.names.get(j) for j in range(model.features)]
     if None in names:
         raise ModelError("the model was trained on rows without column names: pass svmlight data")
-    return ColumnEncoder(tuple(Column(str(name), "number") for name in names), label, complete=True)
+    return TableEncoder(tuple(Column(str(name), "number") for name in names), label, complete=True)
 
 
 def report_skipped(dataset: Dataset) -> None:
     """Say which lines were skipped, and which cells were read as missing."""
-    bad = dataset.tally.bad
+    bad = dataset.report.bad
     if bad:
-        say(f"skipped {bad:,} bad line{'s, for example' if bad > 1 else ''}:", *dataset.tally.first_bad[:3])
-    for name, words in dataset.tally.strange.items():
+        say(f"skipped {bad:,} bad line{'s, for example' if bad > 1 else ''}:", *dataset.report.first_bad[:3])
+    for name, words in dataset.report.invalid.items():
         examples = ", ".join(repr(word[:40]) for word in list(words)[:3]) + (", …" if len(words) > 3 else "")
         count = sum(words.values())
         say(f"{name}: read {count:,} cell{'s' if count > 1 else ''} as missing: {examples}")

@@ -129,12 +129,12 @@ class Verb(click.Command):
         if not outputs and not redirected:
             return
         from rosenblatt.io.atomic import check_outputs, check_writable
-        from rosenblatt.io.source import files_of
+        from rosenblatt.io.source import local_files
 
         inputs: dict[bool, list[str]] = {False: [], True: []}
         for param, value in given:
             if isinstance(param.type, InputFile) and value is not None:
-                inputs[param.type.replaceable] += files_of(value)
+                inputs[param.type.replaceable] += local_files(value)
         check_outputs({min(p.opts, key=len): value for p, _, value in outputs}, inputs[False])
         check_outputs({min(p.opts, key=len): value for p, kind, value in outputs if not kind.replaces}, inputs[True])
         if redirected:
@@ -244,7 +244,7 @@ _READING_NAMES = (
 def _reading(read_limit: Sequence[str], missing: Sequence[str], **options: Any) -> dict[str, Any]:
     from rosenblatt.io.limits import Limits
 
-    return options | {"missing": list(missing) or None, "limits": Limits.of(read_limit)}
+    return options | {"missing": list(missing) or None, "limits": Limits.parse(read_limit)}
 
 
 def reading_options(function: Any) -> Any:

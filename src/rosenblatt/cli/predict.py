@@ -90,10 +90,10 @@ def command(
             for columns in predict_on_cluster(cluster, files, loaded, reading, how.columns, list(passed)):
                 writer.write(columns)
         else:
-            dataset = open_dataset(files, **reading, encoder=encoder, require_label=False, in_order=True)
-            dataset.gaps, dataset.passing = True, passed
+            dataset = open_dataset(files, **reading, encoder=encoder, require_label=False, sort_documents=True)
+            dataset.keep_blank, dataset.passthrough = True, passed
             names = iter(dataset.documents or ())
-            for batch in (part for whole in dataset for part in whole.cut(len(loaded.classes))):
+            for batch in (part for whole in dataset for part in whole.split(len(loaded.classes))):
                 columns = how.columns(loaded, batch)
                 if dataset.documents:
                     count = len(next(iter(columns.values())))
@@ -142,12 +142,12 @@ class PredictOptions:
         """The columns of the predictions, one cell per line."""
         from rosenblatt.cli.predictions import with_gaps
 
-        return with_gaps(self._columns(model, batch), batch.gaps)
+        return with_gaps(self._columns(model, batch), batch.blank)
 
     def _columns(self, model: Any, batch: Any) -> Any:
         found = model.predictions(model.batch_scores(batch))
         columns: dict[str, list[Any]] = {
-            name: cells if len(batch) else [] for name, cells in (batch.passed or {}).items()
+            name: cells if len(batch) else [] for name, cells in (batch.passthrough or {}).items()
         }
         if found.is_regression:
             return columns | {"prediction": found.values()}

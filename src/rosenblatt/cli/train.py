@@ -55,7 +55,6 @@ _RUN = "Larger than memory, stop and resume"
 @o.reading_options
 @o.column_options()
 @o.option("--block", type=int, metavar="ROWS", section=_RUN, help="rows that are shuffled together (default 8192)")
-@o.option("--cache", metavar="FOLDER", type=o.OutputFile(folder=True), section=_RUN, help="keep the parsed data here")
 @o.option("--checkpoint", metavar="FILE", type=o.OutputFile(replaces=True), section=_RUN, help="save the run here")
 @o.option("--checkpoint-every", type=o.TIME, default=30.0, section=_RUN, help="how often (default 30s)")
 @o.option(

@@ -36,13 +36,11 @@ def command(
     from rosenblatt.cli.console import print_json, say, waiting
     from rosenblatt.cli.load import open_labeled, report_skipped
     from rosenblatt.cli.reproduce import params_words, train_command
-    from rosenblatt.io.dataset import check_classes
     from rosenblatt.models.file import save
-    from rosenblatt.training import train_reader
+    from rosenblatt.training import train_dataset
     from rosenblatt.training.tuned import tune_reader
 
     dataset = open_labeled(data, reading, columns)
-    check_classes(dataset.scan_classes())
     with waiting("trying rules and their parameters"):
         found = tune_reader(dataset, folds=folds, random_state=seed)
     report_skipped(dataset)
@@ -50,7 +48,7 @@ def command(
     words = [*params_words(best), "--folds", str(folds)] + ([] if seed == 0 else ["--seed", str(seed)])
     command = train_command(ctx, words if output else ["-o", "MODEL", *words], without=("as_json", "folds", "seed"))
     if output:
-        save(train_reader(dataset, best, folds=folds).model, output)  # folds: with probabilities
+        save(train_dataset(dataset, best, folds=folds).model, output)  # folds: with probabilities
         say(f"wrote {output}")
     if as_json:
         print_json({"tried": [tried.facts() for tried in found], "command": command})

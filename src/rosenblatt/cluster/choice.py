@@ -5,6 +5,7 @@ Invariant: which rows are in the sample depends on the data alone. Only they com
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,11 @@ import numpy as np
 from rosenblatt.cluster.hands import Hands
 from rosenblatt.cluster.parts import Part
 from rosenblatt.cluster.sources import Opened
-from rosenblatt.data.batch import Classes, RowBatch, join_batches
-from rosenblatt.data.labels import label_values
+from rosenblatt.data.batch import RowBatch, join_batches
+from rosenblatt.data.labels import Classes, label_values
 from rosenblatt.errors import ParameterError
 from rosenblatt.learners.weights import seed_of
-from rosenblatt.training.choice import MOST_WEIGHTS, SAMPLE_BYTES, Choice, Limits, choose_by
+from rosenblatt.training.select import SAMPLE_BYTES, Choice, choose
 
 
 def parameters_of(auto: Any) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def choose_on(
     weights = None if class_weight is None else opened.class_weights(class_weight)
     if weights is not None:  # the sample knows classes by their places where arrays were given
         told["class_weight"] = dict(zip(label_values(classes.values), weights.tolist(), strict=True))
-    chosen = choose_by(rows, step, classes, opened.features, Limits(SAMPLE_BYTES, MOST_WEIGHTS), **told)
+    chosen = choose(replace(rows, codes=classes.codes(rows)), step, classes.values, opened.features, **told)
     if weights is not None:
         chosen.params.class_weight = dict(zip(label_values(opened.values), weights.tolist(), strict=True))
     return chosen

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import RowBatch, join_batches, measures_of
-from rosenblatt.data.labels import Numbers, encode_labels
+from rosenblatt.data.batch import RowBatch, join_batches
+from rosenblatt.data.labels import Numbers, encode_labels, numbers_of
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError
 from rosenblatt.learners.targets import row_weights
@@ -114,7 +114,7 @@ def _no_rows() -> Any:
 
 def _numbers_in(batch: RowBatch) -> NDArray[np.float64]:
     """The number of each row; a reader gives no row without a label to a learner."""
-    return measures_of(batch.labels)[batch.codes]
+    return numbers_of(batch.labels)[batch.codes]
 
 
 def _some(labels: Sequence[bytes], used: NDArray[np.bool_]) -> list[bytes]:

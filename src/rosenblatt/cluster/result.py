@@ -18,7 +18,6 @@ from rosenblatt.cluster.sources import Opened
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.files.model import MOST_NAMES
 from rosenblatt.learners.fit import Outcome, take_over
 from rosenblatt.learners.serialization import run_to_tensors
 from rosenblatt.learners.stopping import History
@@ -26,8 +25,9 @@ from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Linear, Quadratic
 from rosenblatt.params import Params
-from rosenblatt.training.choice import Choice
-from rosenblatt.training.trained import Trained
+from rosenblatt.training.run import MOST_NAMES
+from rosenblatt.training.select import Choice
+from rosenblatt.training.train import Trained
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.cluster.parts import Part, as_csr, bytes_of
-from rosenblatt.data.batch import Classes
-from rosenblatt.data.labels import PAIR, Labels, Numbers, places_in
+from rosenblatt.data.labels import PAIR, Classes, Labels, Numbers, places_in
 from rosenblatt.data.table import Table
 from rosenblatt.learners.targets import Targets, targets_of
 

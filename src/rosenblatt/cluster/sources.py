@@ -20,14 +20,14 @@ from rosenblatt.cluster.hands import Hands, Threads
 from rosenblatt.cluster.parts import Facts, Part, facts_of
 from rosenblatt.cluster.run import tree
 from rosenblatt.cluster.spans import split_source
-from rosenblatt.data.batch import Classes, RowBatch
-from rosenblatt.data.labels import PAIR, Labels, merge_classes
+from rosenblatt.data.batch import RowBatch
+from rosenblatt.data.labels import PAIR, Classes, Labels, merge_classes
 from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.io.dataset import Dataset, Look, Tally, check_classes, conclude, look, open_dataset
+from rosenblatt.io.dataset import Dataset, ReadReport, check_classes, open_dataset
 from rosenblatt.io.formats import LINE_FORMATS
 from rosenblatt.io.limits import DEFAULT_LIMITS
-from rosenblatt.io.source import ADDRESS, Source, Spooled, addresses, expand_sources
+from rosenblatt.io.source import ADDRESS, Source, Spooled, expand_address, expand_sources
 from rosenblatt.learners.targets import class_weights
 
 SPAN = 64 << 20  # bytes of a long file that are read as one part, where the number of shards is left open
@@ -153,20 +153,20 @@ def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -
     sources: list[Source] = []
     for name in named:
         if ADDRESS.fullmatch(name) and not os.path.exists(name):
-            sources += [Address(address, limits) for address in addresses(name)]
+            sources += [Address(address, limits) for address in expand_address(name)]
         else:
             encoder = reading.get("encoder")
             documents = isinstance(encoder, LineEncoder) and encoder.documents
             in_order = bool(reading.get("in_order"))
-            sources += expand_sources(name, limits, in_order=in_order, as_documents=documents)
+            sources += expand_sources(name, limits, sort_documents=in_order, as_documents=documents)
     if any(source.live for source in sources):
         raise DataError("standard input cannot be read by several workers: save it to a file first")
     first = sources[0].name if isinstance(sources[0], Address) else named[0]
-    reader = open_dataset(first, look=False, **reading)
+    reader = open_dataset(first, **reading)
     total = sum(source.size for source in sources)
     size = max(LEAST_SPAN, min(SPAN, -(-total // shards) if shards else SPAN))
     reader.sources = [part for source in sources for part in split_source(source, reader, size)]
-    reader.data, reader.tally, reader.dialects = None, Tally(), {}
+    reader.data, reader.report, reader.dialects = None, ReadReport(), {}
     return reader
 
 
@@ -177,32 +177,36 @@ def fetched(source: Source) -> Source:
 def over(reader: Dataset, source: Any) -> Dataset:
     """A reader of one part only."""
     if isinstance(source, Source):
-        return replace(reader, sources=[fetched(source)], tally=Tally(), dialects={}, notes=[])
-    return replace(reader, data=source, tally=Tally(), dialects={}, notes=[])
+        return replace(reader, sources=[fetched(source)], report=ReadReport(), dialects={}, notes=[])
+    return replace(reader, data=source, report=ReadReport(), dialects={}, notes=[])
 
 
-def look_source(reader: Dataset, source: Any) -> Look:
-    """A look through a part of a table."""
-    return look(over(reader, source))
+def look_source(reader: Dataset, source: Any) -> tuple[Any, int, ReadReport]:
+    """The statistics of the columns of a part, its rows, and its report."""
+    one = over(reader, source)
+    return (*one.column_stats(), one.report)
 
 
-def join_looks(first: Look, later: Look) -> Look:
+def join_looks(first: tuple[Any, int, ReadReport], later: tuple[Any, int, ReadReport]) -> tuple[Any, int, ReadReport]:
     """Of both."""
-    return first.joined(later)
+    report = first[2]
+    report.add_invalid(later[2].invalid)
+    return first[0].join(later[0]), first[1] + later[1], report
 
 
 def load_source(reader: Dataset, source: Any, *, is_regression: bool = False) -> Part:
     """The rows of a part."""
     one = over(reader, source)
     part = Part.of_batches(list(one), is_regression=is_regression)
-    return replace(part, bad=one.tally.bad, first_bad=tuple(one.tally.first_bad))
+    return replace(part, bad=one.report.bad, first_bad=tuple(one.report.first_bad))
 
 
 def _looked(hands: Hands, reader: Dataset, number: Sequence[str], pieces: Sequence[tuple[Any, Any]]) -> Dataset:
     """The reader with means, scales and classes of all pieces."""
     plain = replace(reader, sources=[])
     looks = [hands.submit(function, plain, piece) for function, piece in pieces]
-    return conclude(reader, number, hands.results([tree(hands, join_looks, looks)])[0])
+    stats, rows, reader.report = hands.results([tree(hands, join_looks, looks)])[0]
+    return reader.finish_fit(stats, rows)
 
 
 # -- frames, arrays and batches
@@ -222,7 +226,7 @@ def _open_frames(hands: Hands, frames: Sequence[Any], reading: dict[str, Any], i
 
 def begin_frame(frame: Any, reading: dict[str, Any]) -> Dataset | None:
     """How frames like this one are read; None if it has no rows."""
-    return replace(open_dataset(frame, look=False, **reading), data=None, tally=Tally()) if len(frame) else None
+    return replace(open_dataset(frame, **reading), data=None, report=ReadReport()) if len(frame) else None
 
 
 def _open_arrays(hands: Hands, arrays: Sequence[Any], is_regression: bool) -> Opened:

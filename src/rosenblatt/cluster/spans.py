@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from rosenblatt.io.dataset import Dataset
 from rosenblatt.io.formats import LINE_FORMATS
 from rosenblatt.io.source import Documents, Source
-from rosenblatt.io.text import mark_of, read_head
+from rosenblatt.io.text import detect_mark, read_head
 
 MOST_SPANS = 4096
 
@@ -89,7 +89,7 @@ def split_source(source: Source, reader: Dataset, size: int) -> list[Source]:
         bounds = [k * len(source.files) // pieces for k in range(pieces + 1)]
         return [replace(source, files=source.files[a:b]) for a, b in itertools.pairwise(bounds) if a < b]
     whole = type(source) is not Source or reader.format not in LINE_FORMATS or source.size < 2 * size
-    if whole or source.packed or reader.wishes.encoding or mark_of(read_head(source, 4))[0]:
+    if whole or source.compression or reader.options.encoding or detect_mark(read_head(source, 4))[0]:
         return [source]
     pieces = min(source.size // size, MOST_SPANS)
     bounds = [k * source.size // pieces for k in range(pieces + 1)]

@@ -27,7 +27,7 @@ from rosenblatt.learners.targets import weight_rows
 from rosenblatt.learners.weights import WeightState, seed_of, starting_weights
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import LinearParams, check_count, make_params
-from rosenblatt.training.trained import EPOCHS
+from rosenblatt.training.train import EPOCHS
 
 MOST_SHARDS = 64  # where their number is left open
 LEAST_ROWS = 10_000  # of a shard, then

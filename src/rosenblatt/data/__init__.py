@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.data.batch import Classes, RowBatch
-    from rosenblatt.data.labels import Labels, encode_labels
+    from rosenblatt.data.batch import RowBatch
+    from rosenblatt.data.labels import Classes, Labels, encode_labels
     from rosenblatt.data.table import Table, as_table
 
 _HOMES = {
-    "Classes": "batch",
+    "Classes": "labels",
     "Labels": "labels",
     "RowBatch": "batch",
     "Table": "table",

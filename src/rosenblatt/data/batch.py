@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.labels import Classes
 from rosenblatt.data.table import Csr, Table
 from rosenblatt.errors import LabelError
 
@@ -41,9 +42,10 @@ class RowBatch:
     codes: NDArray[np.int32]
     labels: Sequence[bytes]
     weights: NDArray[np.float64] | None = None
-    gaps: tuple[int, ...] = ()  # for each line of the data that gave no row, the rows of this batch before it
-    passed: dict[str, list[Any]] | None = None  # cells of columns that were asked for as they are
-    of_line: NDArray[np.int64] | None = None  # the line of each row, where lines have several labels
+    blank: tuple[int, ...] = ()  # for each line without a row, the number of rows of this batch before it
+    passthrough: dict[str, list[Any]] | None = None  # cells of columns that are copied to the output
+    width: int = 0  # of X, if other batches have the same columns
+    line: NDArray[np.int64] | None = None  # the line of each row, if lines have several labels
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -56,7 +58,7 @@ class RowBatch:
     @property
     def X(self) -> Any:
         """The rows as a scipy CSR array."""
-        return self.matrix(self.features)
+        return self.matrix(max(self.width, self.features))
 
     @property
     def y(self) -> NDArray[Any]:
@@ -91,7 +93,7 @@ class RowBatch:
         weights = None if self.weights is None else self.weights[rows]
         return RowBatch(starts, self.indices[places], self.values[places], self.codes[rows], self.labels, weights)
 
-    def part(self, begin: int, end: int) -> RowBatch:
+    def slice(self, begin: int, end: int) -> RowBatch:
         """The rows from `begin` to `end`; the values are not copied."""
         low, high = int(self.starts[begin]), int(self.starts[end])
         return RowBatch(
@@ -103,21 +105,21 @@ class RowBatch:
             None if self.weights is None else self.weights[begin:end],
         )
 
-    def cut(self, width: int) -> Iterator[RowBatch]:
+    def split(self, width: int) -> Iterator[RowBatch]:
         """Parts so short that an array with so many numbers for each row does not fill the memory.
 
         Lines with several labels stay together.
         """
         rows = max(1, MOST_NUMBERS // max(width, 1))
-        if len(self) <= rows or self.of_line is not None:
+        if len(self) <= rows or self.line is not None:
             yield self
             return
         for begin in range(0, len(self), rows):
             end = min(begin + rows, len(self))
             last = end == len(self)
-            gaps = tuple(gap - begin for gap in self.gaps if begin <= gap < end or (last and gap == end))
-            passed = None if self.passed is None else {name: cells[begin:end] for name, cells in self.passed.items()}
-            yield replace(self.part(begin, end), gaps=gaps, passed=passed)
+            blank = tuple(gap - begin for gap in self.blank if begin <= gap < end or (last and gap == end))
+            cells = None if self.passthrough is None else {k: v[begin:end] for k, v in self.passthrough.items()}
+            yield replace(self.slice(begin, end), blank=blank, passthrough=cells)
 
 
 def join_batches(batches: Sequence[RowBatch]) -> RowBatch:
@@ -152,113 +154,6 @@ def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
 def _recoded(batch: RowBatch, place: dict[bytes, int], labels: tuple[bytes, ...]) -> RowBatch:
     codes = np.array([*(place[label] for label in batch.labels), -1], np.int32)[batch.codes]
     return RowBatch(batch.starts, batch.indices, batch.values, codes, labels, batch.weights)
-
-
-class MeasurementError(LabelError):
-    """A label that is a number with a fraction."""
-
-    def __init__(self, label: bytes) -> None:
-        self.label = label
-        super().__init__(
-            f"the label {label.decode('utf-8', 'replace')} is a measurement: labels are classes, whole numbers or "
-            "names; a regression (pa1-regression) learns from measurements"
-        )
-
-
-@dataclass(frozen=True)
-class Classes:
-    """Sorted classes, and the labels as they are written for each.
-
-    ``+1``, ``1`` and ``1.0`` are one class, the number 1; labels are numbers only if all of them are.
-    """
-
-    values: NDArray[Any]
-
-    @classmethod
-    def of(cls, labels: Sequence[bytes]) -> Classes:
-        """The classes of labels as they stand in a file.
-
-        Examples
-        --------
-        >>> Classes.of([b"+1", b"-1", b"1.0"]).values.tolist(), Classes.of([b"spam", b"1"]).values.tolist()
-        ([-1, 1], ['1', 'spam'])
-        """
-        numbers = [number_of(label) for label in labels]
-        if any(number is None for number in numbers) or not labels:
-            return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
-        fractions = [label for label, number in zip(labels, numbers, strict=True) if number != int(number or 0)]
-        if fractions:
-            raise MeasurementError(fractions[0])
-        return cls(np.array(sorted({int(number) for number in numbers if number is not None}), dtype=np.int64))
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def code_of(self, label: bytes) -> int:
-        """The place of a label among the classes; -1 if it is not there."""
-        if self.values.dtype.kind == "i":
-            number = number_of(label)
-            if number is None or number != int(number):
-                return -1
-            key: Any = int(number)
-        elif self.values.dtype.kind == "M":  # a model trained in Python, on dates
-            try:
-                key = np.datetime64(label.decode("utf-8", "replace")).astype(self.values.dtype)
-            except ValueError:
-                return -1
-        else:
-            key = label.decode("utf-8", "replace")
-        place = int(np.searchsorted(self.values, key)) if len(self.values) else 0
-        return place if place < len(self.values) and self.values[place] == key else -1
-
-    def codes(self, batch: RowBatch) -> NDArray[np.int32]:
-        """The codes of a batch's rows among these classes; -1 for no label or an unknown one."""
-        places = np.array([*(self.code_of(label) for label in batch.labels), -1], np.int32)
-        return places[batch.codes]
-
-
-@dataclass(frozen=True)
-class Measures(Classes):
-    """The different numbers among labels that are measurements, sorted: a code names one of them."""
-
-    @classmethod
-    def of(cls, labels: Sequence[bytes]) -> Measures:
-        """The numbers of labels as they stand in a file.
-
-        Examples
-        --------
-        >>> Measures.of([b"+1", b"0.5", b"1.0"]).values.tolist()
-        [0.5, 1.0]
-        """
-        return cls(np.unique(measures_of(labels)))
-
-    def codes(self, batch: RowBatch) -> NDArray[np.int32]:
-        """The codes of a batch's rows among these numbers; -1 for no label or an unknown one."""
-        numbers = measures_of(batch.labels)
-        places = np.minimum(np.searchsorted(self.values, numbers), max(len(self.values) - 1, 0))
-        known = np.where(self.values[places] == numbers, places, -1) if len(self.values) else np.full(len(places), -1)
-        return np.append(known, -1).astype(np.int32)[batch.codes]
-
-
-def measures_of(labels: Sequence[bytes]) -> NDArray[np.float64]:
-    """The numbers that labels in a file stand for."""
-    return np.array([_measure(label) for label in labels], np.float64)
-
-
-def _measure(label: bytes) -> float:
-    number = number_of(label)
-    if number is None:
-        shown = label.decode("utf-8", "replace")
-        raise LabelError(f"the label {shown!r} is not a number of a usual size: a regression learns from numbers")
-    return number
-
-
-def number_of(label: bytes) -> float | None:
-    try:
-        number = float(label)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) and abs(number) < 2**53 else None
 
 
 def as_counts(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,9 @@ Invariant: `classes` is sorted and has no label twice; `codes` index into it. Wi
 
 from __future__ import annotations
 
+import datetime
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +136,7 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     if y is None:
         raise LabelError(f"requires {name} to be passed, but the target {name} is None")
     labels = np.asarray(y)
+    _check_exact(y, labels, name)
     if labels.dtype.kind == "T":  # texts of any length, which may lack some
         labels = labels.astype(object)
     if labels.dtype.kind == "f" and isinstance(y, list | tuple) and all(type(label) is int for label in y):
@@ -152,7 +156,23 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
         _check_objects(labels, name)
         if all(isinstance(label, str) for label in labels):
             return labels.astype(str)
+        if all(isinstance(label, datetime.datetime) and label.tzinfo is None for label in labels):
+            return labels.astype("M8[ns]")  # as a Series of them is
     return labels
+
+
+def _check_exact(y: Any, labels: NDArray[Any], name: str) -> None:
+    """Raise for labels that NumPy would merge: texts that end in NUL, and large integers among floats."""
+    if not isinstance(y, list | tuple) and labels.dtype != object:
+        return
+    values = list(y) if isinstance(y, list | tuple) else labels.ravel().tolist()
+    for row, label in enumerate(values):
+        if isinstance(label, str | bytes) and label[-1:] in ("\0", b"\0"):
+            raise LabelError(f"{name} has {label!r} in row {row}: a label cannot end in a NUL character")
+    if labels.dtype.kind == "f" and any(isinstance(label, int) and abs(label) > 2**53 for label in values):
+        whole = [label for label in values if isinstance(label, int)]
+        if len(whole) < len(values) or min(whole) < 0 or max(whole) >= 2**64:
+            raise LabelError(f"{name} has integers beyond 2**53 beside others that only floats can hold: use strings")
 
 
 def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
@@ -357,3 +377,99 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+# -- labels as written in files
+
+_PLAIN_NUMBER = re.compile(rb"[+-]?(0|[1-9]\d*)(\.\d+)?")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def is_plain_number(label: bytes) -> bool:
+    """Is it a whole number or a decimal in its usual form? 007, 1e3 and 1_1 are text."""
+    return _PLAIN_NUMBER.fullmatch(label) is not None
+
+
+class FractionError(LabelError):
+    """A class label that is a number with a fraction."""
+
+    def __init__(self, label: bytes) -> None:
+        self.label = label
+        super().__init__(
+            f"the label {label.decode('utf-8', 'replace')} is a measurement: labels are classes, whole numbers or "
+            "names; a regression (pa1-regression) learns from measurements"
+        )
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Sorted classes of labels as written in files.
+
+    Labels are text, unless all of them are plain numbers without a fraction: then ``+1``, ``1`` and ``1.0`` are one
+    class, the number 1.
+    """
+
+    values: NDArray[Any]
+
+    @classmethod
+    def of(cls, labels: Sequence[bytes]) -> Classes:
+        """The classes of labels.
+
+        Examples
+        --------
+        >>> Classes.of([b"+1", b"-1", b"1.0"]).values.tolist(), Classes.of([b"spam", b"1"]).values.tolist()
+        ([-1, 1], ['1', 'spam'])
+        >>> Classes.of([b"007", b"7"]).values.tolist()
+        ['007', '7']
+        """
+        if not labels or not all(map(is_plain_number, labels)):
+            return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
+        for label in labels:
+            if label.partition(b".")[2].strip(b"0"):
+                raise FractionError(label)
+        numbers = sorted({_whole(label) for label in labels})
+        if numbers[0] < -(2**63) or numbers[-1] >= 2**63:
+            return cls(np.array(sorted({label.decode() for label in labels}), dtype=str))
+        return cls(np.array(numbers, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def code_of(self, label: bytes) -> int:
+        """The place of a label among the classes; -1 if it is not there."""
+        if self.values.dtype.kind == "i":
+            if not is_plain_number(label) or label.partition(b".")[2].strip(b"0") or abs(_whole(label)) >= 2**63:
+                return -1
+            key: Any = _whole(label)
+        elif self.values.dtype.kind == "M":  # a model trained in Python, on dates
+            try:
+                key = np.datetime64(label.decode("utf-8", "replace")).astype(self.values.dtype)
+            except ValueError:
+                return -1
+        else:
+            key = label.decode("utf-8", "replace")
+        place = int(np.searchsorted(self.values, key)) if len(self.values) else 0
+        return place if place < len(self.values) and self.values[place] == key else -1
+
+    def codes(self, batch: Any) -> NDArray[np.int32]:
+        """The codes of a batch's rows among these classes; -1 for no label or an unknown one."""
+        places = np.array([*(self.code_of(label) for label in batch.labels), -1], np.int32)
+        codes: NDArray[np.int32] = places[batch.codes]
+        return codes
+
+
+def _whole(label: bytes) -> int:
+    return int(label.partition(b".")[0])
+
+
+def numbers_of(labels: Sequence[bytes]) -> NDArray[np.float64]:
+    """The numbers of labels in a file, as regression targets."""
+    return np.array([_number(label) for label in labels], np.float64)
+
+
+def _number(label: bytes) -> float:
+    number = float(label) if _NUMBER.fullmatch(label.strip()) else float("nan")
+    if not abs(number) <= LARGEST_NUMBER:
+        shown = label.decode("utf-8", "replace")
+        raise LabelError(f"the label {shown!r} is not a number that a regression can learn from")
+    return number

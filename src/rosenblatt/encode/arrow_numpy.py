@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Deferred:
+class LazyModule:
     """A module that is imported by the first look into it."""
 
     def __init__(self, name: str) -> None:
@@ -26,8 +26,8 @@ class Deferred:
         return found
 
 
-pa: Any = Deferred("pyarrow")
-pc: Any = Deferred("pyarrow.compute")
+pa: Any = LazyModule("pyarrow")
+pc: Any = LazyModule("pyarrow.compute")
 
 
 def one_array(column: Any) -> Any:
@@ -104,6 +104,10 @@ def buffers_of(array: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         else np.zeros(1, np.int64)
     )
     return np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8), begins
+
+
+def is_list(kind: Any) -> bool:
+    return any(check(kind) for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def is_text(kind: Any) -> bool:

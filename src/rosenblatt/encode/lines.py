@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.batch import RowBatch
 from rosenblatt.encode.interactions import Products, check_interactions, lines_of_rows, with_products
+from rosenblatt.encode.options import ReadOptions
 from rosenblatt.errors import DataError, ParameterError
 
 MOST_LABELS = 1000  # of a line
@@ -22,7 +22,7 @@ _LABELS = re.compile(rb"[ \t]*((?:__label__\S*[ \t]+)+(?:__label__\S*(?=[ \t\r]*
 
 
 @dataclass(frozen=True)
-class Spread:
+class ExpandedLines:
     """Lines with one label each, and the line that each of them was."""
 
     text: bytes
@@ -41,13 +41,13 @@ class Spread:
         rows = np.delete(self.origin, gaps)
         line, place, count = np.unique(rows, return_inverse=True, return_counts=True)
         weights = 1.0 / count[place]
-        return replace(batch, weights=weights, of_line=place.astype(np.int64) if len(line) < len(rows) else None)
+        return replace(batch, weights=weights, line=place.astype(np.int64) if len(line) < len(rows) else None)
 
 
-def spread_labels(chunk: Any, *, first: bool = False) -> Spread | None:
+def expand_labels(chunk: Any, *, first: bool = False) -> ExpandedLines | None:
     """A line for each label, or with the `first` label only; None if no line has several.
 
-    >>> spread = spread_labels(b"__label__a __label__b one two\\n__label__a three")
+    >>> spread = expand_labels(b"__label__a __label__b one two\\n__label__a three")
     >>> spread.text, spread.origin.tolist()
     (b'__label__a one two\\n__label__b one two\\n__label__a three', [0, 0, 1])
     """
@@ -72,15 +72,15 @@ def spread_labels(chunk: Any, *, first: bool = False) -> Spread | None:
         for label in labels[:1] if first else labels:
             lines.append(label + b" " + line[found.end() :].lstrip())
             origin.append(number)
-    return Spread(b"\n".join(lines), np.array(origin), frozenset(crowded))
+    return ExpandedLines(b"\n".join(lines), np.array(origin), frozenset(crowded))
 
 
 def settle_labels(batch: RowBatch, answers: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.intp]:
     """Of the rows of each line, the one whose label is the answer, else the first: what an answer is judged by."""
-    assert batch.of_line is not None
+    assert batch.line is not None
     right = codes == answers
-    order = np.lexsort((~right, batch.of_line))
-    _, firsts = np.unique(batch.of_line[order], return_index=True)
+    order = np.lexsort((~right, batch.line))
+    _, firsts = np.unique(batch.line[order], return_index=True)
     return np.sort(order[firsts])
 
 
@@ -90,14 +90,15 @@ BITS = 20
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """A piece of a source as rows, with the lines that were bad."""
+class EncodedChunk:
+    """A chunk of a source as rows, and its bad lines."""
 
     batch: RowBatch
     lines: int
     bad: list[tuple[int, str]]
-    gaps: tuple[int, ...] = ()  # the rows before each line that gave none
-    strange: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that are not what their column is
+    blank: tuple[int, ...] = ()  # the number of rows before each line without a row
+    invalid: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that do not fit the kind of their column
+    names: dict[int, str] = field(default_factory=dict)  # of hashed columns that had none yet
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,14 @@ class LineEncoder:
     grams: Grams = "pairs"
     documents: bool = False  # a file is a document, not a document a line
     interactions: tuple[str, ...] = ()
+    options: ReadOptions = ReadOptions()
 
     def __post_init__(self) -> None:
         check_hashing(self.bits, self.grams)
         if self.interactions and self.format != "vw":
             raise ParameterError(
-                f"interactions join namespaces, which {self.format} has none of; columns are multiplied without them, "
-                "where that helps (--learner auto)"
+                f"interactions join namespaces, which {self.format} does not have; --learner auto multiplies columns "
+                "if that helps"
             )
         object.__setattr__(self, "interactions", check_interactions(self.interactions))
 
@@ -140,16 +142,23 @@ class LineEncoder:
         """How many columns there are; None if only the file can tell."""
         return 1 << self.bits if self.hashed else None
 
-    def encode(self, chunk: Any, *, require_label: bool) -> Encoded:
-        """The rows of a chunk of whole lines; where labels are asked for, one of weight 0 is as if absent."""
+    def transform(self, chunk: Any, *, require_label: bool, named: NDArray[np.bool_] | None = None) -> EncodedChunk:
+        """The rows of a chunk of whole lines; with labels, a row of weight 0 is as if absent.
+
+        `named`: the columns whose names are known; those of others are reported.
+        """
         found = self._encode(chunk, require_label)
+        if named is not None and self.hashed:
+            wanted = np.zeros(1 << self.bits, np.uint8)
+            wanted[found.batch.indices] = ~named[found.batch.indices]
+            found = replace(found, names=self.find_names(chunk, wanted))
         weights = found.batch.weights if require_label else None
         if weights is None or weights.all():
             return found
         return replace(found, batch=found.batch.take(np.flatnonzero(weights)))
 
-    def _encode(self, chunk: Any, require_label: bool) -> Encoded:
-        spread = spread_labels(chunk, first=not require_label) if self.format == "fasttext" else None
+    def _encode(self, chunk: Any, require_label: bool) -> EncodedChunk:
+        spread = expand_labels(chunk, first=not require_label) if self.format == "fasttext" else None
         starts, indices, values, codes, weights, labels, bad, lines, _, gaps = engine.parse(
             np.frombuffer(chunk if spread is None else spread.text, np.uint8),
             self.format,
@@ -159,66 +168,51 @@ class LineEncoder:
         )
         batch, passed_over = RowBatch(starts, indices, values, codes, labels, weights), tuple(gaps.tolist())
         if self.interactions:
-            return self._multiplied(chunk, Encoded(batch, lines, bad, passed_over))
+            return self._multiplied(chunk, EncodedChunk(batch, lines, bad, passed_over))
         if spread is None or not require_label:
-            return Encoded(batch, lines, bad, passed_over)
+            return EncodedChunk(batch, lines, bad, passed_over)
         # A gap is counted by the rows before it: with the gaps before it, that is its line.
         lost = np.array(passed_over, np.int64) + np.arange(len(passed_over))
         batch = spread.weighed(batch, np.concatenate([lost, np.arange(lines, len(spread.origin))]))
         told = [spread.told(line, why) for line, why in bad]
-        return Encoded(batch, int(spread.origin[lines - 1]) + 1 if lines else 0, told, passed_over)
+        return EncodedChunk(batch, int(spread.origin[lines - 1]) + 1 if lines else 0, told, passed_over)
 
-    def _multiplied(self, chunk: Any, encoded: Encoded) -> Encoded:
+    def _multiplied(self, chunk: Any, encoded: EncodedChunk) -> EncodedChunk:
         """With the products of the interactions; a line that has too many of them is bad."""
-        batch, worse = with_products(chunk, encoded.batch, encoded.gaps, self.interactions, self.bits)
+        batch, worse = with_products(chunk, encoded.batch, encoded.blank, self.interactions, self.bits)
         if not worse:
             return replace(encoded, batch=batch)
-        lines = lines_of_rows(len(batch), encoded.gaps)
+        lines = lines_of_rows(len(batch), encoded.blank)
         kept = ~np.isin(lines, [line for line, _ in worse])
         none = np.setdiff1d(np.arange(encoded.lines), lines[kept])
         gaps = np.searchsorted(lines[kept], none)
         bad = sorted([*encoded.bad, *worse])
-        return Encoded(batch.take(np.flatnonzero(kept)), encoded.lines, bad, tuple(gaps.tolist()))
+        return EncodedChunk(batch.take(np.flatnonzero(kept)), encoded.lines, bad, tuple(gaps.tolist()))
 
-    def labels_of(self, chunk: Any) -> list[bytes]:
+    def labels_in(self, chunk: Any) -> list[bytes]:
         """The distinct labels of a chunk of whole lines."""
-        spread = spread_labels(chunk) if self.format == "fasttext" else None
-        text = chunk if spread is None else spread.text
+        expanded = expand_labels(chunk) if self.format == "fasttext" else None
+        text = chunk if expanded is None else expanded.text
         found: list[bytes] = engine.scan_labels(np.frombuffer(text, np.uint8), self.format)
         return found
 
-    def place_of(self, label: bytes, chunks: Iterable[tuple[str, int, Any]]) -> str:
-        """The file and the line of the first line with this label, among chunks of named files that have one."""
-        lines: dict[str, int] = {}
-        for name, _, chunk in chunks:
-            before = lines.get(name, 0)
-            if label in self.labels_of(chunk):
-                each = bytes(chunk).split(b"\n")
-                at = next(at for at, line in enumerate(each) if label in self.labels_of(line))
-                return f"{name}, line {before + at + 1}"
-            lines[name] = before + bytes(chunk).count(b"\n")
-        raise AssertionError(f"no line has the label {label!r}")
-
-    def find_names(self, chunks: Iterable[Any], wanted: NDArray[np.uint8]) -> dict[int, str]:
-        """Names of the columns marked in `wanted`, as far as the chunks hold them."""
+    def find_names(self, chunk: Any, wanted: NDArray[np.uint8]) -> dict[int, str]:
+        """The names of the columns marked in `wanted`, as far as the chunk holds them."""
         names: dict[int, str] = {}
-        if not self.hashed:
+        if not wanted.any():
             return names
-        for chunk in chunks:
-            if not wanted.any():
-                break
-            if self.format == "fasttext" and (spread := spread_labels(chunk, first=True)) is not None:
-                chunk = spread.text
-            found = engine.find_names(
-                np.frombuffer(chunk, np.uint8), self.format, wanted=wanted, bits=self.bits, grams=self.grams
-            )
-            names.update((column, name.decode("utf-8", "replace")) for column, name in found)
-            if self.interactions and wanted.any():
-                products = Products(chunk, self.interactions, self.bits)
-                for term in products.terms:
-                    more = products.names(term, wanted)
-                    wanted[list(more)] = 0
-                    names.update(more)
+        if self.format == "fasttext" and (expanded := expand_labels(chunk, first=True)) is not None:
+            chunk = expanded.text
+        found = engine.find_names(
+            np.frombuffer(chunk, np.uint8), self.format, wanted=wanted, bits=self.bits, grams=self.grams
+        )
+        names.update((column, name.decode("utf-8", "replace")) for column, name in found)
+        if self.interactions and wanted.any():
+            products = Products(chunk, self.interactions, self.bits)
+            for term in products.terms:
+                more = products.names(term, wanted)
+                wanted[list(more)] = 0
+                names.update(more)
         return names
 
     def describe(self) -> str:
@@ -237,7 +231,9 @@ class LineEncoder:
     def to_json(self) -> dict[str, Any]:
         header = {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
         header |= {"documents": True} if self.documents else {}
-        return header | ({"interactions": list(self.interactions)} if self.interactions else {})
+        header |= {"interactions": list(self.interactions)} if self.interactions else {}
+        options = self.options.to_json()
+        return header | ({"options": options} if options else {})
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> LineEncoder:
@@ -247,7 +243,8 @@ class LineEncoder:
         if not isinstance(interactions, list):
             raise DataError("the encoder's interactions are no list")
         documents = header.get("documents", False) is True
-        return cls(header["format"], header["bits"], header["grams"], documents, tuple(interactions))
+        options = ReadOptions.from_json(header.get("options", {}))
+        return cls(header["format"], header["bits"], header["grams"], documents, tuple(interactions), options)
 
 
 def check_hashing(bits: Any, grams: Any) -> None:
@@ -258,15 +255,15 @@ def check_hashing(bits: Any, grams: Any) -> None:
         raise ParameterError(f"grams={grams!r}: must be one of {', '.join(GRAMS)}")
 
 
-def with_lines(encoded: Encoded, chunk: bytes) -> Encoded:
+def with_lines(encoded: EncodedChunk, chunk: bytes) -> EncodedChunk:
     """With the line that each row came from."""
     lines = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in chunk.split(b"\n")]
     rows: list[str] = []
-    gaps = iter([*encoded.gaps, -1])
+    gaps = iter([*encoded.blank, -1])
     gap = next(gaps)
     for line in lines[: encoded.lines]:
         if len(rows) == gap:
             gap = next(gaps)
         else:
             rows.append(line)
-    return replace(encoded, batch=replace(encoded.batch, passed={"line": rows}))
+    return replace(encoded, batch=replace(encoded.batch, passthrough={"line": rows}))

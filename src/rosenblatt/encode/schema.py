@@ -1,38 +1,49 @@
-"""What the columns of a table are, by the look of many rows.
+"""Schema inference: the kind of each column, from a sample of rows.
 
-Invariant: what is guessed can be said in one line for each column, and gives way to what the user says.
+Invariant: an inferred kind has a reason of one line, and gives way to the options of the user.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rosenblatt.encode.arrow_numpy import as_strings, doubles_of, is_text, one_array, present
-from rosenblatt.encode.cells import MISSING, Strange, dates_of, mostly, numbers_of
+from rosenblatt.encode.arrow_numpy import as_strings, doubles_of, is_list, is_text, one_array, present
+from rosenblatt.encode.cells import (
+    MISSING,
+    InvalidCells,
+    infer_date_order,
+    infer_unit,
+    mostly,
+    parse_dates,
+    parse_numbers,
+    read_number,
+)
 from rosenblatt.encode.lines import BITS, Grams
-from rosenblatt.encode.table import Column, ColumnEncoder, listed
+from rosenblatt.encode.options import ReadOptions
+from rosenblatt.encode.table import Column, TableEncoder, listed
 from rosenblatt.errors import DataError, ParameterError
 
-LABEL_NAMES = ("label", "class", "target", "y", "category")
+LABEL_NAMES = ("label", "labels", "class", "target", "y", "category")
 FEW = 100  # rows that are too few to say that every value is different
 # Names of columns that may count the rows.
 INDEX_NAMES = frozenset((
     "id", "index", "idx", "row", "rows", "rownum", "rownumber", "rowid", "rowname", "rownames", "no", "nr", "#", "num",
     "number", "obs", "seq", "serialno", "sno", "slno", "recordid", "sampleid", "passengerid", "customerid", "userid",
 ))  # fmt: skip
-_OTHER_DATE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}([ T]\d{1,2}:\d\d.*)?")
 
 
 _NO_VALUE = "it has no value"
 
 
-def guess_columns(
+def infer_encoder(
     sample: Any,
     *,
     label: str | None = None,
@@ -43,21 +54,24 @@ def guess_columns(
     number: Sequence[str] = (),
     bits: int = BITS,
     grams: Grams = "pairs",
-    decimal: str = ".",
-    missing: Sequence[str] = MISSING,
-) -> ColumnEncoder:
-    """An encoder for columns like those of an Arrow sample; what is named overrides what is guessed."""
+    options: ReadOptions = ReadOptions(),
+) -> TableEncoder:
+    """An unfitted encoder for columns like those of an Arrow sample; named columns override the inference."""
     names = list(sample.schema.names)
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the column name {twice!r} stands twice")
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise DataError(f"the column name {twice!r} occurs twice")
+    if options.decimal is None:
+        texts = [array for name in names if is_text((array := one_array(sample.column(name))).type)]
+        cells = (cell for array in texts for cell in array[:1000].to_pylist() if cell)
+        options = replace(options, decimal=infer_decimal(cells))
     if not names:
         raise DataError("there is no column to learn from")
     ys = [name for name in names if name.lower() == "y"]
-    measured = bool(ys) and _guess_column(ys[0], one_array(sample.column(ys[0])), decimal, missing).kind == "number"
+    measured = bool(ys) and _infer_column(ys[0], sample.column(ys[0]), options).kind == "number"
     chosen = choose_label(names, label, measured=measured)
     if label is None and chosen == names[-1] and chosen.lower() not in LABEL_NAMES:
-        chosen = _last_that_can_be(sample, names, decimal, missing)
+        chosen = _last_that_can_be(sample, names, options)
     weighs = None if weight is None else _find(names, weight)
     if weight is not None and (weighs is None or weighs == chosen):
         why = "there is no such column" if weighs is None else "it is the column of the labels"
@@ -72,25 +86,40 @@ def guess_columns(
                 raise ParameterError(f"{kind}: {given!r} is the column of the labels; --label names another")
             told[name] = kind
     columns = [
-        Column(name, told[name])
+        _with_format(Column(name, told[name]), sample.column(name), options)
         if name in told
-        else _guess_column(name, one_array(sample.column(name)), decimal, missing)
+        else _infer_column(name, sample.column(name), options)
         for name in names
         if name not in (chosen, weighs)
     ]
     if all(column.kind == "drop" for column in columns):
         why = next((f": {column.name} is left out, {column.why}" for column in columns if column.why), "")
         raise DataError(f"there is no column to learn from besides the label{why}")
-    return ColumnEncoder(tuple(columns), chosen, bits, grams, order=tuple(names), weight=weighs)
+    saved = replace(options, decimal="," if options.decimal == "," else None)
+    return TableEncoder(tuple(columns), chosen, bits, grams, order=tuple(names), weight=weighs, options=saved)
 
 
-def _last_that_can_be(sample: Any, names: list[str], decimal: str, missing: Sequence[str]) -> str:
+def infer_decimal(cells: Iterable[str], default: str = ".") -> str:
+    """The decimal mark with which more cells are numbers; the default if no cell can tell.
+
+    >>> infer_decimal(["1,5", "2,25", "1.400"]), infer_decimal(["1,400", "x"])
+    (',', '.')
+    """
+    votes = 0
+    for cell in cells:
+        if "," in cell or "." in cell:
+            comma, point = (read_number(cell, mark) is not None for mark in ",.")
+            votes += comma - point
+    return default if votes == 0 else "," if votes > 0 else "."
+
+
+def _last_that_can_be(sample: Any, names: list[str], options: ReadOptions) -> str:
     """The last column that can hold labels: it has a name, a value, and is no text whose lines mostly differ."""
     for name in reversed(names):
         if _is_unnamed(name):
             continue
         array = one_array(sample.column(name))
-        column = _guess_column(name, array, decimal, missing)
+        column = _infer_column(name, array, options)
         if column.why == _NO_VALUE:
             continue
         there = array.drop_null()
@@ -125,7 +154,8 @@ def _find(names: Sequence[str], given: str) -> str | None:
     return names[int(given) - 1] if given.isdecimal() and 1 <= int(given) <= len(names) else None
 
 
-def _guess_column(name: str, array: Any, decimal: str, missing: Sequence[str]) -> Column:
+def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:
+    array = one_array(array)
     kind = array.type
     numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
     if any(check(kind) for check in numeric):
@@ -135,21 +165,40 @@ def _guess_column(name: str, array: Any, decimal: str, missing: Sequence[str]) -
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return Column(name, "date")
     if not is_text(kind) and not pa.types.is_null(kind):
-        return Column(name, "drop", why="it holds lists" if _is_list(kind) else f"its type is {kind}")
+        return Column(name, "drop", why="it holds lists" if is_list(kind) else f"its type is {kind}")
     strings = as_strings(array)
-    numbers, strange = numbers_of(strings, decimal, missing)
+    decimal, missing = options.decimal or ".", MISSING if options.missing is None else options.missing
+    numbers, invalid = parse_numbers(strings, decimal, missing)
     there = int((~np.isnan(doubles_of(numbers))).sum())
-    if mostly(there, strange):
+    if mostly(there, invalid):
         if _counts_rows(name, numbers):
             return Column(name, "drop", why="it counts the rows")
         return Column(name, "number")
-    dates, odd = dates_of(strings, missing)
-    if mostly(int(present(dates).sum()), odd):
-        return Column(name, "date")
-    return _guess_words(name, strings, there, strange)
+    for guess in (_with_format(Column(name, each), strings, options) for each in ("number", "date")):
+        if guess.kind == "number" and guess.format:
+            numbers, odd = parse_numbers(strings, decimal, missing, guess.format)
+            if mostly(int((~np.isnan(doubles_of(numbers))).sum()), odd):
+                return replace(guess, why=f"in {guess.format}")
+        if guess.kind == "date":
+            dates, odd = parse_dates(strings, missing, guess.format)
+            if mostly(int(present(dates).sum()), odd):
+                return replace(guess, why="month first" if guess.format else "")
+    return _infer_words(name, strings, there, invalid)
 
 
-def _guess_words(name: str, strings: Any, numbers: int, strange: Strange) -> Column:
+def _with_format(column: Column, array: Any, options: ReadOptions) -> Column:
+    """With the unit of a number, or the order of a date."""
+    array = one_array(array)
+    if column.kind not in ("number", "date") or not is_text(array.type):
+        return column
+    missing = MISSING if options.missing is None else options.missing
+    cells = [cell for cell in as_strings(array)[:1000].to_pylist() if cell not in (None, *missing)]
+    if column.kind == "number":
+        return replace(column, format=infer_unit(cells))
+    return replace(column, format="month" if infer_date_order(cells) == "month" else "")
+
+
+def _infer_words(name: str, strings: Any, numbers: int, invalid: InvalidCells) -> Column:
     there = strings.drop_null()
     count = len(there)
     if not count:
@@ -159,18 +208,11 @@ def _guess_words(name: str, strings: Any, numbers: int, strange: Strange) -> Col
     if count >= FEW and pc.count_distinct(there).as_py() == count:
         return Column(name, "drop", why="every value is different")
     if numbers >= count / 2:
-        example = next(iter(strange))
+        example = next(iter(invalid))
         return Column(
             name, "category", why=f"{numbers:,} of {count:,} cells are numbers, but not {example!r}: --number {name}?"
         )
-    example = there[0].as_py()
-    if _OTHER_DATE.fullmatch(example) and all(_OTHER_DATE.fullmatch(each) for each in there[:100].to_pylist()):
-        return Column(name, "category", why=f"dates are read as 2024-12-31, not {example!r}")
     return Column(name, "category")
-
-
-def _is_list(kind: Any) -> bool:
-    return any(check(kind) for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def _is_unnamed(name: str) -> bool:

@@ -6,9 +6,9 @@ then, if there are categories, dates or texts, ``2**bits`` hashed columns. Every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from rosenblatt.encode.arrow_numpy import (
     as_strings,
     buffers_of,
     doubles_of,
-    is_text,
+    is_list,
     label_array,
     one_array,
     pc,
@@ -28,11 +28,426 @@ from rosenblatt.encode.arrow_numpy import (
     values_of,
     without_nulls,
 )
-from rosenblatt.encode.cells import Strange, categories, converted
-from rosenblatt.encode.lines import BITS, Encoded, Grams, check_hashing
+from rosenblatt.encode.cells import MISSING, NO_LABEL, InvalidCells, categories, convert, trimmed, without
+from rosenblatt.encode.lines import BITS, EncodedChunk, Grams, check_hashing
+from rosenblatt.encode.options import ReadOptions
 from rosenblatt.errors import DataError
 
+Kind = Literal["number", "category", "date", "text", "drop"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Entries = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]  # rows, columns, values
+_LARGEST = 1e100
+LONGEST_LABEL = 256  # bytes, as in the engine's formats
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the input and what becomes of it."""
+
+    name: str
+    kind: Kind
+    mean: float = 0.0
+    scale: float = 1.0
+    why: str = ""
+    format: str = ""  # the unit of a number; "day" or "month" if that comes first in a date
+
+
+@dataclass
+class TableChunk:
+    """Rows of a source as an Arrow table, and the lines that gave none.
+
+    Attributes
+    ----------
+    table : Arrow table or record batch
+    lines : the line, row or element of each row, from 0
+    bad : such lines with the reason
+    blank : lines with neither a row nor an error
+    invalid : for each column, the cells that do not fit its kind
+    """
+
+    table: Any
+    lines: NDArray[np.int64]
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    blank: Sequence[int] = ()
+    invalid: dict[str, InvalidCells] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """From columns to rows of features."""
+
+    columns: tuple[Column, ...]
+    label: str | None
+    bits: int = BITS
+    grams: Grams = "pairs"
+    complete: bool = False  # no number may be missing: for models that were trained on plain rows
+    order: tuple[str, ...] = ()  # all columns as the training data had them, the label among them
+    weight: str | None = None  # the column of sample weights
+    options: ReadOptions = ReadOptions()
+
+    def __post_init__(self) -> None:
+        check_hashing(self.bits, self.grams)
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.kind != "drop")
+
+    @property
+    def numbers(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.kind == "number")
+
+    @property
+    def base(self) -> int:
+        """The first hashed column."""
+        return len(self.numbers) + len(self.used)
+
+    @property
+    def hashed(self) -> bool:
+        return any(column.kind in ("category", "date", "text") for column in self.columns)
+
+    @property
+    def features(self) -> int:
+        return self.base + (1 << self.bits if self.hashed else 0)
+
+    @property
+    def decimal(self) -> str:
+        return self.options.decimal or "."
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return MISSING if self.options.missing is None else self.options.missing
+
+    @property
+    def missing_labels(self) -> tuple[str, ...]:
+        return NO_LABEL if self.options.missing is None else self.options.missing
+
+    def plain_names(self) -> dict[int, str]:
+        """The names of the columns that are not hashed."""
+        names = {place: column.name for place, column in enumerate(self.numbers)}
+        names |= {len(names) + place: f"{column.name} is missing" for place, column in enumerate(self.used)}
+        return names
+
+    def kinds(self) -> dict[str, str]:
+        """The kind of each column that is read: number, date, category, text or label."""
+        kinds = {column.name: str(column.kind) for column in self.used}
+        kinds |= {} if self.weight is None else {self.weight: "number"}
+        return kinds | ({self.label: "label"} if self.label is not None else {})
+
+    def known(self) -> tuple[str, ...]:
+        """The columns of a file without a header."""
+        return self.order or tuple(column.name for column in self.columns)
+
+    def plain(self) -> TableEncoder:
+        """The same columns, with numbers as they are."""
+        return replace(self, columns=tuple(replace(column, mean=0.0, scale=1.0) for column in self.columns))
+
+    def convert(self, array: Any, name: str) -> tuple[Any, InvalidCells]:
+        """The array of a column as numbers, dates or strings, as the training data was read; and the invalid cells."""
+        column = next((each for each in self.columns if each.name == name), Column(name, "number"))
+        kind = "category" if name == self.label else column.kind
+        array, invalid = convert(
+            one_array(array), name, kind, decimal=self.decimal, missing=self.missing, format=column.format
+        )
+        if kind in ("category", "text") and self.options.missing is not None:
+            array = without(trimmed(array), self.missing)
+        return array, invalid
+
+    def transform(
+        self,
+        chunk: TableChunk,
+        *,
+        require_label: bool,
+        cells: dict[str, list[Any]] | None = None,
+        named: NDArray[np.bool_] | None = None,
+    ) -> EncodedChunk:
+        """The rows of a chunk; rows with errors are among the bad lines.
+
+        Parameters
+        ----------
+        cells : columns to pass through
+        named : the hashed columns whose names are known; those of others are reported
+        """
+        table, lines, bad = chunk.table, chunk.lines, list(chunk.bad)
+        arrays, invalid = self._arrays(table, require_label)
+        invalid = {name: found for name, found in (invalid | chunk.invalid).items() if found}
+        faults = self._faults(arrays, require_label=require_label)
+        if faults:
+            kept = np.setdiff1d(np.arange(len(lines)), list(faults))
+            bad += [(int(lines[row]), why) for row, why in faults.items()]
+            arrays, lines = {name: array.take(places_from(kept)) for name, array in arrays.items()}, lines[kept]
+            cells = None if cells is None else {name: [each[k] for k in kept] for name, each in cells.items()}
+        names: dict[int, str] = {}
+        batch = self._encode(arrays, len(lines), require_label, named, names)
+        if cells is not None:
+            batch = replace(batch, passthrough=cells)
+        gaps = np.sort(np.concatenate([np.array([at for at, _ in bad], np.int64), np.array(chunk.blank, np.int64)]))
+        blank = tuple(np.searchsorted(lines, gaps).tolist())
+        return EncodedChunk(batch, len(lines) + len(gaps), sorted(bad), blank, invalid, names)
+
+    def encode(self, table: Any, *, require_label: bool = False) -> RowBatch:
+        """The rows of an Arrow table; a row that cannot be encoded is an error."""
+        found = self.transform(TableChunk(table, np.arange(table.num_rows)), require_label=require_label)
+        for at, why in found.bad:
+            raise DataError(f"row {at}: {why}")
+        return found.batch
+
+    def _arrays(self, table: Any, require_label: bool) -> tuple[dict[str, Any], dict[str, InvalidCells]]:
+        """The columns that are used, converted; the label as strings or lists of strings."""
+        present_names = set(table.schema.names)
+        absent = [column.name for column in self.used if column.name not in present_names]
+        if absent:
+            raise DataError(f"the column {absent[0]!r} is missing")
+        arrays, invalid = {}, {}
+        for name in [column.name for column in self.used] + ([self.weight] if self.weight in present_names else []):
+            assert name is not None
+            arrays[name], invalid[name] = self.convert(table.column(name), name)
+        if self.label is not None and self.label in present_names:
+            labels = label_array(table.column(self.label))
+            arrays[self.label] = labels if is_list(labels.type) else as_strings(labels)
+        elif require_label:
+            raise DataError(f"the label column {self.label!r} is missing")
+        return arrays, invalid
+
+    def _faults(self, arrays: dict[str, Any], *, require_label: bool) -> dict[int, str]:
+        """The rows that cannot be encoded, each with the reason."""
+        found: dict[int, str] = {}
+        for column in self.numbers:
+            values = doubles_of(arrays[column.name])
+            if not len(values):
+                continue
+            with np.errstate(invalid="ignore"):
+                low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+            outside = low < -_LARGEST or high > _LARGEST
+            for row in np.flatnonzero(np.abs(values) > _LARGEST).tolist() if outside else ():
+                why = f"column {column.name!r} has {values[row]:g}: a number must be finite and at most 1e100"
+                found.setdefault(row, why)
+            if self.complete:
+                for row in np.flatnonzero(np.isnan(values)).tolist():
+                    found.setdefault(row, f"there is no number in the column {column.name!r}")
+        if not require_label:
+            return found
+        if self.weight in arrays:
+            weights = doubles_of(arrays[self.weight])
+            for row in np.flatnonzero(~((weights >= 0) & (weights <= _LARGEST))).tolist():
+                shown = "not a number" if np.isnan(weights[row]) else f"{weights[row]:g}"
+                found.setdefault(row, f"the weight {self.weight!r} is {shown}: it must be 0 or more")
+        labels = arrays[str(self.label)]
+        if is_list(labels.type):
+            lengths = pc.list_value_length(labels).to_numpy(zero_copy_only=False)
+            for row in np.flatnonzero(~(lengths > 0)).tolist():
+                found.setdefault(row, f"the label {self.label!r} is missing")
+            return found
+        for row in np.flatnonzero(~present(labels)).tolist():
+            found.setdefault(row, f"the label {self.label!r} is missing")
+        # NumPy holds classes with the size of the longest each.
+        for row in np.flatnonzero(np.diff(buffers_of(labels)[1]) > LONGEST_LABEL).tolist():
+            found.setdefault(row, f"the label {self.label!r} is longer than {LONGEST_LABEL} bytes")
+        return found
+
+    def _encode(
+        self,
+        arrays: dict[str, Any],
+        count: int,
+        require_label: bool,
+        named: NDArray[np.bool_] | None,
+        names: dict[int, str],
+    ) -> RowBatch:
+        plain, entries = [], []
+        missing = np.zeros((count, len(self.used)), bool)
+        for place, column in enumerate(self.used):
+            array = arrays[column.name]
+            if column.kind == "number":
+                values = doubles_of(array)
+                missing[:, place] = np.isnan(values)
+                plain.append((values - column.mean) / column.scale)
+            else:
+                missing[:, place] = ~present(array)
+                entries += self._hashed(array, column, named, names)
+        starts, indices, values = join_features(plain, missing, entries, self.base)
+        labels = arrays.get(str(self.label))
+        if labels is None:
+            return RowBatch(starts, indices, values, np.full(count, -1, np.int32), [])
+        weights = doubles_of(arrays[self.weight]) if require_label and self.weight in arrays else None
+        rows = None
+        if is_list(labels.type):  # one row per label, which share the weight
+            lengths = pc.list_value_length(labels).to_numpy(zero_copy_only=False).astype(np.int64)
+            rows = np.repeat(np.arange(count), lengths)
+            labels = as_strings(pc.list_flatten(labels))
+        encoded = labels.dictionary_encode()
+        codes = np.where(present(encoded.indices), values_of(encoded.indices, np.int32), np.int32(-1))
+        words = [label.encode() for label in encoded.dictionary.to_pylist()]
+        if rows is not None:
+            if not require_label:
+                first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+                codes, rows = np.where(lengths > 0, np.append(codes, -1)[first], -1).astype(np.int32), None
+            else:
+                batch = RowBatch(starts, indices, values, np.zeros(count, np.int32), words).take(rows)
+                shares = (1.0 if weights is None else weights[rows]) / lengths[rows]
+                return replace(batch, codes=codes, weights=shares, line=rows)
+        batch = RowBatch(starts, indices, values, codes, words, weights)
+        return batch if weights is None or weights.all() else batch.take(np.flatnonzero(weights))
+
+    def _hashed(
+        self, array: Any, column: Column, named: NDArray[np.bool_] | None, names: dict[int, str]
+    ) -> list[Entries]:
+        """The hashed features of a column: rows, columns and values."""
+        if column.kind == "text":
+            text, seed = buffers_of(without_nulls(array)), seed_of(column.name)
+            starts, indices, values = engine.hash_texts(*text, seed=seed, bits=self.bits, grams=self.grams)
+            if named is not None:
+                wanted = np.zeros(1 << self.bits, np.uint8)
+                wanted[indices] = ~named[indices]
+                found = engine.find_text_names(*text, seed=seed, wanted=wanted, bits=self.bits, grams=self.grams)
+                names |= {self.base + c: f"{column.name}: {name.decode('utf-8', 'replace')}" for c, name in found}
+            return [(np.repeat(np.arange(len(array)), np.diff(starts)), indices, values)]
+        found_entries: list[Entries] = []
+        for part, strings in categories(array, column.name, column.kind):
+            encoded = strings.dictionary_encode()
+            rows = np.flatnonzero(present(strings))
+            hashes = engine.hash_strings(*buffers_of(encoded.dictionary), seed=seed_of(part), bits=self.bits)
+            if named is not None:
+                for k in np.flatnonzero(~named[hashes]).tolist():
+                    names.setdefault(self.base + int(hashes[k]), f"{part}={encoded.dictionary[k].as_py()}")
+            columns = hashes[values_of(encoded.indices, np.int32)[rows]] if len(rows) else np.empty(0, np.int32)
+            found_entries.append((rows, columns, np.ones(len(rows))))
+        return found_entries
+
+    def describe(self, *, is_fitted: bool = True) -> str:
+        """The kind of each column; the numbers of an encoder that is not fitted yet will be standardized."""
+        parts = []
+        scaled = not is_fitted or any(
+            column.kind == "number" and (column.mean, column.scale) != (0.0, 1.0) for column in self.columns
+        )
+        numbers = "numbers, standardized" if scaled else "numbers"
+        for kind, what in zip(KINDS, (numbers, "categories", "dates", "texts", "left out"), strict=True):
+            names = [
+                column.name + (f" ({column.why})" if column.why else "")
+                for column in self.columns
+                if column.kind == kind
+            ]
+            if names:
+                shown = ", ".join(names[:6]) + (f", … ({len(names)} in all)" if len(names) > 6 else "")
+                parts.append(f"{what}: {shown}")
+        weight = "" if self.weight is None else f"weights: {self.weight}; "
+        return f"label: {self.label}; {weight}" + "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        columns = [
+            [column.name, column.kind, column.mean, column.scale] + ([column.format] if column.format else [])
+            for column in self.columns
+        ]
+        header: dict[str, Any] = {
+            "kind": "columns",
+            "columns": columns,
+            "label": self.label,
+            "bits": self.bits,
+            "grams": self.grams,
+        }
+        header |= {"order": list(self.order)} if self.order else {}
+        header |= {} if self.weight is None else {"weight": self.weight}
+        options = self.options.to_json()
+        return header | ({"options": options} if options else {})
+
+    @classmethod
+    def from_json(cls, header: dict[str, Any]) -> TableEncoder:
+        columns = []
+        for name, kind, mean, scale, *more in header["columns"]:
+            if kind not in KINDS or not isinstance(name, str) or not np.isfinite([mean, scale]).all() or scale == 0:
+                raise DataError(f"the encoder has an invalid column: {name!r}")
+            if len(more) > 1 or not all(isinstance(each, str) for each in more):
+                raise DataError(f"the encoder has an invalid column: {name!r}")
+            columns.append(Column(name, kind, float(mean), float(scale), format="".join(more)))
+        label, weight, order = header["label"], header.get("weight"), header.get("order", [])
+        names = [*order, *(name for name in (label, weight) if name is not None)]
+        if not isinstance(order, list) or not all(isinstance(name, str) for name in names):
+            raise DataError("the encoder has a name that is not text")
+        if len({column.name for column in columns} - {label, weight}) < len(columns):
+            raise DataError("the encoder has a column twice")
+        options = ReadOptions.from_json(header.get("options", {}))
+        return cls(
+            tuple(columns), label, header["bits"], header["grams"], order=tuple(order), weight=weight, options=options
+        )
+
+
+def seed_of(name: str) -> int:
+    """The seed of the hash of a column's values."""
+    text = np.frombuffer(name.encode(), np.uint8) if name else np.empty(0, np.uint8)
+    return int(engine.hash_strings(text, np.array([0, len(text)], np.int64), seed=0, bits=30)[0])
+
+
+class ColumnStats:
+    """The means and scales of the number columns, by a fold over batches (Chan, Golub and LeVeque 1979).
+
+    Sums are taken over blocks of rows that are aligned to the first row, so they do not depend on how the rows are cut
+    into batches.
+    """
+
+    BLOCK = 4096
+
+    def __init__(self, width: int) -> None:
+        self.count, self.mean, self.squares = np.zeros(width), np.zeros(width), np.zeros(width)
+        self._rows = self._done = 0
+        self._waiting: list[Entries] = []
+
+    def add(self, batch: RowBatch) -> None:
+        """The rows of a batch whose numbers are not standardized."""
+        width = len(self.count)
+        if not width:
+            return
+        used = batch.indices < width
+        rows = np.repeat(np.arange(self._rows, self._rows + len(batch)), np.diff(batch.starts))[used]
+        self._waiting.append((rows, batch.indices[used], batch.values[used]))
+        self._rows += len(batch)
+        if self._rows - self._done >= self.BLOCK:
+            self._flush(self._rows - self._rows % self.BLOCK)
+
+    def _flush(self, end: int) -> None:
+        rows, columns, values = (np.concatenate(each) for each in zip(*self._waiting, strict=True))
+        cuts = np.searchsorted(rows, np.arange(self._done, end, self.BLOCK)).tolist()
+        rest = int(np.searchsorted(rows, end))
+        for begin, stop in zip(cuts, [*cuts[1:], rest], strict=True):
+            self._add_block(columns[begin:stop], values[begin:stop])
+        self._waiting, self._done = [(rows[rest:], columns[rest:], values[rest:])], end
+
+    def _add_block(self, columns: NDArray[Any], values: NDArray[np.float64]) -> None:
+        width = len(self.count)
+        count = np.bincount(columns, minlength=width).astype(np.float64)
+        mean = np.bincount(columns, values, width) / np.maximum(count, 1.0)
+        squares = np.bincount(columns, (values - mean[columns]) ** 2, width)
+        self._merge(count, mean, squares)
+
+    def _merge(self, count: Any, mean: Any, squares: Any) -> None:
+        total = self.count + count
+        apart, share = mean - self.mean, count / np.maximum(total, 1.0)
+        self.squares = self.squares + squares + apart**2 * self.count * share
+        self.mean = self.mean + np.where(count > 0, apart * share, 0.0)
+        self.count = total
+
+    def join(self, later: ColumnStats) -> ColumnStats:
+        """Of the rows of both."""
+        joined = ColumnStats(len(self.count))
+        for each in (self.finish(), later.finish()):
+            joined._merge(each.count, each.mean, each.squares)
+        return joined
+
+    def finish(self) -> ColumnStats:
+        if self._rows > self._done:
+            self._flush(self._rows)
+        return self
+
+    def fit(self, encoder: TableEncoder) -> TableEncoder:
+        """The encoder with these means and scales, to nine digits."""
+        self.finish()
+        places = iter(range(len(self.count)))
+        columns = []
+        for column in encoder.columns:
+            if column.kind == "number":
+                j = next(places)
+                scale = np.sqrt(self.squares[j] / self.count[j]) if self.count[j] else 1.0
+                scale = scale if scale > 1e-12 * abs(self.mean[j]) else 1.0
+                column = replace(column, mean=float(f"{self.mean[j]:.9g}"), scale=float(f"{scale:.9g}") or 1.0)
+            columns.append(column)
+        return replace(encoder, columns=tuple(columns))
 
 
 def _blocks(
@@ -86,376 +501,6 @@ def join_features(
     return starts, (keys % span).astype(np.int32), found
 
 
-Kind = Literal["number", "category", "date", "text", "drop"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-_LARGEST = 1e100
-LONGEST_LABEL = 256  # bytes, as in the engine's formats
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the input and what becomes of it."""
-
-    name: str
-    kind: Kind
-    mean: float = 0.0
-    scale: float = 1.0
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class ColumnEncoder:
-    """From columns to rows of features."""
-
-    columns: tuple[Column, ...]
-    label: str | None
-    bits: int = BITS
-    grams: Grams = "pairs"
-    complete: bool = False  # no number may be missing: for models that were trained on plain rows
-    order: tuple[str, ...] = ()  # all columns as the training data had them, the label among them
-    weight: str | None = None  # the column that says how much a row counts
-
-    def __post_init__(self) -> None:
-        check_hashing(self.bits, self.grams)
-
-    @property
-    def used(self) -> tuple[Column, ...]:
-        return tuple(column for column in self.columns if column.kind != "drop")
-
-    @property
-    def numbers(self) -> tuple[Column, ...]:
-        return tuple(column for column in self.columns if column.kind == "number")
-
-    @property
-    def base(self) -> int:
-        """The first hashed column."""
-        return len(self.numbers) + len(self.used)
-
-    @property
-    def hashed(self) -> bool:
-        return any(column.kind in ("category", "date", "text") for column in self.columns)
-
-    @property
-    def features(self) -> int:
-        return self.base + (1 << self.bits if self.hashed else 0)
-
-    def plain_names(self) -> dict[int, str]:
-        """The names of the columns that are not hashed."""
-        names = {place: column.name for place, column in enumerate(self.numbers)}
-        names |= {len(names) + place: f"{column.name} is missing" for place, column in enumerate(self.used)}
-        return names
-
-    def kinds(self) -> dict[str, str]:
-        """What a reader of text should read each column as: a number, date, category or text, or the label."""
-        kinds = {column.name: str(column.kind) for column in self.used}
-        kinds |= {} if self.weight is None else {self.weight: "number"}
-        return kinds | ({self.label: "label"} if self.label is not None else {})
-
-    def known(self) -> tuple[str, ...]:
-        """The columns of a file without a header, as far as that is known."""
-        return self.order or tuple(column.name for column in self.columns)
-
-    def plain(self) -> ColumnEncoder:
-        """The same columns, with numbers as they are."""
-        return replace(self, columns=tuple(replace(column, mean=0.0, scale=1.0) for column in self.columns))
-
-    def encode(self, table: Any, *, require_label: bool) -> RowBatch:
-        """The rows of an Arrow table or record batch, in which `faults` finds none."""
-        count = table.num_rows
-        places = self._places(table)
-        plain, entries = [], []
-        missing = np.zeros((count, len(self.used)), bool)
-        for place, column in enumerate(self.used):
-            array = one_array(table.column(places[column.name]))
-            array = converted(array, column.name, column.kind)
-            if column.kind == "number":
-                values = doubles_of(array)
-                missing[:, place] = np.isnan(values)
-                plain.append((values - column.mean) / column.scale)
-            else:
-                missing[:, place] = ~present(array)
-                entries += self._hashed(array, column)
-        starts, indices, values = join_features(plain, missing, entries, self.base)
-        codes, labels = self._labels(table, places)
-        batch = RowBatch(starts, indices, values, codes, labels)
-        return self._weighed(batch, table) if require_label and self.weight in places else batch
-
-    def _weighed(self, batch: RowBatch, table: Any) -> RowBatch:
-        """With the weights of the rows; a row of weight 0 is as if absent."""
-        weights = self.weights_in(table)
-        batch = replace(batch, weights=weights)
-        return batch if weights.all() else batch.take(np.flatnonzero(weights))
-
-    def weights_in(self, table: Any) -> NDArray[np.float64]:
-        """How much each row counts, NaN where that is not said."""
-        assert self.weight is not None
-        return self.numbers_in(table, Column(self.weight, "number"))
-
-    def faults(self, table: Any, *, require_label: bool) -> dict[int, str]:
-        """The rows that cannot be encoded, each with the reason."""
-        found: dict[int, str] = {}
-        places = self._places(table)
-        for column in self.numbers:
-            values = doubles_of(converted(one_array(table.column(places[column.name])), column.name, column.kind))
-            if not len(values):
-                continue
-            with np.errstate(invalid="ignore"):
-                low, high = np.fmin.reduce(values), np.fmax.reduce(values)
-            outside = low < -_LARGEST or high > _LARGEST
-            for row in np.flatnonzero(np.abs(values) > _LARGEST).tolist() if outside else ():
-                why = f"column {column.name!r} has {values[row]:g}: a number must be finite and at most 1e100"
-                found.setdefault(row, why)
-            if self.complete:
-                for row in np.flatnonzero(np.isnan(values)).tolist():
-                    found.setdefault(row, f"there is no number in the column {column.name!r}")
-        if require_label and self.weight in places:
-            weights = self.weights_in(table)
-            for row in np.flatnonzero(~((weights >= 0) & (weights <= _LARGEST))).tolist():
-                shown = "no number" if np.isnan(weights[row]) else f"{weights[row]:g}"
-                found.setdefault(row, f"the weight {self.weight!r} is {shown}: it must be 0 or more")
-        if require_label:
-            if self.label is None or self.label not in places:
-                raise DataError(f"the label column {self.label!r} is missing")
-            labels = label_array(table.column(places[self.label]))
-            for row in np.flatnonzero(~present(labels)).tolist():
-                found.setdefault(row, f"the label {self.label!r} is missing")
-            # Classes are held with the room of the longest for each.
-            if is_text(labels.type):
-                for row in np.flatnonzero(np.diff(buffers_of(labels)[1]) > LONGEST_LABEL).tolist():
-                    found.setdefault(row, f"the label {self.label!r} is longer than {LONGEST_LABEL} bytes")
-        return found
-
-    def numbers_in(self, table: Any, column: Column) -> NDArray[np.float64]:
-        """The numbers of a column as they stand there, NaN where they are missing."""
-        return doubles_of(converted(one_array(table.column(column.name)), column.name, column.kind))
-
-    def _places(self, table: Any) -> dict[str, int]:
-        places = {name: place for place, name in enumerate(table.schema.names)}
-        missing = [column.name for column in self.used if column.name not in places]
-        if missing:
-            raise DataError(f"the column {missing[0]!r} is missing")
-        return places
-
-    def find_names(self, tables: Iterable[Any], wanted: NDArray[np.uint8]) -> dict[int, str]:
-        """Names of the hashed columns marked in `wanted` (without the plain ones), as far as the tables hold them."""
-        names: dict[int, str] = {}
-        for table in tables:
-            if not wanted.any():
-                break
-            for column in self.used:
-                if column.kind == "number" or column.name not in table.schema.names:
-                    continue
-                array = converted(one_array(table.column(column.name)), column.name, column.kind)
-                if column.kind == "text":
-                    found = engine.find_text_names(
-                        *buffers_of(without_nulls(array)),
-                        seed=seed_of(column.name),
-                        wanted=wanted,
-                        bits=self.bits,
-                        grams=self.grams,
-                    )
-                    names |= {c: f"{column.name}: {name.decode('utf-8', 'replace')}" for c, name in found}
-                    continue
-                for part, strings in categories(array, column.name, column.kind):
-                    distinct = pc.unique(strings.drop_null())
-                    for c, value in zip(self._hash(distinct, part), distinct.to_pylist(), strict=True):
-                        if wanted[c]:
-                            wanted[c] = 0
-                            names[int(c)] = f"{part}={value}"
-        return {self.base + column: name for column, name in names.items()}
-
-    def _numbers(self) -> str:
-        scaled = any(column.kind == "number" and (column.mean, column.scale) != (0.0, 1.0) for column in self.columns)
-        return "numbers, standardized" if scaled else "numbers"
-
-    def describe(self) -> str:
-        """What the encoder takes each column for."""
-        parts = []
-        for kind, what in zip(KINDS, (self._numbers(), "categories", "dates", "texts", "left out"), strict=True):
-            names = [
-                column.name + (f" ({column.why})" if column.why else "")
-                for column in self.columns
-                if column.kind == kind
-            ]
-            if names:
-                shown = ", ".join(names[:6]) + (f", … ({len(names)} in all)" if len(names) > 6 else "")
-                parts.append(f"{what}: {shown}")
-        weight = "" if self.weight is None else f"weights: {self.weight}; "
-        return f"label: {self.label}; {weight}" + "; ".join(parts)
-
-    def to_json(self) -> dict[str, Any]:
-        columns = [[column.name, column.kind, column.mean, column.scale] for column in self.columns]
-        header: dict[str, Any] = {
-            "kind": "columns",
-            "columns": columns,
-            "label": self.label,
-            "bits": self.bits,
-            "grams": self.grams,
-        }
-        header |= {"order": list(self.order)} if self.order else {}
-        return header | ({} if self.weight is None else {"weight": self.weight})
-
-    @classmethod
-    def from_json(cls, header: dict[str, Any]) -> ColumnEncoder:
-        columns = []
-        for name, kind, mean, scale in header["columns"]:
-            if kind not in KINDS or not isinstance(name, str) or not np.isfinite([mean, scale]).all() or scale == 0:
-                raise DataError(f"the encoder has a column that means nothing: {name!r}")
-            columns.append(Column(name, kind, float(mean), float(scale)))
-        label, weight, order = header["label"], header.get("weight"), header.get("order", [])
-        names = [*order, *(name for name in (label, weight) if name is not None)]
-        if not isinstance(order, list) or not all(isinstance(name, str) for name in names):
-            raise DataError("the encoder has a name that is no text")
-        if len({column.name for column in columns} - {label, weight}) < len(columns):
-            raise DataError("the encoder has a column twice")
-        return cls(tuple(columns), label, header["bits"], header["grams"], order=tuple(order), weight=weight)
-
-    def _hashed(self, array: Any, column: Column) -> list[Entries]:
-        """The hashed features of a column: rows, columns and values."""
-        if column.kind == "text":
-            starts, indices, values = engine.hash_texts(
-                *buffers_of(without_nulls(array)), seed=seed_of(column.name), bits=self.bits, grams=self.grams
-            )
-            return [(np.repeat(np.arange(len(array)), np.diff(starts)), indices, values)]
-        found: list[Entries] = []
-        for part, strings in categories(array, column.name, column.kind):
-            encoded = strings.dictionary_encode()
-            rows = np.flatnonzero(present(strings))
-            hashes = self._hash(encoded.dictionary, part)
-            columns = hashes[values_of(encoded.indices, np.int32)[rows]] if len(rows) else np.empty(0, np.int32)
-            found.append((rows, columns, np.ones(len(rows))))
-        return found
-
-    def _hash(self, strings: Any, part: str) -> NDArray[np.int32]:
-        hashes: NDArray[np.int32] = engine.hash_strings(*buffers_of(strings), seed=seed_of(part), bits=self.bits)
-        return hashes
-
-    def _labels(self, table: Any, places: dict[str, int]) -> tuple[NDArray[np.int32], list[bytes]]:
-        if self.label is None or self.label not in places:
-            return np.full(table.num_rows, -1, np.int32), []
-        encoded = as_strings(label_array(table.column(places[self.label]))).dictionary_encode()
-        codes = np.where(present(encoded.indices), values_of(encoded.indices, np.int32), np.int32(-1))
-        return codes, [label.encode() for label in encoded.dictionary.to_pylist()]
-
-
-def labels_of(encoder: ColumnEncoder, table: Any) -> list[bytes]:
-    """The distinct labels of an Arrow table."""
-    if encoder.label not in table.schema.names:
-        raise DataError(f"the label column {encoder.label!r} is missing")
-    distinct = pc.unique(as_strings(label_array(table.column(encoder.label)))).to_pylist()
-    return [label.encode() for label in distinct if label is not None]
-
-
-def seed_of(name: str) -> int:
-    """What the values of a column are hashed with."""
-    text = np.frombuffer(name.encode(), np.uint8) if name else np.empty(0, np.uint8)
-    return int(engine.hash_strings(text, np.array([0, len(text)], np.int64), seed=0, bits=30)[0])
-
-
-@dataclass
-class Moments:
-    """The means and scales of number columns, piece after piece (Chan, Golub and LeVeque 1979)."""
-
-    count: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    squares: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, encoder: ColumnEncoder) -> Moments:
-        return cls(*(np.zeros(len(encoder.numbers)) for _ in range(3)))
-
-    def add(self, encoder: ColumnEncoder, table: Any) -> None:
-        for j, column in enumerate(encoder.numbers):
-            values = encoder.numbers_in(table, column)
-            self._merge(j, values[~np.isnan(values)])
-
-    def _merge(self, j: int, values: NDArray[np.float64]) -> None:
-        if not len(values):
-            return
-        mean = values.mean()
-        total, apart = self.count[j] + len(values), mean - self.mean[j]
-        self.squares[j] += ((values - mean) ** 2).sum() + apart**2 * self.count[j] * len(values) / total
-        self.mean[j] += apart * len(values) / total
-        self.count[j] = total
-
-    def joined(self, later: Moments) -> Moments:
-        """Of both, as if they had been found in one pass."""
-        total = self.count + later.count
-        apart, share = later.mean - self.mean, later.count / np.maximum(total, 1.0)
-        squares = self.squares + later.squares + apart**2 * self.count * share
-        return Moments(total, self.mean + apart * share, squares)
-
-    def put_into(self, encoder: ColumnEncoder) -> ColumnEncoder:
-        """The encoder with these means and scales, to nine digits: more would only be the noise of summation."""
-        numbers = iter(range(len(encoder.numbers)))
-        columns = []
-        for column in encoder.columns:
-            if column.kind == "number":
-                j = next(numbers)
-                scale = np.sqrt(self.squares[j] / self.count[j]) if self.count[j] else 1.0
-                scale = scale if scale > 1e-12 * abs(self.mean[j]) else 1.0
-                column = replace(column, mean=float(f"{self.mean[j]:.9g}"), scale=float(f"{scale:.9g}") or 1.0)
-            columns.append(column)
-        return replace(encoder, columns=tuple(columns))
-
-
-@dataclass
-class Rows:
-    """What a piece holds: a table in the types of its columns, and what was not a row.
-
-    Attributes
-    ----------
-    table : Arrow table or record batch
-    places : the line, row or element of each row, from 0
-    bad : such places with what is wrong there
-    gaps : the places that hold neither a row nor a fault: blank lines
-    strange : for each column, the cells that are not what it holds
-    """
-
-    table: Any
-    places: NDArray[np.int64]
-    bad: list[tuple[int, str]] = field(default_factory=list)
-    gaps: Sequence[int] = ()
-    strange: dict[str, Strange] = field(default_factory=dict)
-
-
-class Piece(Protocol):
-    """A part of a source."""
-
-    unit: str  # what its places count: "line", "row" or "element"
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-
-    def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
-        """Its rows, in the encoder's types; without an encoder as they are found, to guess what they are."""
-
-    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        """The cells of columns as they stand there, for each row; ``*`` is all columns."""
-
-
-def encode_piece(piece: Piece, encoder: ColumnEncoder, *, require_label: bool, passing: Sequence[str] = ()) -> Encoded:
-    """The rows of a piece; those that cannot be rows are among the bad ones."""
-    rows = piece.rows(encoder)
-    passed = piece.cells(passing) if passing else None
-    faults = encoder.faults(rows.table, require_label=require_label)
-    table, places, bad = rows.table, rows.places, list(rows.bad)
-    if faults:
-        kept = np.ones(len(places), bool)
-        kept[list(faults)] = False
-        bad += [(int(places[row]), why) for row, why in faults.items()]
-        table, places = table.take(places_from(np.flatnonzero(kept))), places[kept]
-        if passed is not None:
-            passed = {name: [cells[k] for k in np.flatnonzero(kept)] for name, cells in passed.items()}
-    batch = encoder.encode(table, require_label=require_label)
-    if passed is not None:
-        batch = replace(batch, passed=passed)
-    gaps = np.sort(np.concatenate([np.array([at for at, _ in bad], np.int64), np.array(rows.gaps, np.int64)]))
-    before = np.searchsorted(places, gaps)
-    return Encoded(batch, len(places) + len(gaps), sorted(bad), tuple(before.tolist()), rows.strange)
-
-
 def listed(names: Sequence[str], most: int = 20) -> str:
     """Some names, each in one line and not too long.
 
@@ -467,7 +512,7 @@ def listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def find_columns(names: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The columns that are asked for, by their names; ``*`` is all of them."""
+    """The requested columns, by their names; ``*`` is all of them."""
     if "*" in names:
         return list(known)
     for name in names:

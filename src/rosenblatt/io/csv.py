@@ -1,13 +1,13 @@
-"""CSV and TSV text, in any dialect, as pieces of whole records.
+"""CSV and TSV text, in any dialect, as chunks of whole records.
 
-Invariant: time and memory are linear in the text, whatever stands in it. Records are cut by the engine alone; Arrow
-reads only those that have the right number of cells.
+Invariant: time and memory are linear in the size of the text. Records are cut by the engine alone; Arrow parses only
+those with the right number of cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,20 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.encode.cells import MISSING, NO_LABEL, Strange, dates_of, numbers_of, trimmed, without
-from rosenblatt.encode.table import ColumnEncoder, Rows, find_columns
+from rosenblatt.encode.cells import MISSING, NO_LABEL, InvalidCells, trimmed, without
+from rosenblatt.encode.options import ReadOptions
+from rosenblatt.encode.table import TableChunk, TableEncoder, find_columns
 from rosenblatt.errors import DataError
 from rosenblatt.io.csv_sniffer import Dialect, join_quotes, squeeze
 from rosenblatt.io.source import Source
-from rosenblatt.io.text import CHUNK, check_line, fill, open_text, repaired
+from rosenblatt.io.text import CHUNK, check_line, fill, open_text, to_utf8
 
 _HEAD = 1 << 20  # bytes that a dialect is guessed from
 OPEN_QUOTE = "a quote is opened and never closed"
 
 
 @dataclass
-class SeparatedPiece:
+class CsvChunk:
     """Whole records of text, the header not among them."""
 
     data: bytes
@@ -36,7 +37,9 @@ class SeparatedPiece:
     cells_of: NDArray[np.int32]  # how many each record has
     lines: NDArray[np.int64]  # in which each begins
     dialect: Dialect
-    first: int = 0  # the record that comes behind the header
+    first: int = 0  # the record behind the header
+    missing: tuple[str, ...] = MISSING
+    missing_labels: tuple[str, ...] = NO_LABEL
 
     unit = "line"
 
@@ -44,7 +47,7 @@ class SeparatedPiece:
     def size(self) -> int:
         return len(self.data)
 
-    def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
+    def parse(self, encoder: TableEncoder | None = None) -> TableChunk:
         width = len(self.dialect.names)
         good = self.cells_of == width
         good[: self.first] = False
@@ -53,8 +56,8 @@ class SeparatedPiece:
         bad = [
             (int(self.lines[k]), self._fault(int(k), width)) for k in np.flatnonzero(~good & ~blank) if k >= self.first
         ]
-        table, strange = self._read(self._text_of(good), encoder, int(good.sum()))
-        return Rows(table, self.lines[good], bad, self.lines[blank].tolist(), strange)
+        table, invalid = self._read(self._text_of(good), encoder, int(good.sum()))
+        return TableChunk(table, self.lines[good], bad, self.lines[blank].tolist(), invalid)
 
     def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
         wanted = find_columns(names, self.dialect.names)
@@ -71,22 +74,20 @@ class SeparatedPiece:
 
     def _text_of(self, good: NDArray[np.bool_]) -> bytes:
         if good.all():
-            return repaired(self.data)
+            return bytes(to_utf8(self.data))
         # Runs of good records, each one piece of the text.
         begins = np.concatenate([[0], self.ends[:-1]])
         turns = np.diff(np.concatenate([[False], good, [False]]).astype(np.int8))
         firsts, lasts = np.flatnonzero(turns == 1), np.flatnonzero(turns == -1) - 1
         runs = zip(begins[firsts].tolist(), self.ends[lasts].tolist(), strict=True)
-        return repaired(b"".join([self.data[a:b] for a, b in runs]))
+        return bytes(to_utf8(b"".join([self.data[a:b] for a, b in runs])))
 
-    def _read(self, text: bytes, encoder: ColumnEncoder | None, count: int) -> tuple[Any, dict[str, Strange]]:
+    def _read(self, text: bytes, encoder: TableEncoder | None, count: int) -> tuple[Any, dict[str, InvalidCells]]:
         """A table in the types of the encoder's columns, or of strings."""
-        strange: dict[str, Strange] = {}
         names = self.dialect.names
         if encoder is None:
             table = self._parse(text, dict.fromkeys(names, pa.string()), count)
-            missing = MISSING if self.dialect.missing is None else self.dialect.missing
-            return pa.table({name: without(trimmed(table.column(name)), missing) for name in names}), strange
+            return pa.table({name: without(trimmed(table.column(name)), self.missing) for name in names}), {}
         kinds = encoder.kinds()
         wanted = {name: kinds[name] for name in names if name in kinds}
         plain = {
@@ -95,28 +96,21 @@ class SeparatedPiece:
         }
         try:
             table = self._parse(text, plain, count)
-        except pa.ArrowInvalid:  # some number is none, or is written in another way
+        except pa.ArrowInvalid:  # a cell is not a number, or not a plain one
             self.dialect.slow.update(name for name, kind in wanted.items() if kind == "number")
             table = self._parse(text, dict.fromkeys(wanted, pa.string()), count)
-        arrays = {}
+        encoder = replace(encoder, options=replace(encoder.options, decimal=self.dialect.decimal, missing=self.missing))
+        arrays, invalid = {}, {}
         for name, kind in wanted.items():
             array = table.column(name)
-            if kind == "number" and not pa.types.is_floating(array.type):
-                array, strange[name] = self._numbers(array)
-            elif kind == "date":
-                array, strange[name] = dates_of(array, self._missing(MISSING))
-            elif kind == "label":
-                array = without(trimmed(array), self._missing(NO_LABEL))
-            elif kind != "number":
-                array = without(trimmed(array), self._missing(MISSING))
+            if kind == "label":
+                array = without(trimmed(array), self.missing_labels)
+            elif kind in ("number", "date"):
+                array, invalid[name] = encoder.convert(array, name) if array.type != pa.float64() else (array, {})
+            else:
+                array = without(trimmed(array), self.missing)
             arrays[name] = array
-        return _table(arrays, count), {name: found for name, found in strange.items() if found}
-
-    def _numbers(self, array: Any) -> tuple[Any, Strange]:
-        return numbers_of(array, self.dialect.decimal, self._missing(MISSING))
-
-    def _missing(self, usual: tuple[str, ...]) -> tuple[str, ...]:
-        return usual if self.dialect.missing is None else self.dialect.missing
+        return _table(arrays, count), {name: found for name, found in invalid.items() if found}
 
     def _parse(self, text: bytes, types: dict[str, Any], count: int) -> Any:
         if not count or not types:
@@ -136,7 +130,7 @@ class SeparatedPiece:
             convert_options=pa.csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=list(self._missing(MISSING)),
+                null_values=list(self.missing),
                 strings_can_be_null=False,
                 decimal_point=dialect.decimal,
             ),
@@ -146,13 +140,18 @@ class SeparatedPiece:
         return table
 
 
-def iter_separated(
-    source: Source, find: Callable[[bytes, bool], Dialect], *, encoding: str | None = None, size: int = CHUNK
-) -> Iterator[SeparatedPiece]:
-    """The pieces of a file; `find` tells its dialect from the first bytes, and whether they are all."""
+def read_csv(
+    source: Source,
+    sniff: Callable[[bytes, bool], Dialect],
+    options: ReadOptions = ReadOptions(),
+    *,
+    size: int = CHUNK,
+) -> Iterator[CsvChunk]:
+    """Chunks of a CSV file; `sniff` gets its first bytes, and whether they are all."""
+    words = {} if options.missing is None else {"missing": options.missing, "missing_labels": options.missing}
     dialect, rest, line = None, b"", 0
     lead = 0  # records before the first row that are still to come
-    with open_text(source, encoding) as stream:
+    with open_text(source, options.encoding) as stream:
         while True:
             buffer = np.empty(max(size, 2 * len(rest)), np.uint8).data
             buffer[: len(rest)] = rest
@@ -165,7 +164,7 @@ def iter_separated(
                     rest = data
                     continue
                 head = data[:_HEAD]
-                dialect = find(repaired(head[: head.rfind(b"\n") + 1] or head), last)
+                dialect = sniff(bytes(to_utf8(head[: head.rfind(b"\n") + 1] or head)), last)
                 lead = dialect.lead
             if not data:
                 return
@@ -194,7 +193,7 @@ def iter_separated(
                     told = np.flatnonzero(cells > 0)
                     first = int(told[lead - 1]) + 1 if len(told) >= lead else len(cells)
                     lead = max(0, lead - len(told))
-                yield SeparatedPiece(data[:end], ends, cells, lines + line, dialect, first)
+                yield CsvChunk(data[:end], ends, cells, lines + line, dialect, first, **words)
                 line += count
             if last and not rest:
                 return

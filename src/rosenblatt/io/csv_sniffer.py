@@ -7,23 +7,26 @@ known (from a model, or from the first of several files), a header is a line of 
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from rosenblatt import engine
 from rosenblatt.encode.cells import MISSING, NO_VALUE, read_number
-from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.encode.options import ReadOptions
+from rosenblatt.encode.schema import infer_decimal
+from rosenblatt.errors import DataError
 from rosenblatt.io.limits import DEFAULT_LIMITS, Limits
 
 LONGEST_NAME = 200  # characters
 _LABELS = ("label", "class", "target", "y", "category")
 
 
-def says(first: list[str], known: Sequence[str]) -> bool:
+def matches_names(first: list[str], known: Sequence[str]) -> bool:
     """Does a line say the names of these columns? Names that are numbers do not count unless all of them are there."""
     words = {name for name in known if read_number(name) is None}
     found = sum(cell in words for cell in first)
@@ -32,23 +35,22 @@ def says(first: list[str], known: Sequence[str]) -> bool:
     return len(first) >= len(known) - 1 and first == [name for name in known if name in first]
 
 
-def says_others(first: list[str], rows: list[list[str]], decimal: str) -> bool:
+def looks_like_header(first: list[str], rows: list[list[str]], decimal: str) -> bool:
     """Is it clearly a header, though not with the names that are known?"""
     return bool(rows) and all(read_number(cell) is None for cell in first) and is_header(first, rows, decimal)
 
 
-def distinct(cells: list[str]) -> tuple[str, ...]:
-    """Names as pandas would make them: no name twice, and none empty; in one line, and not too long to be said."""
+def unique_names(cells: list[str]) -> tuple[str, ...]:
+    """Names as pandas would make them: no name twice, and none empty; in one line, and not too long."""
     cells = [" ".join(cell.split())[:LONGEST_NAME] for cell in cells]
-    names: list[str] = []
-    taken = set(cells)
+    names: dict[str, None] = {}
+    taken, copies = set(cells), Counter[str]()
     for j, cell in enumerate(cells):
-        own = cell or f"Unnamed: {j}"
-        k = 0
-        while own in names or (k and own in taken):
-            k += 1
-            own = f"{cell or f'Unnamed: {j}'}.{k}"
-        names.append(own)
+        base = own = cell or f"Unnamed: {j}"
+        while own in names or (copies[base] and own in taken):
+            copies[base] += 1
+            own = f"{base}.{copies[base]}"
+        names[own] = None
     return tuple(names)
 
 
@@ -69,7 +71,7 @@ def is_header(first: list[str], rows: list[list[str]], decimal: str = ".") -> bo
     if not any(first):
         return False
     values = [number(cell) for cell in first]
-    if any(value is not None and value != int(value) for value in values if value is not None and abs(value) < 1e15):
+    if any(value is not None and not _is_whole(value) for value in values):
         return False
     if not rows:
         return all(value is None for value in values) and all(first)
@@ -90,16 +92,20 @@ def is_header(first: list[str], rows: list[list[str]], decimal: str = ".") -> bo
         return True
     if against:
         return False
-    whole = [int(value) for value in values if value is not None]
+    whole = [int(value) for value in values if value is not None and math.isfinite(value)]
     counting = len(whole) >= (2 if first[0] == "" else 3) and whole in (
         list(range(len(whole))),
         list(range(1, len(whole) + 1)),
     )
     if counting and len(whole) >= len(first) - 1:
-        # 0, 1, 2, …: names, where the first of them is left empty or what follows are no whole numbers.
+        # 0, 1, 2, …: names, if the first of them is empty or the cells below are not whole numbers.
         below = [number(cell) for column in columns for cell in column]
-        return first[0] == "" or any(value is None or value != int(value) for value in below if value != float("inf"))
+        return first[0] == "" or any(value is None or not _is_whole(value) for value in below)
     return all(value is None for value in values) and all(first) and len(set(first)) == len(first)
+
+
+def _is_whole(value: float) -> bool:
+    return value.is_integer() or abs(value) >= 1e15
 
 
 def _is_missing(cell: str) -> bool:
@@ -111,45 +117,28 @@ _MOST = 20  # lines that may stand before a header
 _ENOUGH = 3  # rows below a second header, or below lines that are no rows
 
 
-@dataclass(frozen=True)
-class Preamble:
-    """How many records are passed over before the header, and behind it."""
-
-    before: int = 0
-    behind: int = 0
-
-    def describe(self) -> str:
-        """In words; nothing where nothing is passed over."""
-        said = []
-        if self.before:
-            said.append(f"{self.before} line{'s' if self.before > 1 else ''} above passed over")
-        if self.behind:
-            said.append("the line below it passed over, as a second one")
-        return " and ".join(said)
-
-
-def separator_said(head: bytes) -> str | None:
+def sep_directive(head: bytes) -> str | None:
     """What Excel's own first line ``sep=;`` says; None without such a line."""
     found = _SEPARATOR.match(head)
     return found["mark"].decode("latin-1") if found else None
 
 
-def find_preamble(records: Sequence[list[str]], decimal: str, *, told: bool, marked: bool) -> Preamble:
-    """What is to be passed over.
+def find_preamble(records: Sequence[list[str]], decimal: str, *, told: bool, marked: bool) -> tuple[int, int]:
+    """The number of records to skip before the header, and behind it.
 
     Parameters
     ----------
-    told : did the user say whether there is a header? Then only what cannot be a row is passed over.
+    told : did the user say whether there is a header? Then only records that cannot be rows are skipped.
     marked : is the first record ``sep=;``?
     """
     before = int(marked)
     before += _comments(records[before:], decimal)
     before += _lone_words(records[before:])
     if told:
-        return Preamble(before)
+        return before, 0
     before += _titles(records[before:], decimal)
     behind = before + 1 < len(records) and _is_second_header(records[before], records[before + 1 :], decimal)
-    return Preamble(before, int(behind))
+    return before, int(behind)
 
 
 def _comments(records: Sequence[list[str]], decimal: str) -> int:
@@ -206,41 +195,11 @@ def _is_second_header(first: list[str], rows: Sequence[list[str]], decimal: str)
 
 
 DELIMITERS = (",", ";", "\t", "|")
-NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
 _SHOWN = {"\t": "a tab", " ": "a space"}
 SAMPLE = 1000  # records that are looked at
 
-# Numbers with decimals, in money or percent too.
-_AROUND = r"[(]?\s*[+-]?\s*[$€£¥₹]?\s*{number}([eE][+-]?\d+)?\s*[%$€£¥₹]?\s*[)]?"
-_DECIMAL_COMMA = re.compile(_AROUND.format(number=r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+"))
-_DECIMAL_POINT = re.compile(_AROUND.format(number=r"[+-]?(\d*|\d{1,3}(,\d{3})+)\.\d+"))
 _MANY_SPACES = re.compile(rb"[ \t]+")
 _OUTER_SPACES = re.compile(rb"(?m)^ | (?=\r?$)")
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What the user said of the text; None: to be found out."""
-
-    delimiter: str | None = None
-    decimal: str | None = None
-    missing: tuple[str, ...] | None = None
-    encoding: str | None = None
-    header: bool | None = None
-
-    def __post_init__(self) -> None:
-        from rosenblatt.io.text import check_encoding
-
-        if self.delimiter is not None:
-            one = NAMES.get(self.delimiter.lower(), self.delimiter)
-            if len(one.encode()) != 1 or one in '"\n\r\0':
-                raise ParameterError(f"delimiter={self.delimiter!r}: must be one character, or tab")
-            object.__setattr__(self, "delimiter", one)
-        if self.decimal not in (None, ".", ","):
-            raise ParameterError(f"decimal={self.decimal!r}: must be . or ,")
-        if self.decimal is not None and self.decimal == self.delimiter:
-            raise ParameterError(f"decimal and delimiter cannot both be {self.decimal!r}")
-        check_encoding(self.encoding)
 
 
 @dataclass(frozen=True)
@@ -254,10 +213,9 @@ class Dialect:
     lead: int = 1  # records before the first row: the header, and what is passed over
     escape: str = ""
     spaced: bool = False  # spaces between a delimiter and a quote
-    missing: tuple[str, ...] | None = None
     unnamed: bool = False  # the header lacks a name for the first column
     squeezed: bool = False  # cells are separated by any number of spaces
-    passed_over: str = ""  # what is, in words
+    skipped: tuple[int, int] = (0, 0)  # records above the header and below it
     slow: set[str] = field(default_factory=set, compare=False)  # number columns with cells that are not plain numbers
 
     def describe(self) -> str:
@@ -265,10 +223,12 @@ class Dialect:
         parts = [] if self.delimiter in (",", "\t") else [f"{_SHOWN.get(self.delimiter, self.delimiter)} between cells"]
         if self.decimal == ",":
             parts.append("decimal commas")
-        if self.passed_over:
-            parts.append(f"a header, {self.passed_over}" if self.header else self.passed_over)
-        elif self.header:
-            parts.append("a header")
+        above, below = self.skipped
+        if self.header:
+            parts.append(f"a header on line {above + 1}" if above else "a header")
+        if above or below:
+            what = [f"{above} line{'s' if above > 1 else ''} above"] if above else []
+            parts.append("skipped " + " and ".join([*what, *["a units row below it"] * below]))
         if not self.header:
             parts.append(f"no header: the columns are called {self._called()}")
         return ", ".join(parts)
@@ -277,11 +237,12 @@ class Dialect:
         return f"{self.names[0]} to {self.names[-1]}" if len(self.names) > 1 else self.names[0]
 
 
-def guess_dialect(
+def sniff_dialect(
     head: bytes,
     name: str,
-    wishes: ReadOptions = ReadOptions(),
+    options: ReadOptions = ReadOptions(),
     *,
+    saved: ReadOptions = ReadOptions(),
     tabs: bool = False,
     known: Sequence[str] | None = None,
     label: str | None = None,
@@ -293,15 +254,15 @@ def guess_dialect(
     Parameters
     ----------
     name : for errors
+    saved : options of the training data, which decide what the file leaves open
     tabs : is it called a table of tab separated values?
     known : the columns in the order of an earlier file or of the training data; only their names are a header then
     label : the one of them that a file may lack
     whole : is `head` all there is?
     """
-    # Loads pyarrow, which lines of text do without.
-
-    said = separator_said(head)
-    delimiter = wishes.delimiter or said or _guess_delimiter(head, tabs)
+    directive = sep_directive(head)
+    delimiter = options.delimiter or directive or _saved_delimiter(head, saved.delimiter, known)
+    delimiter = delimiter or _infer_delimiter(head, tabs)
     squeezed = delimiter == " " and _cut_evenly_by_spaces(squeeze(head))
     if squeezed:
         head = squeeze(head)
@@ -310,41 +271,38 @@ def guess_dialect(
     if spaced:
         head = join_quotes(head, delimiter)
     records = _sample(head, delimiter, escape, whole)
+    cells = (cell for record in records for cell in record)
+    decimal = options.decimal or infer_decimal(cells, saved.decimal or ".")
+    told = options.header is not None
+    above, below = find_preamble(records, decimal, told=told, marked=directive is not None)
+    records = records[above:]
     if not records:
         raise DataError(f"{name} is empty")
-    decimal = wishes.decimal or _guess_decimal([cells for cells, _ in records], delimiter)
-    told = wishes.header is not None
-    preamble = find_preamble([cells for cells, _ in records], decimal, told=told, marked=said is not None)
-    records = records[preamble.before :]
-    if not records:
-        raise DataError(f"{name} is empty")
-    first = records[0][0]
-    if len(first) > limits.columns:
-        raise DataError(
-            f"{name} has {len(first):,} columns, and the limit is {limits.columns:,}: --read-limit columns=N"
-        )
-    rows = [cells for cells, _ in records[1 + preamble.behind :]]
-    unnamed = wishes.header is not False and len(rows) > 0 and all(len(row) == len(first) + 1 for row in rows)
+    first = records[0]
+    limits.check_columns(len(first), name)
+    rows = records[1 + below :]
+    unnamed = options.header is not False and len(rows) > 0 and all(len(row) == len(first) + 1 for row in rows)
     if unnamed and not any(row[-1] for row in rows):  # every line ends in a delimiter, but for the header
         first, unnamed = [*first, ""], False
     if first[0].startswith("#") and rows and rows[0][:1] != ["#"]:
         first = [first[0].lstrip("# "), *first[1:]]
-    names, header = _names(first, rows, name, wishes.header, known, label, decimal, unnamed)
-    if wishes.missing is not None and "" not in wishes.missing:
-        wishes = replace(wishes, missing=("", *wishes.missing))
-    return Dialect(
-        delimiter,
-        decimal,
-        names,
-        header,
-        preamble.before + header + preamble.behind,
-        escape,
-        spaced,
-        wishes.missing,
-        unnamed,
-        squeezed,
-        preamble.describe(),
-    )
+    header = options.header
+    if header is None and known is not None:
+        header = unnamed or matches_names(first, known) or looks_like_header(first, rows, decimal)
+    elif header is None:
+        header = unnamed or is_header(first, rows, decimal)
+    names = unique_names(["", *first] if unnamed else first) if header else column_names(len(first), name, known, label)
+    lead = above + header + below
+    return Dialect(delimiter, decimal, names, header, lead, escape, spaced, unnamed, squeezed, (above, below))
+
+
+def _saved_delimiter(head: bytes, delimiter: str | None, known: Sequence[str] | None) -> str | None:
+    """The delimiter of the training data, if it cuts the first record into the known columns."""
+    if delimiter is None or known is None:
+        return None
+    records = _sample(head, delimiter, "", True)
+    fits = records and (len(records[0]) in (len(known), len(known) - 1) or matches_names(records[0], known))
+    return delimiter if fits and len(records[0]) > 1 else None
 
 
 def squeeze(text: bytes) -> bytes:
@@ -374,21 +332,21 @@ def _spaced(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(rb'(^|[\n%s]) +"(?=[^"\r\n%s])' % (mark, mark))
 
 
-def _sample(head: bytes, delimiter: str, escape: str, whole: bool) -> list[tuple[list[str], int]]:
-    """The first records as cells, each with where it ends; without the last, which may be cut."""
+def _sample(head: bytes, delimiter: str, escape: str, whole: bool) -> list[list[str]]:
+    """The cells of the first records; without the last, which may be cut."""
     data = np.frombuffer(head, np.uint8) if head else np.empty(0, np.uint8)
     ends, counts, *_ = engine.split_records(data, delimiter=delimiter, escape=escape, last=True, hopeless=True)
-    records: list[tuple[list[str], int]] = []
+    records: list[list[str]] = []
     begin = 0
     for k, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
         cut = not whole and end == len(head) and not head.endswith((b"\n", b"\r")) and k > 0
         if count != 0 and not cut:
             text = head[begin:end].decode("utf-8", "replace").rstrip("\r\n")
-            records.append((_cells(text, delimiter, escape) if count > 0 else [], end))
+            records.append(_cells(text, delimiter, escape) if count > 0 else [])
         begin = end
         if len(records) > SAMPLE:
             break
-    return [(cells, end) for cells, end in records if cells]
+    return [cells for cells in records if cells]
 
 
 def _cells(text: str, delimiter: str, escape: str) -> list[str]:
@@ -402,7 +360,7 @@ def _cells(text: str, delimiter: str, escape: str) -> list[str]:
         return [cell.strip() for cell in text.split(delimiter)]
 
 
-def _guess_delimiter(head: bytes, tabs: bool) -> str:
+def _infer_delimiter(head: bytes, tabs: bool) -> str:
     """The one that cuts most records into the same number of cells, more than one."""
     best, score = "\t" if tabs else ",", 0.0
     order = ("\t", ",", ";", "|") if tabs else DELIMITERS
@@ -432,43 +390,11 @@ def _escapes(head: bytes, delimiter: str) -> bool:
     return inside is not None and b'""' not in head.replace(b',""', b"")
 
 
-def _guess_decimal(rows: list[list[str]], delimiter: str) -> str:
-    if delimiter == ",":
-        return "."
-    commas = sum(_DECIMAL_COMMA.fullmatch(cell) is not None for row in rows for cell in row)
-    points = sum(_DECIMAL_POINT.fullmatch(cell) is not None for row in rows for cell in row)
-    return "," if commas > points else "."
-
-
-def _names(
-    first: list[str],
-    rows: list[list[str]],
-    name: str,
-    header: bool | None,
-    known: Sequence[str] | None,
-    label: str | None,
-    decimal: str,
-    unnamed: bool,
-) -> tuple[tuple[str, ...], bool]:
-    """The names of the columns, and whether the first line says them."""
-    # Loads pyarrow, which lines of text do without.
-
-    cells = ["", *first] if unnamed else first
-    if header is None:
-        if known is not None:
-            header = unnamed or says(first, known) or says_others(first, rows, decimal)
-        else:
-            header = unnamed or is_header(first, rows, decimal)
-    if header:
-        return distinct(cells), True
-    return names_of(len(first), name, known, label), False
-
-
-def names_of(count: int, name: str, known: Sequence[str] | None, label: str | None) -> tuple[str, ...]:
+def column_names(count: int, name: str, known: Sequence[str] | None, label: str | None) -> tuple[str, ...]:
     """What so many columns without a header are called: 1, 2, … or as it is known, the label apart."""
     if known is None:
         return tuple(str(j + 1) for j in range(count))
     for order in (tuple(known), tuple(each for each in known if each != label)):
         if len(order) == count:
             return order
-    raise DataError(f"{name} has no header and {count} columns, but there are {len(known)} to be read")
+    raise DataError(f"{name} has no header and {count} columns, but the model has {len(known)}")

@@ -1,7 +1,7 @@
 """A dataset: sources, the way to read them, and their batches.
 
 Invariant: batches come in the order of the data, whatever the number of threads; joined, they do not depend on how the
-data is cut into chunks.
+data is cut into chunks or files. `load` reads and parses everything once.
 """
 
 from __future__ import annotations
@@ -9,74 +9,71 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.data.batch import Classes, MeasurementError, Measures, RowBatch, join_batches, number_of
-from rosenblatt.encode.arrow_numpy import places_from
-from rosenblatt.encode.cells import MISSING, mostly
-from rosenblatt.encode.lines import BITS, Encoded, Grams, LineEncoder, with_lines
-from rosenblatt.encode.schema import guess_columns
-from rosenblatt.encode.table import ColumnEncoder, Moments, labels_of, listed
+from rosenblatt.data.batch import RowBatch, join_batches
+from rosenblatt.data.labels import Classes, FractionError, is_plain_number, numbers_of
+from rosenblatt.data.row_store import RowStore
+from rosenblatt.encode.lines import BITS, EncodedChunk, Grams, LineEncoder, with_lines
+from rosenblatt.encode.options import ReadOptions
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.io.csv_sniffer import Dialect, ReadOptions, guess_dialect, names_of
-from rosenblatt.io.formats import LINE_FORMATS, NPY, check_format, guess_format
+from rosenblatt.io.formats import LINE_FORMATS, NPY, check_format, detect_format
 from rosenblatt.io.limits import DEFAULT_LIMITS, Limits
 from rosenblatt.io.source import Documents, Source, Spooled, StandardInput, expand_sources
-from rosenblatt.io.text import CHUNK, head_as_utf8, iter_chunks, read_head
+from rosenblatt.io.text import CHUNK, head_as_utf8, iter_chunks, read_head, to_utf8
 
-
-def bad_line(sentence: str) -> DataError:
-    """The error that says so; its note is the way to go on."""
-    error = DataError(sentence)
-    error.add_note("skip_bad=True goes on without such lines")
-    return error
+_HEAD = 1 << 16
+_SAMPLE = 20_000  # rows that a schema is inferred from
+_MANY_LABELS = 20
 
 
 @dataclass
-class Tally:
-    """What a reader has met so far."""
+class ReadReport:
+    """Counts of a pass over the data."""
 
     bytes: int = 0
     lines: int = 0
     bad: int = 0
     first_bad: list[str] = field(default_factory=list)
-    strange: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that are not what their column is
+    invalid: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that do not fit the kind of their column
 
-    def add_strange(self, found: dict[str, dict[str, int]]) -> None:
+    def add_invalid(self, found: dict[str, dict[str, int]]) -> None:
         if not found:
             return  # pyarrow takes longer to load than a small file to learn
-        from rosenblatt.encode.cells import merge_strange
+        from rosenblatt.encode.cells import merge_invalid
 
         for name, words in found.items():
-            merge_strange(self.strange.setdefault(name, {}), words)
+            merge_invalid(self.invalid.setdefault(name, {}), words)
 
 
 @dataclass
 class Dataset:
-    """Data and the way to read it; iterating over it gives its batches, as often as wished.
+    """Data and the way to read it; iterating over it gives its batches, any number of times.
 
     Parameters
     ----------
-    data : path, list of paths, or object with ``__arrow_c_stream__``
+    data : path, list of paths, or object with ``__arrow_c_stream__`` or ``to_batches``
         A path may be a file, a glob, a folder, an address or ``-``.
     format : str
         One of `rosenblatt.io.formats.FORMATS`, or "arrow".
-    encoder : LineEncoder or ColumnEncoder
+    encoder : LineEncoder or TableEncoder
         From lines or columns to rows.
     require_label : bool, default=True
-        Is a row without a label bad?
+        Is a row without a label an error?
     skip_bad : bool, default=False
-        Count bad lines in `tally` instead of raising.
+        Count bad lines in `report` instead of raising.
     jobs : int, default=2
         Threads that parse.
-    gaps : bool, default=False
-        Say in `RowBatch.gaps` where lines gave no row, so that answers can line up with the lines.
+    keep_blank : bool, default=False
+        Report lines without a row in `RowBatch.blank`, so that predictions line up with lines.
+    passthrough : sequence of str
+        Columns whose cells go into `RowBatch.passthrough`; ``*``: all, or whole lines.
 
     Examples
     --------
@@ -84,9 +81,8 @@ class Dataset:
     >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp(), "rows.svm")
     >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
-    >>> from rosenblatt.io import open_dataset
-    >>> reader = open_dataset(path)
-    >>> reader.format, [len(batch) for batch in reader]
+    >>> dataset = open_dataset(path)
+    >>> dataset.format, [len(batch) for batch in dataset]
     ('svmlight', [2])
     """
 
@@ -98,180 +94,362 @@ class Dataset:
     skip_bad: bool = False
     jobs: int = 2
     chunk: int = CHUNK
-    tally: Tally = field(default_factory=Tally)
-    classes: Classes | None = None  # those that a pass over the data has found
-    labels: dict[bytes, None] | None = None  # as they are written, where a look at a whole table has found them
-    total: int = 0  # bytes of that pass
-    wishes: ReadOptions = field(default_factory=ReadOptions)
+    options: ReadOptions = ReadOptions()
     limits: Limits = DEFAULT_LIMITS
-    gaps: bool = False
-    passing: tuple[str, ...] = ()  # columns whose cells go into `RowBatch.passed`; ``*``: all, or the whole lines
-    notes: list[str] = field(default_factory=list)  # what was decided about the data, a sentence each
+    keep_blank: bool = False
+    passthrough: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()  # columns that the user declared as numbers
+    is_fitted: bool = True  # are the means and scales of the encoder known?
+    report: ReadReport = field(default_factory=ReadReport)
+    notes: list[str] = field(default_factory=list)  # what was inferred or skipped, one sentence each
     order: tuple[str, ...] | None = None  # the columns of the first file
-    dialects: dict[str, Dialect] = field(default_factory=dict)  # of the files read so far
+    dialects: dict[str, Any] = field(default_factory=dict)  # of the files read so far
+    classes: Classes | None = None  # known after `load` or `read_classes`
+    names: dict[int, str] = field(default_factory=dict)  # of hashed columns, known after `load`
+    _started: Any = field(default=None, init=False, repr=False)  # a pass whose first chunk the schema was inferred from
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_started": None}
 
     def __iter__(self) -> Iterator[RowBatch]:
-        self.tally = Tally()
-        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-            waiting: deque[tuple[str, int, Any, Future[Encoded]]] = deque()
-            self._name, self._lines = "", 0
-            for name, size, piece in self._pieces():
-                waiting.append((name, size, piece, pool.submit(self._encode, piece)))
-                # A live stream answers what has come before it asks for more.
-                while len(waiting) > (0 if self._live else self.jobs + 1):
-                    yield from self._take(waiting.popleft())
-            while waiting:
-                yield from self._take(waiting.popleft())
-
-    @property
-    def _live(self) -> bool:
-        return any(source.live for source in self.sources)
+        if not self.is_fitted:
+            self.fit()
+        for encoded in self._encoded():
+            if self.keep_blank and encoded.blank:
+                yield replace(encoded.batch, blank=encoded.blank)
+            elif len(encoded.batch):
+                yield encoded.batch
 
     @property
     def size(self) -> int:
         """Bytes that a pass over the data reads; 0 if unknown."""
-        read_or_packed = self.total or any(source.packed for source in self.sources)
-        return self.total if read_or_packed else sum(source.size for source in self.sources)
+        compressed = any(source.compression for source in self.sources)
+        return 0 if compressed else sum(source.size for source in self.sources)
+
+    def describe(self) -> str:
+        """The way in which rows are encoded."""
+        text: str = self.encoder.describe() if self.is_fitted else self.encoder.describe(is_fitted=False)
+        return text
 
     @property
     def documents(self) -> list[str] | None:
-        """The names of the documents, one for each line; None if the lines are no documents."""
+        """The names of the documents, one per line; None if lines are not documents."""
         if not all(isinstance(source, Documents) for source in self.sources):
             return None
         return [path for source in self.sources if isinstance(source, Documents) for _, path in source.files]
 
-    def likely_classes(self, *, is_regression: bool = False) -> Classes:
-        """The classes, or those of the first lines, which may be all: then the data need not be read for them alone.
+    def fit(self) -> Dataset:
+        """Read all rows for the means and scales of the number columns."""
+        if not self.is_fitted:
+            self.finish_fit(*self.column_stats())
+        return self
 
-        Who asks must be ready for a label that is not among them. Of measurements all are given.
+    def column_stats(self) -> tuple[Any, int]:
+        """The statistics of the number columns, and the number of rows."""
+        from rosenblatt.encode.table import ColumnStats
+
+        stats, rows = ColumnStats(len(self.encoder.numbers)), 0
+        for encoded in self._encoded():
+            stats.add(encoded.batch)
+            rows += len(encoded.batch)
+        return stats.finish(), rows
+
+    def finish_fit(self, stats: Any, rows: int) -> Dataset:
+        """Fit the encoder to the statistics of all rows."""
+        self._check_rows(rows)
+        self.encoder, self.is_fitted = stats.fit(self.encoder), True
+        return self
+
+    def load(self, *, is_regression: bool = False, memory: int | None = None) -> RowStore:
+        """Read, parse and encode all rows once; then standardize them in place.
+
+        Sets `classes` and `names`, and fits the encoder unless it comes from a model.
         """
-        known = is_regression or self.classes is not None or self.labels is not None
-        if not known and isinstance(self.encoder, LineEncoder) and not self.skip_bad:
-            labels: dict[bytes, None] = {}
-            for _, _, chunk in islice(self._pieces(), 1):
-                self.add_labels(labels, self.encoder.labels_of(chunk), self.limits.classes)
-            with suppress(MeasurementError):  # which texts that come later may make names of
-                if len(found := Classes.of(list(labels))) > 1:
-                    return found
-        return self.scan_classes(is_regression=is_regression)
+        store = RowStore(memory)
+        labels: dict[bytes, int] = {}
+        hashed = self.encoder.hashed
+        named = np.zeros(1 << self.encoder.bits if hashed else 0, bool)
+        base = getattr(self.encoder, "base", 0)
+        stats = None
+        if not self.is_fitted:
+            from rosenblatt.encode.table import ColumnStats
 
-    def scan_classes(self, *, is_regression: bool = False) -> Classes:
-        """The classes of the labels, or their numbers if they are measurements.
-
-        A look at the labels is taken only, where that is enough.
-        """
-        if self.classes is not None and isinstance(self.classes, Measures) == is_regression:
-            return self.classes
-        most = None if is_regression else self.limits.classes
-        labels: dict[bytes, None] = {}
-        if self.labels is not None:
-            self.add_labels(labels, list(self.labels), most)
-        elif isinstance(self.encoder, LineEncoder) and not self.skip_bad:
-            with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-                waiting: deque[Future[list[bytes]]] = deque()
-                for _, size, chunk in self._pieces():
-                    self.total += size
-                    waiting.append(pool.submit(self.encoder.labels_of, chunk))
-                    while len(waiting) > self.jobs + 1:
-                        self.add_labels(labels, waiting.popleft().result(), most)
-                for future in waiting:
-                    self.add_labels(labels, future.result(), most)
-            if not labels:  # reading a line says what is wrong with it
-                next(iter(self), None)
+            stats = ColumnStats(len(self.encoder.numbers))
+        self.names = {}
+        for encoded in self._encoded(named if hashed else None):
+            batch = encoded.batch
+            for column, name in encoded.names.items():
+                if not named[column - base]:
+                    named[column - base] = True
+                    self.names[column] = name
+            if is_regression:
+                store.append(batch, numbers_of(batch.labels)[batch.codes])
+            else:
+                places = np.zeros(len(batch.labels), np.int32)
+                for code in np.unique(batch.codes).tolist():
+                    places[code] = labels.setdefault(batch.labels[code], len(labels))
+                self._check_class_count(labels)
+                store.append(batch, places[batch.codes])
+            if stats is not None:
+                stats.add(batch)
+        self._check_rows(len(store))
+        if is_regression:
+            store.finish()
         else:
+            self.classes = self._classes_of(labels)
+            self._note_labels(labels, len(store))
+            store.finish(np.array([self.classes.code_of(label) for label in labels], np.int32))
+        if stats is not None:
+            self.finish_fit(stats, len(store))
+            numbers = self.encoder.numbers
+            store.standardize(np.array([c.mean for c in numbers]), np.array([c.scale for c in numbers]))
+        return store
+
+    def read_classes(self) -> Classes:
+        """The classes of all labels, by a pass over the data unless it is loaded."""
+        if self.classes is None:
+            labels: dict[bytes, int] = {}
             for batch in self:
-                self.add_labels(labels, batch.labels, most)
-            self.total = self.tally.bytes
-        self.classes = self._classes_of(labels, Measures if is_regression else Classes)
+                labels.update((batch.labels[code], 0) for code in np.unique(batch.codes[batch.codes >= 0]).tolist())
+                self._check_class_count(labels)
+            self.classes = self._classes_of(labels)
         return self.classes
 
-    def _classes_of(self, labels: dict[bytes, None], kind: type[Classes]) -> Classes:
+    def _classes_of(self, labels: dict[bytes, Any]) -> Classes:
         try:
-            return kind.of(list(labels))
-        except MeasurementError as error:
-            where = next((source.name for source in self.sources), "the data")
-            if isinstance(self.encoder, LineEncoder):
-                where = self.encoder.place_of(error.label, self._pieces())
-            raise LabelError(f"{where}: {error}") from None
+            return Classes.of(list(labels))
+        except FractionError as error:
+            raise LabelError(f"{self._place_of(error.label)}: {error}") from None
 
-    def add_labels(self, labels: dict[bytes, None], found: Sequence[bytes], most: int | None) -> None:
-        """With those that were found, of which there may be at most so many."""
-        labels.update(dict.fromkeys(found))
-        if most is not None and len(labels) > most:
-            raise LabelError(
-                f"there are more than {most:,} different labels, such as "
-                f"{next(iter(labels)).decode('utf-8', 'replace')!r}: are they classes? --read-limit classes=N, "
-                "or for numbers --learner pa1-regression"
-            )
+    def _place_of(self, label: bytes) -> str:
+        """The file, and the line of lines of text, where a label comes first."""
+        lines: dict[str, int] = {}
+        for name, chunk in self._chunks() if isinstance(self.encoder, LineEncoder) else ():
+            before = lines.get(name, 0)
+            if label in self.encoder.labels_in(chunk):
+                each = bytes(chunk).split(b"\n")
+                at = next(k for k, line in enumerate(each) if label in self.encoder.labels_in(line))
+                return f"{name}, line {before + at + 1}"
+            lines[name] = before + bytes(chunk).count(b"\n")
+        return self.sources[0].name if self.sources else "the data"
 
     def find_names(self, columns: Any) -> dict[int, str]:
-        """The names of these columns; for those that are hashed the data are read again, until all are found."""
+        """The names of these columns; those that are hashed are collected by `load`, else by another pass."""
         plain = {} if isinstance(self.encoder, LineEncoder) else self.encoder.plain_names()
-        names = {int(column): plain[int(column)] for column in columns if int(column) in plain}
-        if not self.encoder.hashed:
-            return names
-        base = 0 if isinstance(self.encoder, LineEncoder) else self.encoder.base
-        wanted = np.zeros(1 << self.encoder.bits, np.uint8)
-        wanted[np.asarray(columns)[np.asarray(columns) >= base] - base] = 1
+        if self.encoder.hashed and not self.names:
+            base = getattr(self.encoder, "base", 0)
+            named = np.ones(1 << self.encoder.bits, bool)
+            wanted = np.asarray(columns)
+            named[wanted[wanted >= base] - base] = False
+            for encoded in self._encoded(named):
+                for column, name in encoded.names.items():
+                    self.names.setdefault(column, name)
+                    named[column - base] = True
+                if named.all():
+                    break
+        known = self.names | plain
+        return {int(column): known[int(column)] for column in columns if int(column) in known}
 
-        is_text = isinstance(self.encoder, LineEncoder)
-        pieces = (piece if is_text else piece.rows(self.encoder).table for _, _, piece in self._pieces())
-        names.update(self.encoder.find_names(pieces, wanted))
-        return names
+    def _check_rows(self, rows: int) -> None:
+        """Raise if there are no rows, or if a column does not have the kind that its first rows had."""
+        if not rows:
+            weighted = " of a weight above 0" if getattr(self.encoder, "weight", None) else ""
+            raise DataError(f"{self.sources[0].name if self.sources else 'the data'} has no rows{weighted}")
+        from rosenblatt.encode.cells import mostly
 
-    def _pieces(self) -> Iterator[tuple[str, int, Any]]:
-        """Name of the source, bytes, and the piece: a chunk of lines, or a `Piece` of a table."""
-        if self.format == "arrow":
-            from rosenblatt.io.arrow import iter_stream
+        for name, cells in self.report.invalid.items():
+            kind = next((column.kind for column in self.encoder.columns if column.name == name), "number")
+            wrong, example = sum(cells.values()), max(cells, key=lambda word: cells[word] * (word != "…"))
+            if name not in self.numbers and not mostly(rows - wrong, cells):
+                number = f"--number {name}, " if kind == "number" else ""
+                raise DataError(
+                    f"column {name!r} was inferred as {kind}s, but {wrong:,} of {rows:,} cells are not (e.g. "
+                    f"{example!r}); use {number}--category {name} or --drop {name}"
+                )
+            words = sorted(cells, key=lambda word: -cells[word])
+            shown = ", ".join(repr(word[:40]) for word in words[:3]) + (", …" if len(words) > 3 else "")
+            self.notes.append(f"{name}: a {kind}; {wrong:,} of {rows:,} cells are not and count as missing: {shown}")
 
-            for piece in iter_stream(self.data, self.limits):
-                yield "the data", piece.size, piece
+    def _check_class_count(self, labels: dict[bytes, Any]) -> None:
+        if len(labels) > self.limits.classes:
+            first = next(iter(labels))
+            hint = "numbers are learned by --learner pa1-regression" if is_plain_number(first) else "are they classes?"
+            raise LabelError(
+                f"there are more than {self.limits.classes:,} different labels, such as "
+                f"{first.decode('utf-8', 'replace')!r}: {hint}; --read-limit classes=N allows more"
+            )
+
+    def _note_labels(self, labels: dict[bytes, Any], rows: int) -> None:
+        label, count = getattr(self.encoder, "label", None) or "the label", len(labels)
+        assert self.classes is not None
+        values = self.classes.values
+        if values.dtype.kind == "i":
+            spellings = sorted(each.decode() for each in labels)
+            if len(values) < count:
+                shown = ", ".join(spellings[:6])
+                self.notes.append(f"{label}: {count} spellings of {len(values)} whole numbers ({shown}) are classes")
+        elif _MANY_LABELS < count > rows / 2:
+            self.notes.append(
+                f"{label}: {count:,} different labels in {rows:,} rows; is it the right column? --label names another"
+            )
+
+    def _encoded(self, named: NDArray[np.bool_] | None = None) -> Iterator[EncodedChunk]:
+        """The encoded chunks in order, parsed by threads; errors name the file and the line."""
+        self.report = ReadReport()
+        live = any(source.live for source in self.sources)
+        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
+            waiting: deque[tuple[str, int, str, Future[EncodedChunk]]] = deque()
+            self._name, self._lines = "", 0
+            for name, chunk in self._chunks():
+                size, unit = (len(chunk), "") if isinstance(chunk, bytes | memoryview) else (chunk.size, chunk.unit)
+                waiting.append((name, size, unit, pool.submit(self._encode, chunk, named)))
+                # A live stream is answered before more of it is read.
+                while len(waiting) > (0 if live else self.jobs + 1):
+                    yield self._take(*waiting.popleft())
+            while waiting:
+                yield self._take(*waiting.popleft())
+
+    def _encode(self, chunk: Any, named: NDArray[np.bool_] | None) -> EncodedChunk:
+        if isinstance(self.encoder, LineEncoder):
+            encoded = self.encoder.transform(chunk, require_label=self.require_label, named=named)
+            return with_lines(encoded, bytes(chunk)) if self.passthrough else encoded
+        cells = chunk.cells(self.passthrough) if self.passthrough else None
+        parsed = chunk.parse(self.encoder)
+        found: EncodedChunk = self.encoder.transform(parsed, require_label=self.require_label, cells=cells, named=named)
+        return found
+
+    def _take(self, name: str, size: int, unit: str, future: Future[EncodedChunk]) -> EncodedChunk:
+        if name != self._name:
+            self._name, self._lines = name, 0
+        try:
+            encoded = future.result()
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        for line, why in encoded.bad:
+            place = f"line {self._lines + line + 1}" if not unit else f"{unit} {line + 1}"
+            self._report_bad(f"{name}, {place}: {why}")
+        self._lines += encoded.lines
+        self.report.lines += encoded.lines
+        self.report.bytes += size
+        self.report.add_invalid(encoded.invalid)
+        return encoded
+
+    def _report_bad(self, sentence: str) -> None:
+        if not self.skip_bad:
+            error = DataError(sentence)
+            error.add_note("skip_bad=True goes on without such lines")
+            raise error
+        self.report.bad += 1
+        if len(self.report.first_bad) < 10:
+            self.report.first_bad.append(sentence)
+
+    def infer(self, **columns: Any) -> Dataset:
+        """Infer the encoder of a table from its first chunk with rows."""
+        from rosenblatt.encode.schema import infer_encoder
+        from rosenblatt.encode.table import listed
+
+        chunks = self._chunks()
+        taken: list[Any] = []
+        name, chunk, parsed = self.sources[0].name if self.sources else "the data", None, None
+        for name, chunk in chunks:
+            taken.append((name, chunk))
+            try:
+                parsed = chunk.parse()
+            except DataError as error:
+                raise DataError(f"{name}: {error}") from None
+            if parsed.bad and not self.skip_bad:
+                self._report_bad(f"{name}, {chunk.unit} {parsed.bad[0][0] + 1}: {parsed.bad[0][1]}")
+            if parsed.table.num_rows:
+                break
+        dialect = getattr(chunk, "dialect", None)
+        if parsed is None or not parsed.table.num_rows:
+            headed = dialect is not None and dialect.header
+            raise DataError(f"{name} has a header and no rows" if headed else f"{name} is empty")
+        names = parsed.table.schema.names
+        if len(names) == 1 and dialect is not None:
+            raise DataError(f"{name} has only one column, {listed(names)!r}: --delimiter names the delimiter")
+        options = self.options
+        if dialect is not None:
+            delimiter = None if dialect.delimiter in (",", "\t") else dialect.delimiter
+            options = replace(options, decimal=dialect.decimal, delimiter=delimiter, header=None)
+        try:
+            self.encoder = infer_encoder(parsed.table.slice(0, _SAMPLE), options=options, **columns)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        self.numbers, self.is_fitted = tuple(columns["number"]), False
+        self._started = chain(taken, chunks)
+        return self
+
+    def _chunks(self) -> Iterator[tuple[str, Any]]:
+        """Name of the source and chunk: lines of text, or a part of a table."""
+        if self._started is not None:
+            started, self._started = self._started, None
+            yield from started
             return
-        hints: dict[str, Any] = {}
+        if self.format == "arrow":
+            from rosenblatt.io.arrow import read_stream
+
+            for chunk in read_stream(self.data, self.limits):
+                yield "the data", chunk
+            return
+        types: dict[str, Any] = {}
         for source in self.sources:
-            before = source.moment
+            before = source.mtime_key
             if self.format in LINE_FORMATS:
-                # Products take many times the room of the lines that they are made from.
+                # Interactions take many times the memory of the lines that they are made from.
                 size = min(self.chunk, 1 << 18) if self.encoder and self.encoder.interactions else self.chunk
-                for chunk in iter_chunks(source, encoding=self.wishes.encoding, size=size):
-                    yield source.name, len(chunk), chunk
+                encoding = None if isinstance(source, Documents) else self.options.encoding
+                for lines in iter_chunks(source, encoding=encoding, size=size):
+                    yield source.name, lines if self.format == "svmlight" else to_utf8(lines)
             else:
-                for piece in self._table_pieces(source, hints):
-                    yield source.name, piece.size, piece
-            # What is learned in several passes, or kept, must be the same in all of them.
-            if self.require_label and source.moment != before:
+                partitions = source.partitions
+                for part in self._read_table(source, types):
+                    yield source.name, Partitioned(part, partitions) if partitions else part
+            if self.require_label and source.mtime_key != before:
                 raise DataError(f"{source.name} changed while it was read")
 
-    def _table_pieces(self, source: Source, hints: dict[str, Any]) -> Iterator[Any]:
-        if self.format == "parquet":
-            from rosenblatt.io.arrow import iter_parquet
+    def _read_table(self, source: Source, types: dict[str, Any]) -> Iterator[Any]:
+        columns = None if self.encoder is None or self.passthrough else list(self.encoder.kinds())
+        if self.format in ("parquet", "feather"):
+            from rosenblatt.io import arrow
 
-            yield from iter_parquet(source)
-        elif self.format == "feather":
-            from rosenblatt.io.arrow import iter_feather
-
-            yield from iter_feather(source)
+            read = arrow.read_parquet if self.format == "parquet" else arrow.read_feather
+            yield from read(source, columns)
         elif self.format == "npy":
-            from rosenblatt.io.npy import iter_npy
+            from rosenblatt.io.npy import read_npy
 
-            yield from iter_npy(source, partial(self._name_columns, source))
-        elif self.format in ("jsonl", "json"):
-            from rosenblatt.io.json import iter_objects
+            yield from read_npy(source, partial(self._name_columns, source))
+        elif self.format == "jsonl":
+            from rosenblatt.io.json import read_json_lines
 
-            yield from iter_objects(source, self.format, hints, encoding=self.wishes.encoding, size=self.chunk)
+            yield from read_json_lines(source, types, encoding=self.options.encoding, size=self.chunk)
+        elif self.format == "json":
+            from rosenblatt.io.json import read_json
+
+            yield from read_json(source, encoding=self.options.encoding)
         else:
-            from rosenblatt.io.csv import iter_separated
+            from rosenblatt.io.csv import read_csv
 
-            find = partial(self._find_dialect, source)
-            yield from iter_separated(source, find, encoding=self.wishes.encoding, size=self.chunk)
+            yield from read_csv(source, partial(self._sniff, source), self.options, size=self.chunk)
 
-    def _find_dialect(self, source: Source, head: bytes, whole: bool) -> Dialect:
+    def _sniff(self, source: Source, head: bytes, whole: bool) -> Any:
+        from rosenblatt.io.csv_sniffer import sniff_dialect
+
         if source.name in self.dialects:
             return self.dialects[source.name]
-        known, label = self._known()
+        known, label = self._known(source)
+        saved = ReadOptions() if self.encoder is None else self.encoder.options
         tabs = self.format == "tsv"
-        dialect = guess_dialect(
-            head, source.name, self.wishes, tabs=tabs, known=known, label=label, whole=whole, limits=self.limits
+        dialect = sniff_dialect(
+            head,
+            source.name,
+            self.options,
+            saved=saved,
+            tabs=tabs,
+            known=known,
+            label=label,
+            whole=whole,
+            limits=self.limits,
         )
         if self.order is None:
             self.order = dialect.names
@@ -280,181 +458,50 @@ class Dataset:
         return dialect
 
     def _name_columns(self, source: Source, count: int) -> tuple[str, ...]:
-        """What the columns of an array without names are called."""
-        names = names_of(count, source.name, *self._known())
+        """The names of the columns of an array without names."""
+        from rosenblatt.io.csv_sniffer import column_names
+
+        names = column_names(count, source.name, *self._known(source))
         if self.order is None:
             self.order = names
             self.notes.append(f"no names: its columns are called {names[0]} to {names[-1]}")
         return names
 
-    def _known(self) -> tuple[tuple[str, ...] | None, str | None]:
+    def _known(self, source: Source) -> tuple[tuple[str, ...] | None, str | None]:
         """The columns in the order of the first file or of the training data, and the label among them."""
         if self.encoder is None:
             return self.order, None
-        return self.encoder.known() if self.order is None else self.order, self.encoder.label
-
-    def _encode(self, piece: Any) -> Encoded:
-        if isinstance(self.encoder, LineEncoder):
-            encoded = self.encoder.encode(piece, require_label=self.require_label)
-            return with_lines(encoded, bytes(piece)) if self.passing else encoded
-        from rosenblatt.encode.table import encode_piece
-
-        return encode_piece(piece, self.encoder, require_label=self.require_label, passing=self.passing)
-
-    def _take(self, item: tuple[str, int, Any, Future[Encoded]]) -> Iterator[RowBatch]:
-        name, size, piece, future = item
-        if name != self._name:
-            self._name, self._lines = name, 0
-        try:
-            encoded = future.result()
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        lines = isinstance(self.encoder, LineEncoder)
-        unit, before = ("line", self._lines) if lines else (piece.unit, 0)
-        for line, why in encoded.bad:
-            sentence = f"{name}, {unit} {before + line + 1}: {why}"
-            if not self.skip_bad:
-                raise bad_line(sentence)
-            self.tally.bad += 1
-            if len(self.tally.first_bad) < 10:
-                self.tally.first_bad.append(sentence)
-        self._lines += encoded.lines
-        self.tally.lines += encoded.lines
-        self.tally.bytes += size
-        self.tally.add_strange(encoded.strange)
-        if self.gaps and encoded.gaps:
-            yield replace(encoded.batch, gaps=encoded.gaps)
-        elif len(encoded.batch):
-            yield encoded.batch
-
-
-_MANY_LABELS = 20
-SAMPLE = 20_000  # rows that a guess is made from
+        known = self.encoder.known() if self.order is None else self.order
+        return tuple(name for name in known if name not in source.partitions), self.encoder.label
 
 
 @dataclass
-class Look:
-    """What a pass over a table, or over a part of it, has found."""
+class Partitioned:
+    """A chunk with the columns in the path of its file."""
 
-    moments: Moments
-    labels: dict[bytes, None]
-    rows: int
-    bytes: int
-    strange: dict[str, dict[str, int]]
+    chunk: Any
+    partitions: dict[str, str]
 
-    def joined(self, later: Look) -> Look:
-        """With what a look at a later part has found."""
-        tally = Tally(strange={name: dict(words) for name, words in self.strange.items()})
-        tally.add_strange(later.strange)
-        return Look(
-            self.moments.joined(later.moments),
-            self.labels | later.labels,
-            self.rows + later.rows,
-            self.bytes + later.bytes,
-            tally.strange,
-        )
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.chunk, name)
 
+    def parse(self, encoder: Any = None) -> Any:
+        from rosenblatt.encode.arrow_numpy import pa, strings_from
 
-def look_through(reader: Dataset, *, number: Sequence[str], **columns: Any) -> Dataset:
-    """The reader with an encoder for its columns."""
-    guess(reader, number, columns)
-    return conclude(reader, number, look(reader))
+        found = self.chunk.parse(encoder)
+        table = found.table
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        for name, value in self.partitions.items():
+            if name not in table.schema.names and (encoder is None or name in encoder.kinds()):
+                table = table.append_column(name, strings_from([value] * table.num_rows))
+        return replace(found, table=table)
 
-
-def look(reader: Dataset) -> Look:
-    """A pass over all pieces of a reader whose columns are guessed."""
-    encoder: ColumnEncoder = reader.encoder
-    found, tally = Look(Moments.of(encoder), {}, 0, 0, {}), Tally()
-    for name, size, piece in reader._pieces():
-        found.bytes += size
-        try:
-            rows = piece.rows(encoder)
-            faults = encoder.faults(rows.table, require_label=True)
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        bad = sorted([*rows.bad, *((int(rows.places[row]), why) for row, why in faults.items())])
-        if bad and not reader.skip_bad:
-            raise bad_line(f"{name}, {piece.unit} {bad[0][0] + 1}: {bad[0][1]}")
-        table = rows.table
-        if faults:
-            table = table.take(places_from(np.setdiff1d(np.arange(table.num_rows), list(faults))))
-        if encoder.weight is not None:  # a row of weight 0 is as if absent
-            table = table.take(places_from(np.flatnonzero(encoder.weights_in(table))))
-        tally.add_strange(rows.strange)
-        found.moments.add(encoder, table)
-        names = labels_of(encoder, table)
-        measured = bool(names) and number_of(names[0]) is not None  # then there may be as many as rows
-        reader.add_labels(found.labels, names, None if measured else reader.limits.classes)
-        found.rows += table.num_rows
-    found.strange = tally.strange
-    return found
-
-
-def conclude(reader: Dataset, number: Sequence[str], found: Look) -> Dataset:
-    """The reader with the means, scales and classes of what was found in all of its data."""
-    if not found.rows:
-        of_weight = " of a weight above 0" if getattr(reader.encoder, "weight", None) else ""
-        raise DataError(f"{reader.sources[0].name if reader.sources else 'the data'} has no rows{of_weight}")
-    reader.total += found.bytes
-    reader.tally.add_strange(found.strange)
-    _settle(reader, number, found.rows)
-    reader.encoder = found.moments.put_into(reader.encoder)
-    reader.labels = found.labels
-    if _MANY_LABELS < len(found.labels) > found.rows / 2 and number_of(next(iter(found.labels))) is None:
-        reader.notes.append(
-            f"{reader.encoder.label}: {len(found.labels):,} different labels in {found.rows:,} rows, so that most are "
-            "met once: is it the right column? --label names another"
-        )
-    return reader
-
-
-def guess(reader: Dataset, number: Sequence[str], columns: dict[str, Any]) -> None:
-    """Put an encoder into the reader, by the look of its first piece."""
-    piece = rows = None
-    name = reader.sources[0].name if reader.sources else "the data"
-    for name, _, piece in reader._pieces():  # the first that has rows; the header may stand in one alone
-        try:
-            rows = piece.rows()
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        if rows.bad and not reader.skip_bad:
-            raise bad_line(f"{name}, {piece.unit} {rows.bad[0][0] + 1}: {rows.bad[0][1]}")
-        if rows.table.num_rows:
-            break
-    dialect = getattr(piece, "dialect", None)
-    if rows is None or not rows.table.num_rows:
-        headed = dialect is not None and dialect.header
-        raise DataError(f"{name} has a header and no rows" if headed else f"{name} is empty")
-    decimal = "." if dialect is None else dialect.decimal
-    missing = MISSING if dialect is None or dialect.missing is None else dialect.missing
-    names = rows.table.schema.names
-    if len(names) == 1 and dialect is not None:
-        raise DataError(f"{name} has one column only, called {listed(names)!r}: --delimiter says what divides cells")
-    try:
-        reader.encoder = guess_columns(
-            rows.table.slice(0, SAMPLE), number=number, decimal=decimal, missing=missing, **columns
-        )
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
-
-
-def _settle(reader: Dataset, number: Sequence[str], count: int) -> None:
-    """Say which cells were not what their column is; too many of them are an error, unless the user said what it is."""
-    for name, strange in reader.tally.strange.items():
-        kind = next((column.kind for column in reader.encoder.columns if column.name == name), "number")
-        wrong, example = sum(strange.values()), max(strange, key=lambda word: strange[word])
-        if name not in number and not mostly(count - wrong, strange):
-            others = f"--number {name}, " if kind == "number" else ""
-            raise DataError(
-                f"the column {name!r} looked like {kind}s at first, but {wrong:,} of {count:,} cells are none, such as "
-                f"{example!r}: say {others}--category {name} or --drop {name}"
-            )
-        words = sorted(strange, key=lambda word: -strange[word])
-        shown = ", ".join(repr(word[:40]) for word in words[:3]) + (", …" if len(words) > 3 else "")
-        reader.notes.append(f"{name}: a {kind}; {wrong:,} of {count:,} cells were not, taken as missing: {shown}")
-
-
-_HEAD = 1 << 16
+    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        own = [name for name in self.partitions if name in names or "*" in names]
+        cells: dict[str, list[Any]] = self.chunk.cells([name for name in names if name not in own])
+        count = len(next(iter(cells.values()))) if cells else self.chunk.parse().table.num_rows
+        return cells | {name: [self.partitions[name]] * count for name in own}
 
 
 def open_dataset(
@@ -479,49 +526,53 @@ def open_dataset(
     missing: Sequence[str] | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    in_order: bool = False,
-    often: bool = False,
-    look: bool = True,
+    sort_documents: bool = False,
+    rewindable: bool = False,
 ) -> Dataset:
-    """Find out how data is to be read.
+    """Open data: detect its format, dialect and column types.
 
     Parameters
     ----------
-    data : path, list of paths, or object with ``__arrow_c_stream__``
+    data : path, list of paths, frame or database
         A file, a glob, a folder, an address, ``-`` for standard input; compressed (.gz, .bz2, .xz, .zst, .zip) or not;
-        or a pandas, Polars, DuckDB or pyarrow frame. A folder with a subfolder for each class holds a document a file.
+        a pandas, Polars, DuckDB or pyarrow frame, a lazy frame, a pyarrow dataset; a table of a database such as
+        ``sqlite:///file.db?table=people``. A folder with one subfolder per class holds one document per file.
     format : str, optional
         svmlight, vw, fasttext (``__label__x words``), tabbed (``label TAB text``), csv, tsv, jsonl, json, parquet,
-        feather or npy. By default it is found out.
+        feather or npy. Detected by default.
     label : str, optional
         The column of the labels, by name or (from 1) by number. By default one with a telling name, else the last.
     weight : str, optional
-        The column that says how much each row counts; a row of weight 0 is as if absent.
+        The column of sample weights; a row of weight 0 is as if absent.
     drop, text, category, number : sequence of str
-        Columns to leave out, or to take for what they are named, against the guess.
+        Columns to leave out, or whose kind is not to be inferred.
     bits, grams
         How names and words are hashed; see `LineEncoder`.
     interactions : sequence of str
         For vw: products of namespaces, such as ``["ab"]``; see `LineEncoder`.
     encoder : optional
-        The encoder of a model: nothing is guessed then.
+        The encoder of a model: nothing is inferred then.
     delimiter, decimal, missing, encoding, header : optional
-        How text is written: what stands between cells, "." or ",", the words for a missing value, the encoding, and
-        whether the first line names the columns. By default they are found out.
+        How text is written: the delimiter, "." or ",", the words for a missing value, the encoding, and whether the
+        first line names the columns. Inferred by default.
+    sheet : str, optional
+        The sheet of a workbook, by name or (from 1) by number.
+    query : str, optional
+        The SQL query of a database.
     limits : Limits
-        What is refused because it is too large.
-    in_order : bool, default=False
-        Documents in the order of their names, instead of the classes in turns.
-    often : bool, default=False
-        Read more than once: a copy is kept of standard input and of pipes.
-    look : bool, default=True
-        False leaves the pass over a table to the caller: its columns are guessed, without means and scales.
+        Sizes beyond which data is refused.
+    sort_documents : bool, default=False
+        Documents in the order of their names, instead of alternating classes.
+    rewindable : bool, default=False
+        Copy standard input and pipes, to read them more than once.
 
     Returns
     -------
     Dataset
-        Iterating over it gives the batches. For columns this needs a pass over the data, for means and scales.
+        Iterating over it gives the batches. The first iteration over columns makes one more pass, for means and scales.
 
     Examples
     --------
@@ -531,31 +582,35 @@ def open_dataset(
     >>> [batch.X.toarray().tolist() for batch in open_dataset(path)]
     [[[0.0, 0.5, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]]
     """
-    wishes = ReadOptions(delimiter, decimal, None if missing is None else tuple(missing), encoding, header)
+    options = ReadOptions(delimiter, decimal, None if missing is None else tuple(missing), encoding, header)
+    if encoder is not None:
+        options = options.or_else(encoder.options)
+    is_lines = isinstance(encoder, LineEncoder)
     sources: list[Source] = []
-    if hasattr(data, "__arrow_c_stream__"):
+    data = _as_batches(data, query)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_batches"):
         found = "arrow"
     else:
-        as_documents = isinstance(encoder, LineEncoder) and encoder.documents
-        sources = expand_sources(data, limits, in_order=in_order, as_documents=as_documents)
-        # More than one pass is needed, or it has to be unpacked.
-        sources = [
-            Spooled.copy(source) if source.live and (encoder is None or often or source.packed) else source
-            for source in sources
-        ]
-        if isinstance(encoder, LineEncoder):
+        as_documents = is_lines and encoder.documents
+        sources = expand_sources(data, limits, sort_documents=sort_documents, as_documents=as_documents, sheet=sheet)
+        for k, source in enumerate(sources):
+            if isinstance(source, Documents):
+                source.encoding = options.encoding
+            elif source.live and (encoder is None or rewindable or source.compression):
+                sources[k] = Spooled.copy(source)
+        if is_lines:
             found = encoder.format
         elif format is not None:
             found = check_format(format)
         else:
             found = format_of(sources[0], encoding)
-    reader = Dataset(data, found, encoder, sources, require_label, skip_bad, jobs, wishes=wishes, limits=limits)
+    dataset = Dataset(data, found, encoder, sources, require_label, skip_bad, jobs, options=options, limits=limits)
     if encoder is not None:
-        if (found in LINE_FORMATS) != isinstance(encoder, LineEncoder):
+        if (found in LINE_FORMATS) != is_lines:
             raise DataError(
                 f"{sources[0].name} is in the format {found}, but the model was trained on columns of a table"
             )
-        return reader
+        return dataset
     columns: dict[str, Any] = {
         "label": label,
         "weight": weight,
@@ -568,18 +623,27 @@ def open_dataset(
         for name, given in columns.items():
             if given:
                 raise ParameterError(f"{name} names a column, and {found} lines have none")
-        reader.encoder = LineEncoder(found, bits, grams, isinstance(sources[0], Documents), tuple(interactions))
-        return reader
+        documents = isinstance(sources[0], Documents)
+        dataset.encoder = LineEncoder(found, bits, grams, documents, tuple(interactions), options)
+        return dataset
     if interactions:
         raise ParameterError(
-            f"interactions join namespaces, which {found} has none of; columns are multiplied without them, where that "
-            "helps (--learner auto)"
+            f"interactions join namespaces, which {found} does not have; --learner auto multiplies columns"
         )
+    return dataset.infer(bits=bits, grams=grams, **columns)
 
-    if look:
-        return look_through(reader, bits=bits, grams=grams, **columns)
-    guess(reader, columns.pop("number"), columns | {"bits": bits, "grams": grams})
-    return reader
+
+def _as_batches(data: Any, query: str | None) -> Any:
+    """Lazy frames collected, and addresses of databases as queries."""
+    from rosenblatt.io.database import Query
+
+    if Query.is_address(data):
+        return Query(data, query)
+    if query is not None:
+        raise ParameterError("query: it is for a database, such as sqlite:///file.db")
+    if type(data).__module__.startswith("polars") and hasattr(data, "collect"):
+        return data.collect()
+    return data
 
 
 def iter_batches(data: Any, **options: Any) -> Iterator[RowBatch]:
@@ -595,8 +659,11 @@ def iter_batches(data: Any, **options: Any) -> Iterator[RowBatch]:
     return iter(open_dataset(data, **options))
 
 
-def read(data: Any, **options: Any) -> RowBatch:
+def read(data: Any, *more: Any, **options: Any) -> Any:
     """All rows of any data, as one batch with `X`, `y` and `sample_weight`; the options are those of `open_dataset`.
+
+    With several data sets, such as training and test rows, there is one batch for each: all are encoded as the first
+    one, so that their columns match.
 
     Examples
     --------
@@ -604,22 +671,39 @@ def read(data: Any, **options: Any) -> RowBatch:
     >>> rows = read(polars.DataFrame({"size": [1.0, 3.0], "kind": ["cat", "dog"]}))
     >>> rows.X.toarray().tolist(), rows.y.tolist()
     ([[-1.0], [1.0]], ['cat', 'dog'])
+    >>> train, test = read(polars.DataFrame({"a": [0, 2], "y": [0, 1]}), polars.DataFrame({"a": [4], "y": [1]}))
+    >>> test.X.toarray().tolist()
+    [[3.0]]
     """
-    batches = list(open_dataset(data, **options))
+    first = open_dataset(data, **options)
+    datasets = [first]
+    batches = [_read_all(first)]
+    reading = {k: v for k, v in options.items() if k in ("format", "skip_bad", "jobs", "limits", "sheet", "query")}
+    for each in more:
+        datasets.append(open_dataset(each, encoder=first.encoder, **reading))
+        batches.append(_read_all(datasets[-1]))
+    if not more:
+        return batches[0]
+    width = max(batch.features for batch in batches)
+    return tuple(replace(batch, width=width) for batch in batches)
+
+
+def _read_all(dataset: Dataset) -> RowBatch:
+    batches = list(dataset)
     if not batches:
         raise DataError("the data has no rows")
     return join_batches(batches)
 
 
 def check_classes(classes: Classes) -> Classes:
-    """Raise unless there are two classes or more, or a number."""
-    if len(classes) < (1 if isinstance(classes, Measures) else 2):
-        only = f"one class only, {repr(classes.values.tolist()[0])[:42]}" if len(classes) else "no labels"
+    """Raise unless there are two classes or more."""
+    if len(classes) < 2:
+        only = f"only one class, {repr(classes.values.tolist()[0])[:42]}" if len(classes) else "no labels"
         raise LabelError(f"the data has {only}: a classifier needs at least 2 classes")
     return classes
 
 
 def format_of(source: Source, encoding: str | None = None) -> str:
-    """The format of a source, by its first lines and its ending."""
+    """The format of a source, by its first lines and its suffix."""
     head = source.peek() if isinstance(source, StandardInput) else read_head(source, _HEAD)
-    return guess_format(source, head if head.startswith(NPY) else head_as_utf8(head, encoding))
+    return detect_format(source, head if head.startswith(NPY) else head_as_utf8(head, encoding))

@@ -16,7 +16,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 NPY = b"\x93NUMPY"  # what such a file begins with
 LINE_FORMATS = ("svmlight", "vw", "fasttext", "tabbed")
 
-_ENDINGS: dict[str, Format] = {
+_SUFFIXES: dict[str, Format] = {
     "svm": "svmlight",
     "svmlight": "svmlight",
     "libsvm": "svmlight",
@@ -44,7 +44,7 @@ _HEADINGS = (b"label", b"class", b"target", b"category", b"sentiment", b"text", 
 # What other files begin with, in small letters, and what they are.
 _OTHERS = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
-    b"sqlite format 3": "an SQLite database: write the table as CSV or Parquet first",
+    b"sqlite format 3": "an SQLite database: name a table by sqlite:///FILE?table=NAME",
     b"\x89hdf": "an HDF5 file: write the table as CSV or Parquet first",
     b"%pdf": "a PDF document, not data",
     b"<!doctype html": "a web page, not data",
@@ -64,12 +64,12 @@ def check_format(name: str) -> Format:
     raise ParameterError(f"format={name!r}: must be one of {', '.join(FORMATS)}")
 
 
-def guess_format(source: Source, head: bytes) -> Format:
+def detect_format(source: Source, head: bytes) -> Format:
     """The format of a source whose first bytes are `head`, as UTF-8 if it is text.
 
     Examples
     --------
-    >>> guess_format(Source("x"), b"+1 3:1 11:0.5\\n-1 5:1\\n"), guess_format(Source("x"), b"a,b\\n1,2\\n")
+    >>> detect_format(Source("x"), b"+1 3:1 11:0.5\\n-1 5:1\\n"), detect_format(Source("x"), b"a,b\\n1,2\\n")
     ('svmlight', 'csv')
     """
     head = head.removeprefix(b"\xef\xbb\xbf")
@@ -79,8 +79,8 @@ def guess_format(source: Source, head: bytes) -> Format:
         return "feather"
     if head.startswith(NPY):
         return "npy"
-    ending = _ENDINGS.get(source.ending)
-    if ending in ("parquet", "feather", "npy", "svmlight", "vw") or source.ending == "documents":
+    ending = _SUFFIXES.get(source.suffix)
+    if ending in ("parquet", "feather", "npy", "svmlight", "vw") or source.suffix == "documents":
         return ending or "tabbed"
     for begin, what in _OTHERS.items():
         if head[:100].lstrip().lower().startswith(begin):

@@ -1,199 +1,90 @@
 """JSON lines, JSON arrays and concatenated JSON objects as chunks of a table.
 
-Invariant: a row depends on its line alone: a key that it lacks is a missing cell. Nesting is bounded before anything
-recursive parses it.
+Invariant: a row depends on its line alone: a key that it lacks is a missing cell.
 """
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import io
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
 from rosenblatt.encode.arrow_numpy import doubles_from, strings_from, text_of_number
-from rosenblatt.encode.cells import MISSING, Strange, dates_of, numbers_of
-from rosenblatt.encode.table import ColumnEncoder, Rows
+from rosenblatt.encode.cells import InvalidCells, parse_dates
+from rosenblatt.encode.table import TableChunk, TableEncoder
 from rosenblatt.errors import DataError
-from rosenblatt.io.limits import DEFAULT_LIMITS, Limits, shown
-from rosenblatt.io.source import Joined, Source
-from rosenblatt.io.text import CHUNK, as_utf8, iter_chunks, repaired
+from rosenblatt.io.limits import DEFAULT_LIMITS, FREE_GROWTH, Limits, format_size
+from rosenblatt.io.source import Source
+from rosenblatt.io.text import CHUNK, iter_chunks, open_text, to_utf8
 
-DEEPEST = 64
-TOO_DEEP = f"it is nested more than {DEEPEST} deep"
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[\s,]*")
-
-
-class Flattened(Joined):
-    """A JSON array, or objects one behind the other over any number of lines, as lines with an object each."""
-
-    def __init__(self, stream: Any, name: str, limits: Limits) -> None:
-        super().__init__(self._lines(stream, name, limits))
-        self._stream = stream
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
-
-    @staticmethod
-    def _lines(stream: Any, name: str, limits: Limits) -> Iterator[bytes]:
-        decode = json.JSONDecoder(parse_int=float).raw_decode
-        feed = codecs.getincrementaldecoder("utf-8")("replace")
-        text, done, count, at, more, inside = "", False, 0, 0, 1 << 16, None
-        while True:
-            match = _SPACE.match(text, at)
-            at = match.end() if match else at
-            if at < len(text):
-                if inside is None:
-                    inside = text[at] == "["
-                    at += inside
-                    continue
-                if text[at] == "]":
-                    return
-                try:
-                    value, end = decode(text, at)
-                    if done or end < len(text) or text[end - 1] in "}]":
-                        lines = [json.dumps(row, ensure_ascii=True) for row in _rows_in(value, alone=not inside)]
-                        yield ("\n".join(lines) + "\n").encode()
-                        count, at, more = count + 1, end, 1 << 16
-                        continue
-                except RecursionError:
-                    raise DataError(f"{name}, element {count + 1}: {TOO_DEEP}") from None
-                except ValueError as error:
-                    if done:
-                        raise DataError(f"{name}, element {count + 1}: {sentence_of(error)}") from None
-                if len(text) - at > limits.line:
-                    raise DataError(
-                        f"{name}, element {count + 1} is longer than {shown(limits.line)}, or is not JSON: "
-                        "--read-limit line=SIZE"
-                    )
-            if done:
-                if inside and at >= len(text):
-                    raise DataError(f"{name}: the array is not closed behind element {count}")
-                return
-            piece = stream.read(more)
-            done, more = not piece, 2 * more
-            text, at = text[at:] + feed.decode(piece or b"", done), 0
-
-
-def _rows_in(value: Any, *, alone: bool) -> list[Any]:
-    """The rows that a value stands for: an object is one, a list one by its places; alone, also a table by columns."""
-    if isinstance(value, list):
-        return [{str(k + 1): cell for k, cell in enumerate(value)}]
-    if not isinstance(value, dict) or not alone:
-        return [value]
-    columns, rows = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
-    cells = list(value.values())
-    if cells and all(isinstance(each, dict) and each.keys() == cells[0].keys() for each in cells) and cells[0]:
-        if all(name.isdecimal() for name in value) and not all(name.isdecimal() for name in cells[0]):
-            return cells  # an object for each row, by its number
-        return [{name: column[key] for name, column in value.items()} for key in cells[0]]
-    # A table within an object, as pandas' orient="table" and web services write it.
-    tables = [each for each in cells if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)]
-    if len(tables) == 1:
-        return tables[0]
-    if cells and all(isinstance(each, list) and len(each) == len(cells[0]) for each in cells) and cells[0]:
-        return [{name: column[k] for name, column in value.items()} for k in range(len(cells[0]))]
-    return [value]
-
-
-def flatten(stream: BinaryIO, name: str, limits: Limits) -> BinaryIO:
-    """The stream of a JSON array as JSON lines."""
-    return cast(BinaryIO, Flattened(stream, name, limits))
-
-
-def sentence_of(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return TOO_DEEP
-    if isinstance(error, json.JSONDecodeError):
-        return (
-            f"it is not JSON: {(error.msg[0].lower() + error.msg[1:]).removesuffix(' at')} at character {error.pos + 1}"
-        )
-    return str(error).splitlines()[0] if isinstance(error, UnicodeError) is False else "it is not UTF-8"
-
-
-_HALVES = re.compile("[\ud800-\udfff]")
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\[^\n])*"?')
 _FLAT_LINE = rb"[^\S\n]*\{[^{}\[\]\n]*\}[^\S\n]*"
 _FLAT = re.compile(rb"(?:%s\n)*%s" % (_FLAT_LINE, _FLAT_LINE))
-_OPENING, _CLOSING = np.frombuffer(b"{[", np.uint8), np.frombuffer(b"}]", np.uint8)
+_AT_ONCE = 20_000  # elements of an array per chunk
 
 
 @dataclass
-class ObjectsPiece:
-    """Whole lines, an object in each."""
+class JsonChunk:
+    """Lines with one object each, or the elements of an array."""
 
-    data: bytes
-    line: int  # before the first
-    hints: dict[str, Any] = field(default_factory=dict)  # Arrow types of columns, shared by the pieces of a reader
+    lines: list[Any]  # bytes, or values that are parsed already
+    first: int  # lines before the first
+    size: int
+    types: dict[str, Any] = field(default_factory=dict)  # Arrow types of columns, shared by all chunks
     unit: str = "line"
     limits: Limits = DEFAULT_LIMITS
 
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def rows(self, encoder: ColumnEncoder | None = None) -> Rows:
-        lines = repaired(self.data).split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        filled = np.array([bool(line.strip()) for line in lines], bool)
-        gaps = (np.flatnonzero(~filled) + self.line).tolist()
-        places = np.flatnonzero(filled).astype(np.int64)
-        bad = [(self.line + int(k), TOO_DEEP) for k in places if is_too_deep(lines[k])]
-        if bad:
-            deep = {k - self.line for k, _ in bad}
-            places = np.array([k for k in places if k not in deep], np.int64)
-        table = None if encoder is None else self._quickly([lines[k] for k in places], encoder)
+    def parse(self, encoder: TableEncoder | None = None) -> TableChunk:
+        table = None if encoder is None or self.unit != "line" else self._by_arrow(encoder)
+        filled = np.array([not isinstance(line, bytes) or bool(line.strip()) for line in self.lines], bool)
+        blank = (np.flatnonzero(~filled) + self.first).tolist()
         if table is not None:
-            return Rows(table, places + self.line, bad, gaps)
-        objects, good = [], []
-        for k in places.tolist():
+            return TableChunk(table, np.flatnonzero(filled).astype(np.int64) + self.first, [], blank)
+        objects, good, bad = [], [], []
+        for k in np.flatnonzero(filled).tolist():
             try:
-                objects.append(_object_of(lines[k]))
+                objects.append(_object_of(self.lines[k]))
                 good.append(k)
             except (ValueError, RecursionError) as error:
-                bad.append((self.line + k, sentence_of(error)))
-        found = np.array(good, np.int64) + self.line
+                bad.append((self.first + k, _reason(error)))
+        lines = np.array(good, np.int64) + self.first
         if encoder is None:
-            return Rows(_guessed(objects, self.limits), found, sorted(bad), gaps)
-        table, strange = _typed(objects, encoder)
-        return Rows(table, found, sorted(bad), gaps, strange)
+            return TableChunk(_infer(objects, self.limits), lines, bad, blank)
+        table, invalid = _convert(objects, encoder)
+        return TableChunk(table, lines, bad, blank, invalid)
 
     def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
         objects = []
-        for line in repaired(self.data).split(b"\n"):
-            if line.strip() and not is_too_deep(line):
-                with contextlib.suppress(ValueError, RecursionError):
+        for line in self.lines:
+            try:
+                if not isinstance(line, bytes) or line.strip():
                     objects.append(_object_of(line))
+            except (ValueError, RecursionError):
+                continue
         known = tuple(dict.fromkeys(name for each in objects for name in each))
         wanted = known if "*" in names else tuple(names)
         return {name: [_plain(each.get(name)) for each in objects] for name in wanted}
 
-    def _quickly(self, lines: list[bytes], encoder: ColumnEncoder) -> Any:
-        """By Arrow, where every line is a flat object as the others lead to expect; None where one is not."""
-        if not lines:
+    def _by_arrow(self, encoder: TableEncoder) -> Any:
+        """A table, if every line is a flat object of the expected types; else None."""
+        lines = [line for line in self.lines if line.strip()]
+        text = b"\n".join(lines)
+        # Arrow's parser aborts the process on a null beside the objects: it gets one flat object per line only.
+        if not lines or not _FLAT.fullmatch(_STRING.sub(b"", text)):
             return None
-        if "" not in self.hints:
-            self.hints.update(_types_of(lines[:100]))
-            self.hints[""] = None  # looked for
+        if "" not in self.types:
+            self.types.update(_types_of(lines[:100]), **{"": None})
         kinds = encoder.kinds()
         schema = pa.schema([(name, self._type(name, kind)) for name, kind in kinds.items()])
-        text = b"\n".join(lines)
-        # Arrow's reader ends the process over a null beside the objects: it is given nothing but one object a line.
-        if not _FLAT.fullmatch(_STRING.sub(b"", text)):
-            return None
         try:
             table = pa.json.read_json(
                 io.BytesIO(text),
@@ -210,8 +101,8 @@ class ObjectsPiece:
             if kind == "number":
                 array = array.cast(pa.float64())
             elif kind == "date":
-                array, odd = dates_of(array)
-                if odd:
+                array, invalid = parse_dates(array)
+                if invalid:
                     return None
             elif not pa.types.is_string(array.type):
                 array = text_of_number(array)
@@ -219,35 +110,112 @@ class ObjectsPiece:
         return pa.table(arrays)
 
     def _type(self, name: str, kind: str) -> Any:
-        hint = self.hints.get(name)
+        known = self.types.get(name)
         if kind == "number":
-            return pa.bool_() if hint == pa.bool_() else pa.float64()
-        return pa.string() if hint is None or kind == "date" else hint
+            return pa.bool_() if known == pa.bool_() else pa.float64()
+        return pa.string() if known is None or kind == "date" else known
 
 
-def is_too_deep(line: bytes) -> bool:
-    """Is there more than so much nesting in a line?"""
-    if line.count(b"{") + line.count(b"[") <= DEEPEST:
-        return False
-    bare = np.frombuffer(_STRING.sub(b"", line), np.uint8)
-    steps = np.isin(bare, _OPENING).astype(np.int64) - np.isin(bare, _CLOSING)
-    return bool(len(steps)) and int(np.cumsum(steps).max()) > DEEPEST
+def read_json_lines(
+    source: Source, types: dict[str, Any], *, encoding: str | None = None, size: int = CHUNK
+) -> Iterator[JsonChunk]:
+    """Chunks of JSON lines."""
+    first = 0
+    for chunk in iter_chunks(source, encoding=encoding, size=size):
+        lines = bytes(to_utf8(chunk)).split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        yield JsonChunk(lines, first, len(chunk), types, limits=source.limits)
+        first += len(lines)
 
 
-def whole_letters(text: str) -> str:
-    """A text in which half of a surrogate pair, which JSON can write and UTF-8 cannot, is the sign for no letter."""
-    return text if text.isascii() else _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+def read_json(source: Source, *, encoding: str | None = None) -> Iterator[JsonChunk]:
+    """Chunks of a JSON file: an array, concatenated objects, or a table by columns."""
+    with open_text(source, encoding) as stream:
+        data = stream.read(FREE_GROWTH + 1)
+    if len(data) > FREE_GROWTH:
+        raise DataError(f"{source.name} is longer than {format_size(FREE_GROWTH)}: convert it to JSON lines")
+    text = str(to_utf8(data), "utf-8")
+    waiting: list[Any] = []
+    first = 0
+    for value in _elements(text, source):
+        waiting.append(value)
+        if len(waiting) == _AT_ONCE:
+            yield JsonChunk(waiting, first, 0, unit="element", limits=source.limits)
+            first, waiting = first + len(waiting), []
+    yield JsonChunk(waiting, first, len(data), unit="element", limits=source.limits)
 
 
-def _object_of(line: bytes) -> dict[str, Any]:
-    found = json.loads(line, parse_int=float)
+def _elements(text: str, source: Source) -> Iterator[Any]:
+    decode = json.JSONDecoder(parse_int=float).raw_decode
+    at, count, is_array = 0, 0, text.lstrip().startswith("[")
+    if is_array:
+        at = text.index("[") + 1
+    while True:
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            if is_array:
+                raise DataError(f"{source.name}: the array is not closed behind element {count}")
+            return
+        if is_array and text[at] == "]":
+            return
+        try:
+            value, end = decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{source.name}, element {count + 1}: {_reason(error)}") from None
+        if end - at > source.limits.line and is_array:
+            raise DataError(
+                f"{source.name}, element {count + 1} is longer than {format_size(source.limits.line)}: "
+                "--read-limit line=SIZE"
+            )
+        yield from _rows_in(value, alone=not is_array)
+        at, count = end, count + 1
+
+
+def _rows_in(value: Any, *, alone: bool) -> list[Any]:
+    """The rows of a value: an object is one, a list one by its places; alone, also a table by columns."""
+    if isinstance(value, list):
+        return [{str(k + 1): cell for k, cell in enumerate(value)}]
+    if not isinstance(value, dict) or not alone:
+        return [value]
+    columns, rows = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+        return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
+    cells = list(value.values())
+    if cells and all(isinstance(each, dict) and each.keys() == cells[0].keys() for each in cells) and cells[0]:
+        if all(name.isdecimal() for name in value) and not all(name.isdecimal() for name in cells[0]):
+            return cells  # one object per row, by its number
+        return [{name: column[key] for name, column in value.items()} for key in cells[0]]
+    # A table within an object, as pandas' orient="table" and web services write it.
+    tables = [each for each in cells if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)]
+    if len(tables) == 1:
+        return tables[0]
+    if cells and all(isinstance(each, list) and len(each) == len(cells[0]) for each in cells) and cells[0]:
+        return [{name: column[k] for name, column in value.items()} for k in range(len(cells[0]))]
+    return [value]
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        what = (error.msg[0].lower() + error.msg[1:]).removesuffix(" at")
+        return f"it is not JSON: {what} at character {error.pos + 1}"
+    return str(error).splitlines()[0]
+
+
+def replace_lone_surrogates(text: str) -> str:
+    """A text in which half of a surrogate pair, which JSON can write and UTF-8 cannot, is U+FFFD."""
+    return text if text.isascii() else _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _object_of(line: Any) -> dict[str, Any]:
+    found = json.loads(line, parse_int=float) if isinstance(line, bytes) else line
     if not isinstance(found, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     if any(isinstance(value, dict) for value in found.values()):
         found = dict(_leaves(found, ""))
-    if b"\\u" in line:  # half a surrogate pair is no name of a column
-        found = {whole_letters(name): value for name, value in found.items()}
-    return found
+    return {replace_lone_surrogates(name): value for name, value in found.items()}
 
 
 def _leaves(value: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
@@ -260,7 +228,7 @@ def _leaves(value: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
 
 
 def _types_of(lines: list[bytes]) -> dict[str, Any]:
-    """The types of columns that are not strings, as the first lines have them."""
+    """The Arrow types of columns of numbers or booleans, by the first lines."""
     types: dict[str, set[type]] = {}
     for line in lines:
         try:
@@ -273,13 +241,10 @@ def _types_of(lines: list[bytes]) -> dict[str, Any]:
     return {name: arrow[next(iter(of))] for name, of in types.items() if len(of) == 1 and next(iter(of)) in arrow}
 
 
-def _guessed(objects: list[dict[str, Any]], limits: Limits) -> Any:
-    """Objects as a table to guess from: numbers, booleans, strings, and an empty list type for lists."""
+def _infer(objects: list[dict[str, Any]], limits: Limits) -> Any:
+    """Objects as a table of doubles, strings and lists, to infer the kinds of columns from."""
     names = list(dict.fromkeys(name for each in objects for name in each))
-    if len(names) > limits.columns:
-        raise DataError(
-            f"the lines have {len(names):,} keys, and the limit is {limits.columns:,}: --read-limit columns=N"
-        )
+    limits.check_columns(len(names), "the data")
     arrays = {}
     for name in names:
         values = [each.get(name) for each in objects]
@@ -287,40 +252,54 @@ def _guessed(objects: list[dict[str, Any]], limits: Limits) -> Any:
         if there and all(isinstance(value, (bool, float)) for value in there):
             arrays[name] = doubles_from(np.array([np.nan if value is None else value for value in values], np.float64))
         elif any(isinstance(value, list) for value in there):
-            arrays[name] = pa.nulls(len(values), pa.list_(pa.null()))
+            arrays[name] = _lists(values)
         else:
             arrays[name] = strings_from([_text(value) for value in values])
-    return pa.table(arrays) if arrays else pa.table({"": pa.nulls(len(objects))}).select([])
+    return _table(arrays, len(objects))
 
 
-def _typed(objects: list[dict[str, Any]], encoder: ColumnEncoder) -> tuple[Any, dict[str, Strange]]:
+def _convert(objects: list[dict[str, Any]], encoder: TableEncoder) -> tuple[Any, dict[str, InvalidCells]]:
     """Objects in the types of the encoder's columns."""
-    arrays, strange = {}, {}
+    arrays, invalid = {}, {}
     for name, kind in encoder.kinds().items():
         values = [each.get(name) for each in objects]
         if kind == "number":
-            arrays[name], strange[name] = _numbers(values)
+            arrays[name], invalid[name] = _numbers(values, encoder, name)
         elif kind == "date":
-            arrays[name], strange[name] = dates_of(strings_from([_text(value) for value in values]))
+            texts = strings_from([_text(value) for value in values])
+            arrays[name], invalid[name] = encoder.convert(texts, name)
+        elif kind == "label" and any(isinstance(value, list) for value in values):
+            arrays[name] = _lists(values)
         else:
             arrays[name] = strings_from([_text(value) for value in values])
-    table = pa.table(arrays) if arrays else pa.table({"": pa.nulls(len(objects))}).select([])
-    return table, {name: found for name, found in strange.items() if found}
+    return _table(arrays, len(objects)), {name: found for name, found in invalid.items() if found}
 
 
-def _numbers(values: list[Any]) -> tuple[Any, Strange]:
+def _table(arrays: dict[str, Any], count: int) -> Any:
+    return pa.table(arrays) if arrays else pa.table({"": pa.nulls(count)}).select([])
+
+
+def _lists(values: list[Any]) -> Any:
+    """Lists of texts; a single value is a list of one."""
+    lists = [value if isinstance(value, list) else [] if value is None else [value] for value in values]
+    offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists])]).astype(np.int32)
+    flat = strings_from([_text(value) for each in lists for value in each])
+    buffers = [None, pa.py_buffer(offsets)]
+    return pa.Array.from_buffers(pa.list_(pa.string()), len(lists), buffers, children=[flat])
+
+
+def _numbers(values: list[Any], encoder: TableEncoder, name: str) -> tuple[Any, InvalidCells]:
     texts = [k for k, value in enumerate(values) if not (value is None or isinstance(value, (float, bool)))]
-    plain = np.array([np.nan if value is None or not isinstance(value, (float, bool)) else value for value in values])
-    strange: Strange = {}
+    plain = np.array([value if isinstance(value, (float, bool)) else np.nan for value in values], np.float64)
+    invalid: InvalidCells = {}
     if texts:
-        read, strange = numbers_of(strings_from([_text(values[k]) for k in texts]), missing=MISSING)
+        read, invalid = encoder.convert(strings_from([_text(values[k]) for k in texts]), name)
         plain[texts] = np.frombuffer(read.buffers()[1], np.float64)
-    plain = plain.astype(np.float64)
-    return doubles_from(plain), strange
+    return doubles_from(plain), invalid
 
 
 def _plain(value: Any) -> Any:
-    """A value as it stood there: whole numbers were read as floats."""
+    """A value as written: whole numbers were parsed as floats."""
     if isinstance(value, float) and abs(value) < 2**53 and value == int(value):
         return int(value)
     return json.dumps(value) if isinstance(value, (dict, list)) else value
@@ -331,38 +310,9 @@ def _text(value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return whole_letters(value)
+        return replace_lone_surrogates(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         return str(int(value)) if value == value and abs(value) < 2**53 and value == int(value) else repr(value)
     return json.dumps(value, ensure_ascii=True)
-
-
-def iter_objects(
-    source: Source, format: str, hints: dict[str, Any], *, encoding: str | None = None, size: int = CHUNK
-) -> Iterator[ObjectsPiece]:
-    """The pieces of JSON lines, or of a JSON array as lines."""
-    unit, line = "line", 0
-    if format == "json":
-        source, unit = _Array(source.name, source.limits, source, encoding), "element"
-        encoding = None
-    for chunk in iter_chunks(source, encoding=encoding, size=size):
-        data = bytes(chunk)
-        yield ObjectsPiece(data, line, hints, unit, source.limits)
-        line += data.count(b"\n")
-
-
-@dataclass
-class _Array(Source):
-    """A source of JSON in any layout, as one of JSON lines."""
-
-    inner: Any = None
-    encoding: str | None = None
-
-    @property
-    def live(self) -> bool:  # type: ignore[override]
-        return bool(self.inner.live)
-
-    def open(self) -> BinaryIO:
-        return flatten(as_utf8(self.inner.open(), self.name, self.encoding), self.name, self.limits)

@@ -1,6 +1,6 @@
-"""How much of anything is taken from outside before it is refused.
+"""Limits on sizes that a file can claim.
 
-Invariant: every size that a file can claim is bounded here, by a limit with a name that the user can change.
+Invariant: every such size is bounded here, by a limit with a name that the user can raise.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import DataError, ParameterError
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+FREE_GROWTH = 1 << 30  # bytes that any compressed file may grow to
+MOST_COLUMNS = 100_000  # of a table
+MOST_DOCUMENTS = 10_000_000  # files in a folder of documents
 
 
 @dataclass(frozen=True)
@@ -22,41 +25,40 @@ class Limits:
     Attributes
     ----------
     line : bytes of a line, of a record of a table, of a document
-    columns : of a table
-    expansion : decompressed bytes for each byte of a file, once there are more than a gigabyte of them
-    documents : files in a folder of documents
-    spool : bytes of standard input, or of a download, that are kept on disk
+    expansion : decompressed bytes per byte of a file, beyond the first gigabyte
     classes : different labels
 
     Examples
     --------
-    >>> Limits(columns=2).columns, Limits().columns
-    (2, 100000)
+    >>> Limits(classes=2).classes, Limits().classes
+    (2, 65536)
     """
 
     line: int = 64 << 20
-    columns: int = 100_000
     expansion: int = 1000
-    documents: int = 10_000_000
-    spool: int = 64 << 30
     classes: int = 65_536
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Limits:
-        """The usual limits but for those that are given as ``name=size``.
+    def parse(cls, words: Sequence[str]) -> Limits:
+        """The default limits, but for those given as ``name=size``.
 
         Examples
         --------
-        >>> Limits.of(["line=1G", "classes=100000"]).line
+        >>> Limits.parse(["line=1G", "classes=100000"]).line
         1073741824
-        >>> Limits.of(["lines=1G"])
+        >>> Limits.parse(["lines=1G"])
         Traceback (most recent call last):
             ...
-        rosenblatt.errors.ParameterError: limit 'lines=1G': write line=, columns=, expansion=, documents=, spool= or \
-classes= and a size such as 500, 64K, 10M or 2G
+        rosenblatt.errors.ParameterError: limit 'lines=1G': write line=, expansion= or classes= and a size such as \
+500, 64K, 10M or 2G
         """
         found: Limits = parse_limits(cls(), words)
         return found
+
+    def check_columns(self, count: int, name: str) -> None:
+        """Raise if a table has too many columns."""
+        if count > MOST_COLUMNS:
+            raise DataError(f"{name} has {count:,} columns, and the limit is {MOST_COLUMNS:,}")
 
 
 def parse_limits(limits: Any, words: Sequence[str]) -> Any:
@@ -74,10 +76,10 @@ def parse_limits(limits: Any, words: Sequence[str]) -> Any:
 DEFAULT_LIMITS = Limits()
 
 
-def shown(size: int) -> str:
-    """A size as people write it.
+def format_size(size: int) -> str:
+    """A size with its unit.
 
-    >>> shown(64 << 20), shown(1500)
+    >>> format_size(64 << 20), format_size(1500)
     ('64 MB', '1500 bytes')
     """
     for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):

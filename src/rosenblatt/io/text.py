@@ -1,7 +1,7 @@
 """Text in any encoding as UTF-8, in chunks of whole lines.
 
-Invariant: the content of a line depends on the line alone, not on how the text is cut. A line that is UTF-8 stays as it
-is; another is read as Windows-1252, unless an encoding is named. A chunk is full unless the stream is live.
+Invariant: the content of a line depends on the line alone, not on how the text is cut. Bytes that are not UTF-8 are
+read as Windows-1252, unless an encoding is named. A chunk is full unless the stream is live.
 """
 
 from __future__ import annotations
@@ -18,13 +18,10 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.io.limits import shown
-from rosenblatt.io.source import Source
+from rosenblatt.io.limits import format_size
+from rosenblatt.io.source import IterableStream, Source
 
-# Windows-1252 is Latin-1 but for these. Five bytes mean nothing in it, and stay the control characters of Latin-1.
-_UNLIKE_LATIN_1 = {
-    byte: bytes((byte,)).decode("cp1252") for byte in range(0x80, 0xA0) if byte not in b"\x81\x8d\x8f\x90\x9d"
-}
+CHUNK = 4 << 20
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -32,13 +29,21 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-
-
 _PLAIN = frozenset((*b"\t\r\n", *range(0x20, 0x7F)))
 
 
+def _from_cp1252(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    bad = error.object[error.start : error.end]
+    # Five bytes mean nothing in Windows-1252, and stay the control characters of Latin-1.
+    return "".join(bytes((b,)).decode("latin-1" if b in b"\x81\x8d\x8f\x90\x9d" else "cp1252") for b in bad), error.end
+
+
+codecs.register_error("rosenblatt-cp1252", _from_cp1252)
+
+
 def check_encoding(name: str | None) -> None:
-    """Raise if Python knows no encoding of this name for text."""
+    """Raise if Python has no text encoding of this name."""
     if name is None:
         return
     try:
@@ -49,8 +54,8 @@ def check_encoding(name: str | None) -> None:
     raise ParameterError(f"encoding={name!r}: there is no such encoding; write utf-8, latin-1, cp1252, utf-16, …")
 
 
-def mark_of(head: bytes) -> tuple[bytes, str]:
-    """The byte order mark at the beginning, and the encoding that it stands for; nothing where there is none.
+def detect_mark(head: bytes) -> tuple[bytes, str]:
+    """The byte order mark at the beginning and its encoding, or two empty values.
 
     Without a mark, two plain characters with a zero byte beside each are UTF-16.
     """
@@ -62,140 +67,38 @@ def mark_of(head: bytes) -> tuple[bytes, str]:
     return found
 
 
-def as_utf8(stream: BinaryIO, name: str, encoding: str | None) -> BinaryIO:
-    """A stream of bytes as one of UTF-8, without a byte order mark; `name` is for errors."""
-    try:
-        head = _read(stream, 4)
-    except BaseException:
-        stream.close()
-        raise
-    mark, marked = mark_of(head)
-    found = encoding or marked or "utf-8"
-    if marked and not encoding:
-        head = head[len(mark) :]
-    rest = _Rest(head, stream)
-    if codecs.lookup(found).name == "utf-8":
-        # By default a line that is not UTF-8 is looked after later; named, the encoding is taken at its word.
-        return cast(BinaryIO, rest if encoding is None else _Decoded(rest, name, "utf-8-sig"))
-    return cast(BinaryIO, _Decoded(rest, name, found))
-
-
-def head_as_utf8(head: bytes, encoding: str | None) -> bytes:
-    """The same for the first bytes of a text, of which the last character may be cut."""
-    mark, marked = mark_of(head)
-    found = encoding or marked or "utf-8"
-    if marked and not encoding:
-        head = head[len(mark) :]
-    if codecs.lookup(found).name == "utf-8":
-        return repaired(head.removeprefix(codecs.BOM_UTF8)) if b"\n" in head else head
-    text = codecs.getincrementaldecoder(found)("replace").decode(head)
-    return text.removeprefix("\ufeff").encode("utf-8", "replace")
-
-
-def is_utf8(data: Any) -> bool:
-    """Is it UTF-8?"""
-    if not len(data) or not (np.frombuffer(data, np.uint8) & 0x80).any():
-        return True
-    try:
-        str(data, "utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def repaired(data: Any) -> bytes:
-    """Lines with those that are not UTF-8 read as Windows-1252 instead."""
-    whole = bytes(data)
-    if is_utf8(whole):
-        return whole
-    return b"\n".join(line if is_utf8(line) else _from_fallback(line) for line in whole.split(b"\n"))
-
-
-def _from_fallback(line: bytes) -> bytes:
-    return line.decode("latin-1").translate(_UNLIKE_LATIN_1).encode()
-
-
-def _read(stream: Any, size: int) -> bytes:
-    """So many bytes, or what there is."""
-    head = b""
-    while len(head) < size:
-        more = stream.read(size - len(head))
-        if not more:
-            break
-        head += more
-        if b"\n" in head:  # a live stream may have no more for now
-            break
-    return head
-
-
-class _Rest(io.RawIOBase):
-    """Bytes that were read already, and the stream that they came from."""
-
-    def __init__(self, head: bytes, stream: Any) -> None:
-        self._head, self._stream = head, stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if self._head:
-            count = min(len(buffer), len(self._head))
-            buffer[:count], self._head = self._head[:count], self._head[count:]
-            return count
-        count = self._stream.readinto(buffer)
-        return count or 0
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
-
-
-class _Decoded(io.RawIOBase):
-    """A stream in another encoding as UTF-8."""
-
-    def __init__(self, stream: Any, name: str, encoding: str) -> None:
-        self._stream, self._name, self._encoding = stream, name, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
-        self._left, self._done = b"", False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left and not self._done:
-            piece = self._stream.read(1 << 18)
-            self._done = not piece
-            try:
-                text = self._decoder.decode(piece or b"", self._done)
-            except UnicodeDecodeError as error:
-                shown = error.object[error.start : error.start + 1].hex() if isinstance(error.object, bytes) else ""
-                raise DataError(
-                    f"{self._name}: the byte 0x{shown} is not {self._encoding}: --encoding names another"
-                ) from None
-            self._left = text.encode("utf-8", "replace")
-        count = min(len(buffer), len(self._left))
-        buffer[:count], self._left = self._left[:count], self._left[count:]
-        return count
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
-
-
-CHUNK = 4 << 20
-
-
 @contextmanager
 def open_text(source: Source, encoding: str | None = None) -> Iterator[BinaryIO]:
-    """The text of a source from its beginning, as UTF-8 as far as that can be told without reading on."""
-    with naming(source), as_utf8(source.open(), source.name, encoding) as stream:
-        yield stream
+    """The text of a source as UTF-8, without a byte order mark; invalid bytes are left to `to_utf8`."""
+    with naming(source), io.BufferedReader(cast(Any, source.open()), 1 << 16) as stream:
+        mark, marked = detect_mark(stream.peek(4)[:4])
+        if encoding is None:
+            stream.read(len(mark))
+        found = codecs.lookup(encoding or marked or "utf-8").name
+        if found == "utf-8" and encoding is None:
+            yield cast(BinaryIO, stream)
+        else:
+            pieces = _decode(stream, source.name, "utf-8-sig" if found == "utf-8" else found)
+            yield cast(BinaryIO, io.BufferedReader(IterableStream(pieces), 1 << 16))
+
+
+def _decode(stream: Any, name: str, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    done = False
+    while not done:
+        piece = stream.read1(1 << 18)
+        done = not piece
+        try:
+            text = decoder.decode(piece, done)
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start : error.start + 1].hex()
+            raise DataError(f"{name}: the byte 0x{byte} is not {encoding}: --encoding names another") from None
+        if text:
+            yield text.encode("utf-8", "replace")
 
 
 def iter_chunks(source: Source, *, encoding: str | None = None, size: int = CHUNK) -> Iterator[memoryview]:
-    """The chunks of a source, from its beginning; a byte order mark at the start is dropped."""
+    """Chunks of whole lines, from the beginning of a source."""
     with open_text(source, encoding) as stream:
         rest = b""
         while True:
@@ -223,15 +126,38 @@ def read_head(source: Source, size: int) -> bytes:
         return bytes(head[: fill(stream, memoryview(head), live=False)])
 
 
+def head_as_utf8(head: bytes, encoding: str | None) -> bytes:
+    """The first bytes of a text as UTF-8; the last character may be cut."""
+    mark, marked = detect_mark(head)
+    found = codecs.lookup(encoding or marked or "utf-8").name
+    if found == "utf-8":
+        return bytes(to_utf8(head.removeprefix(codecs.BOM_UTF8))) if b"\n" in head else head
+    text = codecs.getincrementaldecoder(found)("replace").decode(head if encoding else head[len(mark) :])
+    return text.removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def to_utf8(data: bytes | memoryview) -> bytes | memoryview:
+    """Text with bytes that are not UTF-8 read as Windows-1252; the same object if there are none."""
+    if not len(data) or not (np.frombuffer(data, np.uint8) & 0x80).any():
+        return data
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return str(data, "utf-8", "rosenblatt-cp1252").encode()
+    return data
+
+
 def check_line(source: Source, length: int) -> None:
-    """Raise if a line has become too long."""
+    """Raise if a line is too long."""
     if length > source.limits.line:
-        raise DataError(f"{source.name} has a line longer than {shown(source.limits.line)}: --read-limit line=SIZE")
+        raise DataError(
+            f"{source.name} has a line longer than {format_size(source.limits.line)}: --read-limit line=SIZE"
+        )
 
 
 @contextmanager
 def naming(source: Source) -> Iterator[None]:
-    """Say which file it was that could not be read."""
+    """Errors of decompression that name the file."""
     try:
         yield
     except (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
@@ -243,20 +169,17 @@ def naming(source: Source) -> Iterator[None]:
 
 def fill(stream: Any, buffer: memoryview, *, live: bool) -> int:
     """Read until the buffer is full or the stream ends; a live stream is read once."""
+    if live:
+        return int(stream.readinto1(buffer[: 1 << 16]))  # more than its own buffer would wait for more
     filled = 0
-    while filled < len(buffer):
-        count = stream.readinto(buffer[filled:])
-        if not count:
-            break
+    while filled < len(buffer) and (count := stream.readinto(buffer[filled:])):
         filled += count
-        if live:
-            break
     return filled
 
 
 def _last_line_end(text: memoryview) -> int:
-    """Where the last whole line ends."""
-    size = 1 << 16  # the end is near, where lines are short
+    """The end of the last whole line."""
+    size = 1 << 16  # the end is near if lines are short
     while True:
         begin = max(0, len(text) - size)
         end = bytes(text[begin:]).rfind(b"\n")

@@ -182,9 +182,9 @@ def encoder_from(header: dict[str, Any] | None) -> Any:
         return None
     if header["kind"] == "lines":
         return LineEncoder.from_json(header)
-    from rosenblatt.encode.table import ColumnEncoder
+    from rosenblatt.encode.table import TableEncoder
 
-    return ColumnEncoder.from_json(header)
+    return TableEncoder.from_json(header)
 
 
 def _classes_to(classes: NDArray[Any]) -> dict[str, Any]:

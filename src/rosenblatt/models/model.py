@@ -38,7 +38,7 @@ class Model:
         What scores rows; more than one only for a one-vs-rest vote.
     features : int
         Columns of a row. Columns beyond, which were never seen in training, weigh nothing.
-    encoder : LineEncoder, ColumnEncoder or None
+    encoder : LineEncoder, TableEncoder or None
         From raw data to rows; None for a model that was trained on rows.
     names : dict
         Names of columns, as far as they are known.

@@ -16,7 +16,7 @@ import numpy as np
 from rosenblatt import engine
 from rosenblatt.data.batch import RowBatch
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.encode.table import ColumnEncoder
+from rosenblatt.encode.table import TableEncoder
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.io.dataset import open_dataset
 
@@ -90,9 +90,9 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
     """Frames, dicts and texts as a CSR array of so many features; rows that are encoded already as they are."""
     if isinstance(X, str | Mapping):
         raise DataError("X is one row: give a list of rows, or use predict_one")
-    is_table = isinstance(encoder, ColumnEncoder)
+    is_table = isinstance(encoder, TableEncoder)
     if is_table and hasattr(X, "__arrow_c_stream__"):
-        batches = list(open_dataset(X, encoder=encoder, require_label=False, in_order=True))
+        batches = list(open_dataset(X, encoder=encoder, require_label=False, sort_documents=True))
     elif np.ndim(X) == 1 and len(X) and isinstance(first := next(iter(X)), str | Mapping):
         if isinstance(first, Mapping) and not is_table:
             raise DataError(f"row 0 is a dict, but the model reads {encoder.describe()}")
@@ -115,14 +115,14 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
 
 def encode_raw(encoder: Any, rows: Sequence[Any]) -> RowBatch:
     """Rows as dicts of raw columns, or as lines of text, whichever the encoder reads."""
-    if isinstance(encoder, ColumnEncoder):
+    if isinstance(encoder, TableEncoder):
         return _encode_columns(encoder, rows)
     lines = []
     for at, row in enumerate(rows):
         if not isinstance(row, str) or "\n" in row or "\r" in row or not row.strip():
             raise DataError(f"row {at} must be one line of text")
         lines.append(row.replace("\t", " ") if encoder.format in ("tabbed", "fasttext") else row)
-    found = encoder.encode(("\n".join(lines) + "\n").encode(), require_label=False)
+    found = encoder.transform(("\n".join(lines) + "\n").encode(), require_label=False)
     if found.bad:
         raise DataError(f"row {found.bad[0][0] - 1}: {found.bad[0][1]}")
     if len(found.batch) != len(rows):
@@ -131,7 +131,7 @@ def encode_raw(encoder: Any, rows: Sequence[Any]) -> RowBatch:
     return batch
 
 
-def _encode_columns(encoder: ColumnEncoder, rows: Sequence[Any]) -> RowBatch:
+def _encode_columns(encoder: TableEncoder, rows: Sequence[Any]) -> RowBatch:
     """Raw columns by name, as a file has them: every column of the model must be there, others are ignored."""
     import pyarrow as pa
 
@@ -150,9 +150,7 @@ def _encode_columns(encoder: ColumnEncoder, rows: Sequence[Any]) -> RowBatch:
         else:
             arrays[column.name] = pa.array([_text(cell) for cell in cells], pa.string())
     table = pa.table(arrays)
-    for at, why in encoder.faults(table, require_label=False).items():
-        raise DataError(f"row {at}: {why}")
-    return encoder.encode(table, require_label=False)
+    return encoder.encode(table)
 
 
 def _number(cell: Any, column: str, at: int) -> float | None:

@@ -112,15 +112,17 @@ def _rows_of(reader: Any, path: Path | str, across: str, up: str) -> list[list[s
     """All rows as cells, numbers in the plain form."""
     import numpy as np
 
+    from rosenblatt.encode.arrow_numpy import doubles_of
+
     encoder, rows = reader.encoder, []
-    for name, _, piece in reader._pieces():
-        found = piece.rows(encoder)
+    for name, piece in reader._chunks():
+        found = piece.parse(encoder)
         cells = piece.cells(["*"])
         for column in encoder.numbers:
-            values = encoder.numbers_in(found.table, column)
+            values = doubles_of(encoder.convert(found.table.column(column.name), column.name)[0])
             empty = np.flatnonzero(np.isnan(values))
             if column.name in (across, up) and len(empty):
-                place = int(found.places[empty[0]]) + 1
+                place = int(found.lines[empty[0]]) + 1
                 raise DataError(f"{name}: {piece.unit} {place}, column {column.name!r}: there is no number")
             cells[column.name] = ["" if value != value else _plain(value) for value in values.tolist()]
         labels = found.table.column(encoder.label).to_pylist()

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET
 
 from rosenblatt import engine
-from rosenblatt.encode.table import ColumnEncoder
+from rosenblatt.encode.table import TableEncoder
 from rosenblatt.errors import DataError
 from rosenblatt.models.rows import encode_raw
 from rosenblatt.service.config import ServiceLimits
@@ -110,7 +110,7 @@ class RowSchema:
     def hint(self, label: Any = None) -> str:
         """One line with an example of a body that this model can read."""
         row: Any
-        if isinstance(self.encoder, ColumnEncoder):
+        if isinstance(self.encoder, TableEncoder):
             used = self.encoder.used
             row = {column.name: 0 if column.kind == "number" else "text" for column in used[:3]}
             more = len(used) > 3

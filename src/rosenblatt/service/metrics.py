@@ -13,7 +13,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from rosenblatt.encode.table import ColumnEncoder
+from rosenblatt.encode.table import TableEncoder
 from rosenblatt.service.predictor import FixedModel
 from rosenblatt.service.trainer import Trainer
 
@@ -35,7 +35,7 @@ class InputDrift:
     def update(self, encoder: Any, rows: list[Any]) -> None:
         """Rows that are predicted."""
         if encoder is not self._encoder:
-            columns = encoder.numbers if isinstance(encoder, ColumnEncoder) else ()
+            columns = encoder.numbers if isinstance(encoder, TableEncoder) else ()
             self._columns = [column for column in columns if (column.mean, column.scale) != (0.0, 1.0)]  # standardized
             self._encoder, self.shifts = encoder, {column.name: [0.0, 0.0] for column in self._columns}
         for column in self._columns:

@@ -1,7 +1,4 @@
-"""Rows of a reader in memory: all of them, up to a limit, or evenly chosen ones.
-
-Invariant: which rows are taken depends on the data alone, not on how a reader cuts it.
-"""
+"""Rows of a dataset in memory, up to a limit."""
 
 from __future__ import annotations
 
@@ -40,26 +37,6 @@ def read_rows(reader: Dataset) -> RowBatch:
     return join_batches(batches)
 
 
-def sample_rows(reader: Dataset, most: int) -> tuple[RowBatch, int]:
-    """Every k-th row, and k: the smallest power of 2 for which they take no more than `most` bytes."""
-    from rosenblatt.data.batch import join_batches
-    from rosenblatt.errors import DataError
-
-    kept: list[RowBatch] = []
-    step, seen, size = 1, 0, 0
-    for batch in reader:
-        kept.append(_every(batch, step, -seen % step))
-        seen += len(batch)
-        size += _bytes(kept[-1])
-        while size > most and sum(map(len, kept)) > 1:
-            step *= 2
-            kept = [_every(join_batches(kept), 2, 0)]
-            size = _bytes(kept[0])
-    if not seen:
-        raise DataError("the data has no rows")
-    return join_batches(kept), step
-
-
 @dataclass(frozen=True)
 class Compact:
     """Rows over the columns that they use, in their order; a score over all columns is the same."""
@@ -90,13 +67,6 @@ class Compact:
     def table(self) -> Table:
         """The rows for the engine."""
         return self.X.table() if isinstance(self.X, Csr) else as_table(self.X)
-
-
-def _every(batch: RowBatch, step: int, first: int) -> RowBatch:
-    """Row `first` and every `step`-th after it."""
-    if step == 1 and first == 0:
-        return batch
-    return batch.take(np.arange(first, len(batch), step))
 
 
 def _bytes(batch: RowBatch) -> int:

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Labels
-from rosenblatt.io.dataset import Dataset
+from rosenblatt.io.dataset import Dataset, check_classes
 from rosenblatt.learners.fit import run_threads
 from rosenblatt.models.predictions import predict_codes
 from rosenblatt.params import Params, make_params
 from rosenblatt.select.folds import FoldScores, assign_folds
 from rosenblatt.select.scaling import typical_squared_norm
-from rosenblatt.training.held import answer_fold
-from rosenblatt.training.rows import Compact, read_rows
+from rosenblatt.training.holdout import answer_fold
+from rosenblatt.training.rows import Compact
 
 EPOCHS = (2, 10)
 
@@ -43,8 +43,9 @@ class Tried(FoldScores):
 
 def tune_reader(reader: Dataset, *, folds: int = 5, random_state: int = 0) -> list[Tried]:
     """The params of a grid with their accuracies, the best first, of equals the first in the grid."""
-    rows, classes = read_rows(reader), reader.scan_classes()
-    labels = Labels(classes.values, classes.codes(rows))
+    store = reader.load()
+    classes = check_classes(reader.read_classes())
+    rows, labels = store.batch(), Labels(classes.values, store.y)
     table = Compact.of(rows, reader.encoder.features).table
     fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, random_state)
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights

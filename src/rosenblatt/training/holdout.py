@@ -1,6 +1,6 @@
-"""How a learner did on rows that it had not learned from, and the probabilities that follow from their scores.
+"""Held-out scores of a learner, and the probabilities that follow from them.
 
-Invariant: no row is judged by weights that it has moved.
+Invariant: no row is scored by weights that were learned from it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import Classes, RowBatch
-from rosenblatt.data.labels import Labels
+from rosenblatt.data.batch import RowBatch
+from rosenblatt.data.labels import Classes, Labels
+from rosenblatt.data.row_store import RowStore
 from rosenblatt.data.table import Csr, Table, as_table
 from rosenblatt.errors import DataError
 from rosenblatt.evaluation import Evaluation, Evaluator, evaluate_batches, wilson_interval
@@ -30,15 +31,15 @@ from rosenblatt.models.predictions import predict_codes
 from rosenblatt.models.predictors import Products, count_terms
 from rosenblatt.params import Params
 from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
-from rosenblatt.select.folds import assign_folds, too_few_rows
-from rosenblatt.training.rows import DENSE, Compact, read_rows
+from rosenblatt.select.folds import assign_folds
+from rosenblatt.training.rows import DENSE, Compact
 
 Floats = NDArray[np.float64]
 MOST_TERMS = 1 << 27  # products of columns that are held for folds: half a gigabyte
 
 
 @dataclass(frozen=True)
-class Held:
+class HoldoutResult:
     """An accuracy on rows that had not been learned from, and which rows these were."""
 
     accuracy: float
@@ -49,7 +50,7 @@ class Held:
     baseline: float | None = None  # the accuracy of always predicting the most frequent class
 
     @classmethod
-    def of(cls, found: Evaluation, rows: str, how: str = "") -> Held:
+    def of(cls, found: Evaluation, rows: str, how: str = "") -> HoldoutResult:
         return cls(found.accuracy, found.effective, rows, how, found, found.baseline)
 
     def interval(self) -> tuple[float, float]:
@@ -72,10 +73,10 @@ class Held:
         return plain | ({} if self.found is None else {"figures": self.found.to_json()})
 
 
-def judge_by(model: Model, reader: Dataset, name: str) -> tuple[Held, Calibrator]:
+def judge_by(model: Model, reader: Dataset, name: str) -> tuple[HoldoutResult, Calibrator]:
     """The model on rows of their own, and the probabilities that they give it."""
     found = evaluate_batches(model, reader)
-    held = Held.of(found, f"the {found.count:,} rows of {name}")
+    held = HoldoutResult.of(found, f"the {found.count:,} rows of {name}")
     classes, judged = Classes(model.classes), HeldOutScores.empty(len(model.classes))
     by = math.ceil(found.count / WINDOW)
     for batch in reader:
@@ -86,24 +87,12 @@ def judge_by(model: Model, reader: Dataset, name: str) -> tuple[Held, Calibrator
     return held, Calibration("auto", judged, len(classes)).calibrator
 
 
-def check_fold_count(reader: Dataset, folds: int) -> None:
-    """Raise, before anything is learned, if there are fewer rows than folds; only their beginning is read."""
-    count, batches = 0, iter(reader)
-    while count < folds:
-        batch = next(batches, None)
-        if batch is None:
-            raise too_few_rows(folds, count)
-        count += len(batch) if batch.weights is None else int(np.count_nonzero(batch.weights))
-
-
 def judge_by_folds(
-    reader: Dataset, params: Params, folds: int, *, scale: Floats | None = None, products: Products | None = None
-) -> tuple[Held, Calibrator]:
+    store: RowStore, classes: NDArray[Any], params: Params, folds: int, *, products: Products | None = None
+) -> tuple[HoldoutResult, Calibrator]:
     """Each row by what was learned from the other folds, and the probabilities that these scores give."""
-    rows, classes = read_rows(reader), reader.scan_classes()
-    rows = rows if rows.weights is None or rows.weights.all() else rows.take(np.flatnonzero(rows.weights))
-    labels = Labels(classes.values, classes.codes(rows))
-    table = _prepared(rows, reader.encoder.features, params, scale, products)
+    rows, labels = store.batch(), Labels(classes, store.y)
+    table = _prepared(rows, params, products)
     fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, seed_of(params.random_state))
     weights = np.ones(len(rows)) if rows.weights is None else rows.weights
     tasks = [
@@ -114,12 +103,12 @@ def judge_by_folds(
     scores = np.empty((len(rows), parts[0].shape[1]))
     for fold, part in enumerate(parts):
         scores[fold_of == fold] = part
-    evaluator = Evaluator(classes.values)
+    evaluator = Evaluator(classes)
     evaluator.add(labels.codes, predict_codes(scores), rows.weights, scores, None)
     found = evaluator.result()
     calibrator = Calibration("auto", HeldOutScores(scores, labels.codes, rows.weights), len(classes)).calibrator
     how = f", each judged by what was learned from the other {folds - 1} of {folds} folds"
-    return Held.of(found, f"{len(rows):,} rows", how), calibrator
+    return HoldoutResult.of(found, f"{len(rows):,} rows", how), calibrator
 
 
 def answer_fold(
@@ -137,21 +126,15 @@ def answer_fold(
     return Reading(labels.classes, answers).scores(table, np.flatnonzero(held).astype(np.uint32))
 
 
-def _prepared(
-    rows: RowBatch, features: int | None, params: Params, scale: Floats | None, products: Products | None
-) -> Table:
-    """The rows as the learner meets them."""
-    compact = Compact.of(rows, features)
+def _prepared(rows: RowBatch, params: Params, products: Products | None) -> Table:
+    """The rows as the learner gets them."""
+    compact = Compact.of(rows)
     if products is not None:
         places = np.searchsorted(compact.columns, products.columns)
         if len(rows) * count_terms(len(places)) > MOST_TERMS or places[-1] >= len(compact.columns):
             raise DataError("--folds: products of columns of so many rows are too many to hold: use --validation FILE")
         return replace(products, columns=places).apply(compact.table)
     X = compact.X
-    if scale is not None:
-        own = np.ones(compact.features)
-        own[: len(scale)] = scale[: compact.features]
-        X = X.divided(own[compact.columns]) if isinstance(X, Csr) else X / own[compact.columns]
     if space_of(params) is KERNEL and isinstance(X, Csr):
         X = X.dense() if X.shape[0] * X.shape[1] <= DENSE else X.matrix()
     return X.table() if isinstance(X, Csr) else as_table(X)

@@ -1,0 +1,87 @@
+"""Tables of SQLite and DuckDB by address: ``sqlite:///file.db?table=people``, ``duckdb:///file.db?query=select …``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from rosenblatt.errors import DataError, MissingExtraError
+
+_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Query:
+    """The rows of a query, which runs anew for each pass."""
+
+    address: str
+    query: str | None = None
+
+    @staticmethod
+    def is_address(data: Any) -> bool:
+        return isinstance(data, str) and data.startswith(("sqlite://", "duckdb://"))
+
+    def to_batches(self) -> Iterator[Any]:
+        """Record batches of Arrow."""
+        parts = urlsplit(self.address)
+        path = unquote(parts.netloc + parts.path)
+        path = path[1:] if path.startswith("/") and not os.path.exists(path) else path
+        if not os.path.isfile(path):
+            raise DataError(f"{self.address}: there is no file {path}")
+        told = parse_qs(parts.query)
+        tables = self._run(parts.scheme, path, _TABLES[parts.scheme])
+        names = sorted({str(name) for batch in tables for name in batch.column(0).to_pylist()})
+        query = self.query or told.get("query", [None])[0]
+        table = told.get("table", names if len(names) == 1 else [None])[0]
+        if query is None and table not in names:
+            raise DataError(f"{self.address}: name one of its tables by ?table=NAME; there are {', '.join(names)}")
+        quoted = str(table).replace('"', '""')
+        yield from self._run(parts.scheme, path, query or f'select * from "{quoted}"')
+
+    def _run(self, scheme: str, path: str, query: str) -> Iterator[Any]:
+        if scheme == "duckdb":
+            try:
+                import duckdb
+            except ImportError:
+                raise MissingExtraError("duckdb", "duckdb") from None
+            try:
+                with duckdb.connect(path, read_only=True) as database:
+                    reader: Any = database.execute(query).to_arrow_reader(_ROWS)
+                    yield from reader
+            except duckdb.Error as error:
+                raise DataError(f"{self.address}: {str(error).splitlines()[0][:200]}") from None
+            return
+        import sqlite3
+
+        try:
+            connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            try:
+                cursor = connection.execute(query)
+                names = [column[0] for column in cursor.description or ()]
+                while rows := cursor.fetchmany(_ROWS):
+                    yield _batch(names, rows)
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise DataError(f"{self.address}: {error}") from None
+
+
+_TABLES = {
+    "sqlite": "select name from sqlite_master where type in ('table', 'view')",
+    "duckdb": "select table_name from information_schema.tables",
+}
+
+
+def _batch(names: list[str], rows: list[Any]) -> Any:
+    import pyarrow as pa
+
+    arrays = []
+    for cells in zip(*rows, strict=True):
+        try:
+            arrays.append(pa.array(cells))
+        except (pa.ArrowException, OverflowError):  # SQLite's columns may mix types
+            arrays.append(pa.array([None if cell is None else str(cell) for cell in cells]))
+    return pa.RecordBatch.from_arrays(arrays, names=names)
