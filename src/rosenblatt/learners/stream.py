@@ -237,6 +237,7 @@ def row_table(features: dict[Any, float], columns: Columns, width: int = 1) -> T
     """One example as a table of at least so many columns; features without a column are left out."""
     import scipy.sparse as sp
 
+    places: NDArray[Any]
     if isinstance(columns, dict):
         known = {columns[name]: value for name, value in features.items() if name in columns}
         places, width = np.array(sorted(known), np.int64), max(len(columns), width)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +197,7 @@ class DictLearner(Learner):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name in _param_names(type(self)) and (learned := self._learned) is not None:
+        if name in _param_names(cast(Any, type(self))) and (learned := self._learned) is not None:
             with learned.lock:  # what is learned next is learned by the new parameter
                 self.close_stream()
 
@@ -438,8 +438,8 @@ class OneByOne(Learner):
 
 
 @cache
-def _param_names(learner: type) -> frozenset[str]:
-    return frozenset(learner._get_param_names())  # type: ignore[attr-defined]
+def _param_names(learner: Any) -> frozenset[str]:
+    return frozenset(learner._get_param_names())
 
 
 def _listed(values: Any) -> list[Any]:
