@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -34,3 +36,12 @@ def test_a_label_of_html_does_not_end_the_script_of_a_trace(label):
     assert "<script" not in script
     names = json.loads(re.search(r'"names": (\[.*?\])', page).group(1))
     assert label in names
+
+
+def test_certify_of_wide_rows_keeps_its_budget_without_flint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5000)), rng.integers(0, 2, 200)
+    started = time.monotonic()
+    assert isinstance(certify(X, y, budget=10.0), Separable)
+    assert time.monotonic() - started < 30

@@ -301,13 +301,9 @@ def _nearest_point(constraints: Constraints, start: _Approach, deadline: float) 
     share = _shares(exact.fractions(start.weights))
     while True:
         columns, Z = constraints.exact_take(np.array(corral, dtype=np.int64))
-        if Z.size > _EXACT_VALUES:
+        if Z.size > _EXACT_VALUES or time.monotonic() + exact.solve_seconds(Z) > deadline:
             return None
-        gram = exact.gram(Z)
-        bits = max(value.bit_length() for value in gram.diagonal().tolist())
-        if time.monotonic() + exact.solve_seconds(len(corral), bits) > deadline:
-            return None
-        raw, step = exact.solve_ones(gram + 1)
+        raw, step = exact.solve_ones(exact.gram(Z) + 1)
         target = None if raw is None else _shares(raw)
         if target is None or min(target) <= 0:
             if target is not None:

@@ -121,9 +121,13 @@ def load_flint() -> Any | None:
     return flint
 
 
-def solve_seconds(n: int, bits: int) -> float:
-    """About how long :func:`solve_ones` takes for n unknowns and numbers of so many bits."""
-    return 7e-10 * bits * n**3 if load_flint() is not None else (1e-7 + 4e-10 * bits * n) * n**3 / 3
+def solve_seconds(Z: Whole) -> float:
+    """About how long :func:`gram` of Z and :func:`solve_ones` of that take."""
+    n, m = map(int, Z.shape)
+    bits = 2 * int(max(Z.max(initial=0), -Z.min(initial=0))).bit_length() + m.bit_length()
+    if load_flint() is not None:
+        return 7e-10 * bits * n**3 + 2e-9 * n**2 * m
+    return (1e-7 + 4e-10 * bits * n) * n**3 / 3 + 1e-7 * n**2 * m
 
 
 def solve_ones(A: Whole) -> tuple[list[Fraction] | None, list[Fraction]]:
