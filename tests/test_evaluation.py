@@ -46,7 +46,7 @@ def test_batches_are_cut_so_that_scores_of_many_classes_fit_into_memory(
 ) -> None:
     X, y, w = noisy
     model, whole = model_of(rosenblatt.Perceptron().fit(X, y)), batch_of(X, y, w)
-    whole = replace(whole, gaps=(0, 7, 7, 900), passed={"id": list(range(900))})
+    whole = replace(whole, blank=(0, 7, 7, 900), passthrough={"id": list(range(900))})
     assert [part is whole for part in whole.split(2)] == [True]
     found = evaluate_batches(model, [whole]).to_json()
     monkeypatch.setattr("rosenblatt.data.batch.MOST_NUMBERS", 15)

@@ -374,7 +374,7 @@ def test_several_files_with_headers_in_another_order_and_without(tmp_path: Path)
     with pytest.raises(DataError, match=r"4\.csv: the column 'a' is missing"):
         read([one, other])
     wide = put(tmp_path, "1,2,3,4\n", "5.csv")
-    with pytest.raises(DataError, match=r"5\.csv has no header and 4 columns, but there are 3 to be read"):
+    with pytest.raises(DataError, match=r"5\.csv has no header and 4 columns, but the model has 3"):
         read([one, wide])
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from rosenblatt.errors import DataError, MissingExtraError
 
@@ -28,7 +28,7 @@ class Query:
         """Record batches of Arrow."""
         parts = urlsplit(self.address)
         path = unquote(parts.netloc + parts.path)
-        path = path[1:] if path.startswith("/") and not os.path.exists(path) else path
+        path = path[1:] if os.path.exists(path[1:]) else path  # sqlite:///relative or sqlite:////absolute
         if not os.path.isfile(path):
             raise DataError(f"{self.address}: there is no file {path}")
         told = parse_qs(parts.query)
@@ -57,7 +57,7 @@ class Query:
         import sqlite3
 
         try:
-            connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
             try:
                 cursor = connection.execute(query)
                 names = [column[0] for column in cursor.description or ()]
