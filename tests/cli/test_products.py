@@ -60,7 +60,7 @@ def test_no_products_is_for_auto(ring: Path, tmp_path: Path) -> None:
 def test_the_file_becomes_what_auto_perceptron_makes_of_its_rows(
     ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rosenblatt.models.quadratic.TERMS_AT_ONCE", 1000)  # several parts a group
+    monkeypatch.setattr("rosenblatt.models.predictors.TERMS_AT_ONCE", 1000)  # several parts a group
     facts = train(ring, "--label", "where", "-o", tmp_path / "m", "--seed", 3)
     data = rosenblatt.read(ring, label="where")
     used = np.flatnonzero(np.diff(data.X.tocsc().indptr))

@@ -220,13 +220,13 @@ def test_a_state_that_is_made_up_is_refused_and_the_model_still_answers(change: 
     learner = AveragedPerceptron(max_iter=5).fit(X, y)
     save(learner, tmp_path / "m")
     header, tensors = read_container(tmp_path / "m", "model")
-    own = {name.removeprefix("kept."): tensor for name, tensor in tensors.items()}
-    own |= {name: tensors[twin] for name, twin in header["kept"]["same"].items()}
-    header["kept"]["same"] = {}
-    change(header["kept"]["state"], own)
-    tensors |= {f"kept.{name}": tensor for name, tensor in own.items()}
+    own = {name.removeprefix("state."): tensor for name, tensor in tensors.items()}
+    own |= {name: tensors[twin] for name, twin in header["state"]["same"].items()}
+    header["state"]["same"] = {}
+    change(header["state"]["header"], own)
+    tensors |= {f"state.{name}": tensor for name, tensor in own.items()}
     tensors = {
-        name: t for name, t in tensors.items() if not name.startswith("kept.") or name.removeprefix("kept.") in own
+        name: t for name, t in tensors.items() if not name.startswith("state.") or name.removeprefix("state.") in own
     }
     write_container(tmp_path / "m", "model", header, tensors)
     model = load(tmp_path / "m")
@@ -240,11 +240,11 @@ def test_a_state_that_is_made_up_is_refused_and_the_model_still_answers(change: 
     [
         (KernelPerceptron(), lambda header, tensors: header.update(pockets=[10**9])),
         (KernelPerceptron(), lambda header, tensors: header["kernel"].update(gamma=-1.0)),
-        (KernelPerceptron(), lambda header, tensors: tensors.update({"kept.0.gains": tensors["kept.0.gains"] + 1})),
+        (KernelPerceptron(), lambda header, tensors: tensors.update({"state.0.gains": tensors["state.0.gains"] + 1})),
         (KernelPerceptron(budget=5), lambda header, tensors: header.update(policy="none")),
-        (KernelPerceptron(budget=5), lambda header, tensors: tensors["kept.0.ring"].__iadd__(10**6)),
-        (KernelPerceptron(budget=5), lambda header, tensors: tensors["kept.0.members"].__iadd__(10**6)),
-        (KernelPerceptron(budget=5), lambda header, tensors: tensors["kept.0.matrix"].__imul__(np.inf)),
+        (KernelPerceptron(budget=5), lambda header, tensors: tensors["state.0.ring"].__iadd__(10**6)),
+        (KernelPerceptron(budget=5), lambda header, tensors: tensors["state.0.members"].__iadd__(10**6)),
+        (KernelPerceptron(budget=5), lambda header, tensors: tensors["state.0.matrix"].__imul__(np.inf)),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -253,7 +253,7 @@ def test_a_state_of_a_kernel_that_is_made_up_is_refused(learner: Any, change: An
     save(learner.partial_fit(X, y), tmp_path / "m")
     header, tensors = read_container(tmp_path / "m", "model")
     tensors = {name: tensor.copy() for name, tensor in tensors.items()}
-    change(header["kept"]["state"]["states"], tensors)
+    change(header["state"]["header"]["states"], tensors)
     write_container(tmp_path / "m", "model", header, tensors)
     with pytest.raises(ModelError):
         load(tmp_path / "m").partial_fit(X, y)

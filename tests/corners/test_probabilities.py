@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,9 @@ from rosenblatt import (
     PassiveAggressive,
     VotedPerceptron,
     cross_validate,
-    load,
-    save,
 )
 from rosenblatt.data.labels import encode_labels
+from rosenblatt.errors import ParameterError
 from rosenblatt.select import reliability
 from rosenblatt.select.folds import assign_folds
 
@@ -163,37 +161,10 @@ def test_votes_take_the_classes_that_may_come_in_the_first_partial_fit() -> None
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("class_weight", ["balanced", {0: 1.0, 1: 50.0}], ids=str)
-def test_votes_under_class_weights_are_those_of_the_data(class_weight: Any, tmp_path: Path) -> None:
-    """A base rate of 0.012: without the correction the mean is 0.2 to 0.3."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(9_000, 5))
-    p = 1 / (1 + np.exp(5.5 - 1.5 * X[:, 0]))
-    y = (rng.random(len(p)) < p).astype(int)
-    voted = VotedPerceptron(max_iter=2, tol=None, class_weight=class_weight)
-    learner = Calibrated(voted, calibrate="vote").fit(X[:4_000], y[:4_000])
-    chances = learner.predict_proba(X[4_000:])[:, 1]
-    assert abs(chances.mean() - p[4_000:].mean()) < 0.01  # votes are not calibrated by themselves
-    ratio = 50.0 if class_weight != "balanced" else float(np.mean(y[:4_000] == 0) / np.mean(y[:4_000] == 1))
-    share = (1 + learner.decision_function(X[4_000:])) / 2
-    np.testing.assert_allclose(chances, share / (share + ratio * (1 - share)), atol=1e-5)
-    save(learner, tmp_path / "m")
-    loaded = load(tmp_path / "m")
-    np.testing.assert_array_equal(loaded.predict_proba(X), learner.predict_proba(X))
-    np.testing.assert_array_equal(loaded.learner_.predict_proba(X), learner.predict_proba(X))
-
-
-@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
-def test_votes_of_more_classes_are_divided_by_the_weight_of_each(multiclass: str) -> None:
-    X, y = rows(90, classes=3)
-    told = {"class 0": 4.0, "class 2": 0.5}
-    voted = VotedPerceptron(multiclass=multiclass, class_weight=told, max_iter=5, tol=None)
-    learner = Calibrated(voted, calibrate="vote").fit(X, y)
-    share = learner.decision_function(X)
-    divided = (share if multiclass == "joint" else (1 + share) / 2) / [4.0, 1.0, 0.5]
-    np.testing.assert_allclose(learner.predict_proba(X), divided / divided.sum(axis=1, keepdims=True), atol=1e-12)
-    learner.partial_fit(X[:3], y[:3])
-    assert learner.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+def test_votes_take_no_class_weights() -> None:
+    X, y = rows(20)
+    with pytest.raises(ParameterError, match="class_weight"):
+        Calibrated(VotedPerceptron(class_weight="balanced"), calibrate="vote").fit(X, y)
 
 
 # -- cross-validated

@@ -152,7 +152,7 @@ def test_threads_that_begin_a_calibrated_stream_lose_no_example(call: str) -> No
         for thread in threads:
             thread.join()
         if call == "partial_fit":
-            assert len(calibrated._answering.calibration.scores.codes) == 400
+            assert len(calibrated._predictor.calibration.scores.codes) == 400
         else:
             assert calibrated.learner_.learned.counted("seen") == 400
 

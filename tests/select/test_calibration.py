@@ -135,7 +135,7 @@ def test_auto_is_the_mean_of_both_maps_where_there_are_enough_rows(classes: int)
     X = rng.normal(size=(2500, 4))
     y = np.argmax(X[:, :classes] + rng.normal(size=(2500, classes)), axis=1)
     auto = AutoPerceptron(products=False).fit(X, y)
-    judged = auto._answering.calibration.scores
+    judged = auto._predictor.calibration.scores
     assert len(judged.codes) >= 2000
     rows = rng.normal(size=(40, 1 if classes == 2 else classes))
     both = [fit_calibrator(judged.scores, judged.codes, classes, kind).curves for kind in ("sigmoid", "isotonic")]
@@ -177,7 +177,7 @@ def test_rows_are_scored_before_they_are_learned() -> None:
     calibrated = Calibrated(AveragedPerceptron(max_iter=3)).fit(X[:300], y[:300])
     before = calibrated.learner_.decision_function(X[300:])
     calibrated.partial_fit(X[300:], y[300:])
-    np.testing.assert_array_equal(calibrated._answering.calibration.scores.scores[300:, 0], before)
+    np.testing.assert_array_equal(calibrated._predictor.calibration.scores.scores[300:, 0], before)
     assert not np.array_equal(before, calibrated.learner_.decision_function(X[300:]))
 
 

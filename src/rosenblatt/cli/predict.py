@@ -86,7 +86,7 @@ def command(
         if cluster:
             from rosenblatt.cli.cluster import predict_on_cluster
 
-            loaded = replace(loaded, encoder=encoder, kept=None)
+            loaded = replace(loaded, encoder=encoder, state=None)
             for columns in predict_on_cluster(cluster, files, loaded, reading, how.columns, list(passed)):
                 writer.write(columns)
         else:

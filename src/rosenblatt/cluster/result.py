@@ -6,7 +6,6 @@ Invariant: one shard gives the model that the plain learner gives, to the byte.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,8 +125,8 @@ def model_of_run(
     if run.params.class_weight is not None:
         told = told | {"class_weight": run.params.class_weight}
     values = np.empty(0) if run.params.is_regression else opened.values
-    kept = partial(run_to_tensors, run.params, state, stopping.history, reason, features, scale, run.products, why)
-    return Model(run.params.learner, told, values, (answer,), features, encoder, known, history, curves, kept)
+    saved = run_to_tensors(run.params, state, stopping.history, reason, features, scale, run.products, why)
+    return Model(run.params.learner, told, values, (answer,), features, encoder, known, history, curves, saved)
 
 
 def _find_names(hands: Hands, reader: Dataset, answer: Any) -> dict[int, str]:

@@ -30,7 +30,7 @@ from rosenblatt.learners.learned import Learned, turn_of
 from rosenblatt.learners.stopping import History
 from rosenblatt.learners.targets import are_absent, check_online, row_weights, targets_of
 from rosenblatt.learners.weights import Flag, seed_of, states_over
-from rosenblatt.models.kept import SavedState
+from rosenblatt.models.container import SavedState
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.params import Params
 
@@ -152,7 +152,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
         return self.learned.reading().predictors
 
-    def kept(self) -> SavedState | None:
+    def saved_state(self) -> SavedState | None:
         """What a file needs so that learning can go on from it; None if it cannot."""
         from rosenblatt.learners.serialization import learner_to_tensors
 

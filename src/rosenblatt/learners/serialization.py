@@ -31,6 +31,7 @@ from rosenblatt.learners.weights import (
     matrices,
 )
 from rosenblatt.models.container import (
+    SavedState,
     Tensors,
     check_columns,
     check_finite,
@@ -40,7 +41,6 @@ from rosenblatt.models.container import (
     rows_from,
     rows_to,
 )
-from rosenblatt.models.kept import SavedState
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Kernel, Products, Updates, count_terms
 from rosenblatt.params import (
@@ -511,7 +511,7 @@ class ResumePoint:
 
 def resume_point(model: Model) -> ResumePoint:
     """The state of a model with linear weights that all classes share, to go on from with more data."""
-    kept = model.kept() if callable(model.kept) else model.kept
+    kept = model.state
     if kept is None:
         raise ModelError("the model holds what it answers with, but no learning state: save it with its state")
     tensors, products, features, scale = kept.tensors, None, model.features, None

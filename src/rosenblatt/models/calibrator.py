@@ -17,7 +17,6 @@ from rosenblatt.errors import ModelError
 
 Floats = NDArray[np.float64]
 MOST_STEPS = 1_000_000
-_POINTS = 512  # of the curve of votes under class weights, in shares and in probabilities
 
 
 @dataclass(frozen=True)
@@ -51,28 +50,10 @@ class Calibrator:
     of_votes: bool = False
 
     @classmethod
-    def for_votes(cls, width: int, *, signed: bool, class_weights: Floats | None = None) -> Calibrator:
-        """Scores of so many columns that are shares of votes: `signed` from -1 to 1, else from 0 to 1.
-
-        Votes under class weights are those of data in which each class stands ``weight`` times as often: the
-        probability of a class in the data is its share over its weight, of the sum of these.
-        """
-        weights = np.ones(max(width, 2)) if class_weights is None else np.asarray(class_weights, np.float64)
-        if not (weights > 0).all():  # a class of weight 0 was never there to vote for
-            weights = np.ones_like(weights)
-        low = -1.0 if signed else 0.0
-        if width > 1:
-            heights = weights.min() / weights
-            return cls(
-                tuple(Curve(None, np.array([low, 1.0]), np.array([0.0, height])) for height in heights), of_votes=True
-            )
-        shares = np.array([0.0, 1.0])
-        if (ratio := float(weights[1] / weights[0])) != 1.0:
-            # p = s / (s + ratio (1 - s)), bent at one end: points close in s and close in p.
-            even = np.arange(_POINTS + 1) / _POINTS
-            shares = np.unique(np.concatenate([even, ratio * even / (1.0 - even + ratio * even)]))
-        levels = np.maximum.accumulate(shares / (shares + ratio * (1.0 - shares)))
-        return cls((Curve(None, low + (1.0 - low) * shares, levels),), of_votes=True)
+    def from_votes(cls, classes: int, *, signed: bool) -> Calibrator:
+        """The probability is the share of the votes; scores are from -1 to 1 if `signed`, else from 0 to 1."""
+        curve = Curve(None, np.array([-1.0 if signed else 0.0, 1.0]), np.array([0.0, 1.0]))
+        return cls((curve,) * (1 if classes <= 2 else classes), of_votes=True)
 
     def probabilities(self, scores: Floats) -> Floats:
         """One column for each class."""

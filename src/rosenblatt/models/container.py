@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import stat
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -23,6 +24,8 @@ from rosenblatt.io.atomic import write_atomic as write_atomic
 
 VERSION = 1
 MOST_HEADER = 64 << 20  # bytes of JSON
+
+STATE = "state."  # before the names of the tensors of a learning state
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -152,8 +155,39 @@ def _checksum(kind: str, text: str, tensors: Tensors) -> str:
     digest = hashlib.sha256(f"{kind}\0{VERSION}\0{text}".encode())
     for name, array in sorted(tensors.items()):
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        digest.update(_bytes(array))
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """The learning state in a model file, beside the predictors: `learners.serialization` writes and checks it."""
+
+    header: dict[str, Any]
+    tensors: Tensors = field(default_factory=dict)
+
+    def to_file(self, tensors: Tensors) -> dict[str, Any]:
+        """Add its tensors to those of the file, unless one of these has the same bytes; returns the header."""
+        others = {_content_key(tensor): name for name, tensor in sorted(tensors.items(), reverse=True)}
+        same = {name: others[key] for name, tensor in self.tensors.items() if (key := _content_key(tensor)) in others}
+        tensors |= {f"{STATE}{name}": tensor for name, tensor in self.tensors.items() if name not in same}
+        return {"header": self.header, "same": same}
+
+    @classmethod
+    def from_file(cls, header: dict[str, Any], tensors: Tensors) -> SavedState:
+        own = {name.removeprefix(STATE): tensor for name, tensor in tensors.items() if name.startswith(STATE)}
+        shared = {name: tensors[other] for name, other in header["same"].items()}
+        if not isinstance(header["header"], dict):
+            raise ModelError("its learning state cannot be read")
+        return cls(header["header"], own | shared)
+
+
+def _content_key(tensor: NDArray[Any]) -> tuple[str, tuple[int, ...], bytes]:
+    return tensor.dtype.str, tensor.shape, hashlib.sha256(_bytes(tensor)).digest()
+
+
+def _bytes(tensor: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
 
 
 def take(tensors: Tensors, prefix: str = "", **kinds: str) -> list[NDArray[Any]]:

@@ -21,8 +21,7 @@ from rosenblatt.encode.lines import LineEncoder
 from rosenblatt.errors import ModelError
 from rosenblatt.io.source import digest_of
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.container import Tensors, parse_json, read_container, write_container
-from rosenblatt.models.kept import SavedState
+from rosenblatt.models.container import SavedState, Tensors, parse_json, read_container, write_container
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Quadratic, Voted, VotedDual
 from rosenblatt.models.rows import plain_name
@@ -117,11 +116,8 @@ def to_parts(model: Model, *, state: bool = True) -> tuple[dict[str, Any], Tenso
         header["is_multilabel"] = True
     if model.calibrator is not None:
         header["probabilities"] = model.calibrator.to_json()
-    kept = model.kept if state else None
-    if callable(kept):
-        kept = kept()
-    if kept is not None:
-        header["kept"] = kept.to_file(tensors)
+    if state and model.state is not None:
+        header["state"] = model.state.to_file(tensors)
     return header, tensors
 
 
@@ -150,7 +146,7 @@ def from_parts(header: dict[str, Any], tensors: Tensors) -> Model:
         {int(column): plain_name(name) for column, name in _text_from(tensors["names"])},
         header["history"],
         None if "probabilities" not in header else Calibrator.from_json(header["probabilities"], len(classes)),
-        None if "kept" not in header else SavedState.from_file(header["kept"], tensors),
+        None if "state" not in header else SavedState.from_file(header["state"], tensors),
         is_multilabel,
         _lineage_from(header.get("lineage", {})),
     )

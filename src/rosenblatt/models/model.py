@@ -15,7 +15,7 @@ from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError, ParameterError
 from rosenblatt.models.calibrator import Calibrator, calibrator_of
-from rosenblatt.models.kept import MakeSavedState, SavedState
+from rosenblatt.models.container import SavedState
 from rosenblatt.models.predictions import Contribution, Predictions, contributions
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Products, Quadratic, VotedDual
 from rosenblatt.models.rows import Name, check_names, encode_rows, example_table, names_of
@@ -46,7 +46,7 @@ class Model:
         Mistakes and updates an epoch, and why it stopped.
     calibrator : Calibrator or None
         From scores to probabilities, if the learner had them.
-    kept : Kept, a function that gives it, or None
+    state : SavedState or None
         What a learner needs to go on from here.
     is_multilabel : bool
         Can a row have several labels, a score for each?
@@ -72,7 +72,7 @@ class Model:
     names: Mapping[int, Name] = field(default_factory=dict)
     history: dict[str, Any] = field(default_factory=dict)
     calibrator: Calibrator | None = None
-    kept: SavedState | MakeSavedState | None = None
+    state: SavedState | None = None
     is_multilabel: bool = False
     lineage: dict[str, str] = field(default_factory=dict)
 
@@ -300,7 +300,7 @@ def _model_of(outer: Any, learner: Any, encoder: Any, names: Mapping[int, Name],
         names,
         history,
         calibrator_of(outer),
-        outer.kept() if state and hasattr(outer, "kept") else None,
+        outer.saved_state() if state and hasattr(outer, "saved_state") else None,
         bool(getattr(getattr(learner, "learned", None), "is_multilabel", False)),
     )
 

@@ -21,16 +21,20 @@ from rosenblatt.learners.fit import Outcome, check_lengths, count_threads, remem
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
+from rosenblatt.learners.serialization import inside, learner_from_tensors, learner_to_tensors, prepared
 from rosenblatt.learners.streaming import known_row
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.learners.weights import seed_of
-from rosenblatt.models.kept import SavedState
-from rosenblatt.models.predictors import Linear, Quadratic
+from rosenblatt.models.container import SavedState
+from rosenblatt.models.model import Model
+from rosenblatt.models.predictors import Linear, Products, Quadratic, count_terms
 from rosenblatt.models.rows import encode_rows
+from rosenblatt.params import values_from_json, values_to_json
 from rosenblatt.select.calibration import Calibration, HeldOutScores, Method, fit_calibrator
-from rosenblatt.select.probable import Answering, Probable
+from rosenblatt.select.scaling import Scaling
 from rosenblatt.select.scoring import make_scorer
 from rosenblatt.select.search import MOST_EPOCHS, Sample, Scoring, Selection, find_leak, select
+from rosenblatt.select.wrapper import CalibratedPredictor, ProbabilisticClassifier
 
 VISITS_BESIDE = 50_000  # of rows; below it, a thread for the scores to calibrate by costs more than it saves
 
@@ -38,7 +42,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AutoPerceptron(Probable):
+class AutoPerceptron(ProbabilisticClassifier):
     """A good classifier without options: scaling, rule, parameters, epochs and products are chosen by held-out rows.
 
     Averaged PA-I and AROW, from cautious to bold, learn side by side, each row read once for all; the two best after
@@ -174,14 +178,14 @@ class AutoPerceptron(Probable):
             return self  # rows of weight 0 are as if absent
         rows = np.arange(table.count) if weights is None else np.flatnonzero(weights)
         counted = row_weights(sample_weight, None, labels, more_to_come=True)
-        before = self._answering
+        before = self._predictor
         scores = before.reading.scores(table)
         try:
             self._learn_more(table, labels, weights)
             judged = HeldOutScores(scores, labels.codes, counted)
-            self.classes_, self._answering = known, before.followed_by(self._read(), table, judged, rows)
+            self.classes_, self._predictor = known, before.followed_by(self._read(), table, judged, rows)
         except BaseException:  # an interrupted call has learned whole rows
-            self.classes_, self._answering = self.best_.classes_, before.interrupted(self._read())
+            self.classes_, self._predictor = self.best_.classes_, before.interrupted(self._read())
             raise
         return self
 
@@ -196,11 +200,45 @@ class AutoPerceptron(Probable):
         row = [features] if vars(self).get("encoder_") is not None else known_row(self, features)
         return self._go_on(row, [label], None, weights, named=False)
 
-    def kept(self) -> SavedState | None:
-        """What a file needs so that learning can go on from it; None if it cannot."""
-        from rosenblatt.select.kept import keep_auto
+    def saved_state(self) -> SavedState | None:
+        """The learner, scaling, products, held-out scores and choice; None if learning cannot go on."""
+        within, tensors = learner_to_tensors(self.best_), dict[str, NDArray[Any]]()
+        if within is None:
+            return None
+        calibration, scaling = self._predictor.calibration, self.scaling_
+        header = {
+            "around": "AutoPerceptron",
+            "parameters": values_to_json(self.get_params(deep=False), tensors),
+            "choice": self.choice_,
+            "scores": self.scores_,
+            "calibration": calibration.to_tensors(tensors) if isinstance(calibration, Calibration) else None,
+        }
+        scaled = None if scaling is None else (scaling.kind, scaling.center, scaling.scale)
+        return prepared(header, tensors, within, scaled, self.products_)
 
-        return keep_auto(self)
+    @classmethod
+    def from_model(cls, model: Model, saved: SavedState) -> Self:
+        """The estimator whose state was saved, checked."""
+        header, tensors, seen = saved.header, saved.tensors, model.features
+        auto = cls(**values_from_json(header["parameters"], tensors))
+        scaled, method = header["scaling"], header["calibration"]
+        auto.scaling_ = None if scaled is None else Scaling.from_tensors(scaled, tensors, seen)
+        auto.products_ = None
+        if "products.columns" in tensors:
+            auto.products_ = Products.from_tensors("products.", tensors, model.features)
+            seen = count_terms(len(auto.products_.columns))
+        auto.best_ = learner_from_tensors(inside(saved), model.classes, seen, {})
+        auto.classes_, auto.n_iter_ = model.classes, auto.best_.n_iter_
+        auto.choice_ = str(header["choice"])
+        auto.scores_ = {str(name): float(score) for name, score in header["scores"].items()}
+        auto.n_features_in_, auto.encoder_ = model.features, model.encoder
+        if model.encoder is None and hasattr(model, "feature_names_in_"):
+            auto.feature_names_in_ = model.feature_names_in_
+        calibration = None
+        if method is not None:
+            calibration = Calibration.from_tensors(method, tensors, len(model.classes), model.calibrator)
+        auto._predictor = CalibratedPredictor(auto._read(), calibration)
+        return auto
 
     def _inside(self) -> Any:
         return self.best_
@@ -273,7 +311,7 @@ class AutoPerceptron(Probable):
             name = repr(self.feature_names_in_[leak]) if hasattr(self, "feature_names_in_") else leak
             self.choice_ += f"; column {name} alone tells the label: make sure that it is known when you predict"
         self.n_iter_ = learner.n_iter_
-        self._answering = Answering(self._read(), calibration)
+        self._predictor = CalibratedPredictor(self._read(), calibration)
         if self.verbose:
             print(self.choice_)
 
@@ -322,11 +360,11 @@ class AutoPerceptron(Probable):
         encoder = vars(self).get("encoder_")
         return X if encoder is None else encode_rows(X, encoder, self.n_features_in_)
 
-    def _scored(self, X: Any) -> tuple[Answering, Floats]:
-        check_is_fitted(self, "_answering")
+    def _scored(self, X: Any) -> tuple[CalibratedPredictor, Floats]:
+        check_is_fitted(self, "_predictor")
         return super()._scored(self._encoded(X))
 
-    def _scored_one(self, features: dict[Any, Any]) -> tuple[Answering, Floats]:
+    def _scored_one(self, features: dict[Any, Any]) -> tuple[CalibratedPredictor, Floats]:
         if vars(self).get("encoder_") is None:
             return super()._scored_one(features)
         return self._scored([features])
@@ -334,7 +372,7 @@ class AutoPerceptron(Probable):
     def _linear(self, name: str) -> Linear:
         if "best_" not in vars(self):
             raise AttributeError("AutoPerceptron has no weights yet: call fit first")
-        model = self._answering.reading.predictors[0]
+        model = self._predictor.reading.predictors[0]
         if not isinstance(model, Linear):
             raise AttributeError(f"{name} is for answers without products of columns: see best_.{name}")
         return model

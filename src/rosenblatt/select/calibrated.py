@@ -18,14 +18,17 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.fit import conclude, prepare, warn_if_unfinished
 from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.serialization import around, inside, learner_from_tensors, learner_to_tensors
 from rosenblatt.learners.stream import Columns
-from rosenblatt.learners.targets import are_absent, class_weights, row_weights, weight_of_class
+from rosenblatt.learners.targets import are_absent, row_weights, weight_of_class
 from rosenblatt.learners.weights import seed_of
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.kept import SavedState
-from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores, VoteShares
+from rosenblatt.models.container import SavedState
+from rosenblatt.models.model import Model
+from rosenblatt.params import values_from_json, values_to_json
+from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
 from rosenblatt.select.folds import assign_folds, check_learner, fit_folds
-from rosenblatt.select.probable import Answering, Probable
+from rosenblatt.select.wrapper import CalibratedPredictor, ProbabilisticClassifier
 
 Floats = NDArray[np.float64]
 _locks: WeakKeyDictionary[Any, threading.RLock] = WeakKeyDictionary()  # beside the estimators, so that these pickle
@@ -39,7 +42,7 @@ def _lock_of(estimator: Any) -> threading.RLock:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Calibrated(Probable):
+class Calibrated(ProbabilisticClassifier):
     """A learner with probabilities, fitted on scores of rows that it had not learned from.
 
     `fit` learns once from all rows, for the answer, and once per fold, for out-of-sample scores; of more than 10,000
@@ -55,8 +58,8 @@ class Calibrated(Probable):
         Any of the family. "vote" needs one with ``keep="vote"``.
     calibrate : {"sigmoid", "isotonic", "vote"}, default="sigmoid"
         "sigmoid" (Platt) has two numbers a class and needs few rows; "isotonic" takes any rising shape and needs
-        thousands; "vote" is the share of the votes, over the weight of its class, with nothing to fit, and not
-        calibrated by itself.
+        thousands; "vote" is the share of the votes, with nothing to fit, not calibrated by itself, and
+        not for class weights, under which votes are not those of the data.
     folds : int, default=5
         How many parts the out-of-sample scores come from.
     n_jobs : int, default=-1
@@ -119,7 +122,7 @@ class Calibrated(Probable):
                 labels = Labels(known, labels.among(known))
             self._begin(X, labels, sample_weight, more_to_come=True)
             return self
-        table, before = as_table(X), self._answering
+        table, before = as_table(X), self._predictor
         check_columns(self, X)
         scores = before.reading.scores(table)
         try:
@@ -130,11 +133,11 @@ class Calibrated(Probable):
             after = before.followed_by(reading, table, HeldOutScores(scores, labels.codes, counted), present)
             if self.calibrate == "vote":
                 after = replace(after, calibration=self._vote_shares(reading))
-            self.classes_, self._answering = reading.classes, after
+            self.classes_, self._predictor = reading.classes, after
         except BaseException:
             reading = self.learner_.learned.reading()
-            if reading is not self._answering.reading:
-                self.classes_, self._answering = reading.classes, before.interrupted(reading)
+            if reading is not self._predictor.reading:
+                self.classes_, self._predictor = reading.classes, before.interrupted(reading)
             raise
         return self
 
@@ -165,7 +168,7 @@ class Calibrated(Probable):
         return self
 
     @property
-    def _answering(self) -> Answering:
+    def _predictor(self) -> CalibratedPredictor:
         """Predictors and curves, up to date with the examples that `learn_one` took."""
         known = self.__dict__
         if known.get("_pending"):
@@ -176,19 +179,19 @@ class Calibrated(Probable):
                     known["_pending"].clear()
         if "_answer" not in known:
             raise AttributeError("Calibrated is not fitted")
-        answer: Answering = known["_answer"]
+        answer: CalibratedPredictor = known["_answer"]
         return answer
 
-    @_answering.setter
-    def _answering(self, answer: Answering) -> None:
+    @_predictor.setter
+    def _predictor(self, answer: CalibratedPredictor) -> None:
         self.__dict__.pop("_pending", None)
         self.__dict__["_answer"] = answer
 
-    def _updated(self, before: Answering | None, pending: list[Any]) -> Answering:
+    def _updated(self, before: CalibratedPredictor | None, pending: list[Any]) -> CalibratedPredictor:
         """After examples were learned one by one, each with its scores before that."""
         reading: Reading = self.learner_.learned.reading()
         if self.calibrate == "vote":
-            return Answering(reading, self._vote_shares(reading))
+            return CalibratedPredictor(reading, self._vote_shares(reading))
         count, calibration = len(reading.classes), None if before is None else before.calibration
         if not isinstance(calibration, Calibration) or calibration.classes != count:
             calibration = Calibration(self.calibrate, HeldOutScores.empty(count), count)
@@ -202,7 +205,7 @@ class Calibrated(Probable):
             scores, places, weights = zip(*used, strict=True)
             counted = None if all(weight == 1.0 for weight in weights) else np.array(weights, np.float64)
             calibration = calibration.append(HeldOutScores(np.array(scores), np.array(places, np.int32), counted))
-        return Answering(reading, calibration)
+        return CalibratedPredictor(reading, calibration)
 
     @property
     def n_features_in_(self) -> int:
@@ -220,11 +223,33 @@ class Calibrated(Probable):
         columns: Columns = self.learner_.feature_columns()
         return columns
 
-    def kept(self) -> SavedState | None:
-        """What a file needs so that learning can go on from it; None if it cannot."""
-        from rosenblatt.select.kept import keep_calibrated
+    def saved_state(self) -> SavedState | None:
+        """The learner, and the latest scores that the curves are fitted on; None if learning cannot go on."""
+        within, tensors = learner_to_tensors(self.learner_), dict[str, NDArray[Any]]()
+        if within is None:
+            return None
+        told = {name: value for name, value in self.get_params(deep=False).items() if name != "learner"}
+        header: dict[str, Any] = {"around": "Calibrated", "parameters": values_to_json(told, tensors)}
+        calibration = self._predictor.calibration
+        header["calibration"] = calibration.to_tensors(tensors) if isinstance(calibration, Calibration) else None
+        return around(header, tensors, within)
 
-        return keep_calibrated(self)
+    @classmethod
+    def from_model(cls, model: Model, saved: SavedState) -> Self:
+        """The estimator whose state was saved, checked."""
+        inner = learner_from_tensors(inside(saved), model.classes, model.features, model.names)
+        like = type(inner)(**inner.get_params(deep=False))
+        calibrated = cls(like, **values_from_json(saved.header["parameters"], saved.tensors))
+        calibrated._check()
+        reading, method = inner.learned.reading(), saved.header["calibration"]
+        calibration: Calibration | Calibrator = (
+            calibrated._vote_shares(reading)
+            if method is None
+            else Calibration.from_tensors(method, saved.tensors, len(model.classes), model.calibrator)
+        )
+        calibrated.learner_, calibrated.classes_ = inner, model.classes
+        calibrated._predictor = CalibratedPredictor(reading, calibration)
+        return calibrated
 
     def _inside(self) -> Any:
         return self.learner_
@@ -244,10 +269,9 @@ class Calibrated(Probable):
         conclude(learner, X, fitting, fitting.run())
         warn_if_unfinished(learner, stacklevel=4)
         reading = learner.learned.reading()
-        calibration: Calibration | VoteShares
+        calibration: Calibration | Calibrator
         if self.calibrate == "vote":
-            by_class = None if told is None else class_weights(told, labels, counted, more_to_come=True)
-            calibration = self._vote_shares(reading, by_class)
+            calibration = self._vote_shares(reading)
         else:
             fold_of = assign_folds(labels, present, self.folds, seed_of(learner.random_state), groups)
             parts = [(present[fold_of[present] != k], present[fold_of[present] == k]) for k in range(self.folds)]
@@ -259,7 +283,7 @@ class Calibrated(Probable):
             calibration = Calibration(self.calibrate, out_of_fold, len(labels.classes))
         learner.class_weight = told
         self.learner_, self.classes_ = learner, labels.classes
-        self._answering = Answering(reading, calibration)
+        self._predictor = CalibratedPredictor(reading, calibration)
 
     def _check(self) -> None:
         check_learner(self.learner)
@@ -269,6 +293,10 @@ class Calibrated(Probable):
             raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid', 'isotonic' or 'vote'")
         if self.calibrate == "vote" and self.learner.params().keep != "vote":
             raise ParameterError("calibrate='vote' needs a learner with keep='vote'")
+        if self.calibrate == "vote" and self.learner.class_weight is not None:
+            raise ParameterError(
+                "calibrate='vote' takes no class_weight, which moves the votes: use calibrate='sigmoid'"
+            )
 
     def _weights(self, sample_weight: Any, labels: Labels) -> tuple[NDArray[np.uint32], Floats | None]:
         """The rows that are there, and what each counts for probabilities: class weights move only the decision."""
@@ -277,16 +305,7 @@ class Calibrated(Probable):
         present = rows if weights is None else rows[weights > 0]
         return present, row_weights(sample_weight, None, labels, more_to_come=True)
 
-    def _vote_shares(self, reading: Reading, by_class: Floats | None = None) -> VoteShares:
-        """With two classes, and for each class against the rest, a score is votes for less votes against.
-
-        Class weights are those of the learner, or, where they took all rows to know, `by_class`.
-        """
-        classes, told = len(reading.classes), self.learner.class_weight
-        if by_class is None and told is not None:
-            by_class = np.array([weight_of_class(told, label) for label in label_values(reading.classes)])
-        if classes == 1:
-            by_class = None
-        signed = classes <= 2 or self.learner.params().is_ovr(classes)
-        width = 1 if classes <= 2 else classes
-        return VoteShares(Calibrator.for_votes(width, signed=signed, class_weights=by_class))
+    def _vote_shares(self, reading: Reading) -> Calibrator:
+        """With two classes, and for each class against the rest, a score is votes for less votes against."""
+        classes = len(reading.classes)
+        return Calibrator.from_votes(classes, signed=classes <= 2 or self.learner.params().is_ovr(classes))

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batch import as_counts, effective_rows
+from rosenblatt.errors import ModelError
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.calibrator import Calibrator, Curve, leads
+from rosenblatt.models.container import Tensors, check_shapes, take
 
 Floats = NDArray[np.float64]
 Method = Literal["auto", "sigmoid", "isotonic"]
@@ -198,9 +200,24 @@ class Calibration:
         """With more rows; the oldest leave."""
         return Calibration(self.method, self.scores.append(later.thin()), self.classes)
 
+    def to_tensors(self, tensors: Tensors) -> str:
+        """Add the scores; returns the method."""
+        tensors |= {"held_out.scores": self.scores.scores, "held_out.codes": self.scores.codes}
+        if self.scores.weights is not None:
+            tensors["held_out.weights"] = self.scores.weights
+        return self.method
 
-@dataclass(frozen=True)
-class VoteShares:
-    """Shares of votes, with nothing to fit."""
-
-    calibrator: Calibrator
+    @classmethod
+    def from_tensors(cls, method: Any, tensors: Tensors, classes: int, calibrator: Calibrator | None) -> Calibration:
+        """What `to_tensors` wrote, checked; `calibrator` holds the curves that were fitted on the scores."""
+        scores, codes = take(tensors, "held_out.", scores="f8:2", codes="i4")
+        weights = take(tensors, "held_out.", weights="f8")[0] if "held_out.weights" in tensors else None
+        check_shapes(scores.shape == (len(codes), weight_rows(classes)))
+        check_shapes(weights is None or weights.shape == codes.shape)
+        fits = not len(codes) or (codes.min() >= 0 and codes.max() < classes)
+        if method not in get_args(Method) or not fits or (weights is not None and (weights < 0).any()):
+            raise ModelError("its probabilities cannot be read")
+        calibration = cls(method, HeldOutScores(scores, codes, weights), classes)
+        if calibrator is not None:
+            vars(calibration)["calibrator"] = calibrator  # the same bits as when it was saved
+        return calibration

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
+from rosenblatt import select
+from rosenblatt.errors import ModelError
+from rosenblatt.learners.serialization import learner_from_tensors
 from rosenblatt.models import file
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.rows import encode_rows
@@ -33,7 +38,7 @@ def load(path: str | os.PathLike[str]) -> LoadedModel:
     'ham'
     """
     model = file.load(path)
-    return LoadedModel(model, None if model.kept is None else file.sha256_of(path))
+    return LoadedModel(model, None if model.state is None else file.sha256_of(path))
 
 
 class LoadedModel:
@@ -86,8 +91,6 @@ class LoadedModel:
         if self._learner is None:
             with self._lock:
                 if self._learner is None:
-                    from rosenblatt.select.kept import revive
-
                     assert self._model is not None
                     self._learner = revive(self._model)
         return self._learner
@@ -116,24 +119,33 @@ class LoadedModel:
         vars(self).update(known)
         self._lock = threading.RLock()
 
-    def _learning(self) -> _Learning:
-        return _Learning(self)
+    @contextmanager
+    def _learning(self) -> Iterator[Any]:
+        """The learner, for one thread; whatever happens, the next prediction is that of what was learned."""
+        with self._lock:
+            learner = self.learner_
+            try:
+                yield learner
+            finally:
+                self._model = None
 
 
-class _Learning:
-    """While a loaded model learns: whatever happens, the next answer is that of what was learned."""
-
-    def __init__(self, loaded: LoadedModel) -> None:
-        self.loaded = loaded
-
-    def __enter__(self) -> Any:
-        self.loaded._lock.acquire()
-        try:
-            return self.loaded.learner_
-        except BaseException:
-            self.loaded._lock.release()
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        self.loaded._model = None
-        self.loaded._lock.release()
+def revive(model: Model) -> Any:
+    """The learner that goes on from a model, checked."""
+    if (saved := model.state) is None:
+        raise ModelError("the model holds what it answers with, but no learning state: save it with state=True")
+    try:
+        kind = saved.header.get("around")
+        if kind is None:
+            names = {} if model.encoder is not None else model.names
+            return learner_from_tensors(saved, model.classes, model.features, names)
+        if kind not in ("Calibrated", "AutoPerceptron"):
+            raise ModelError(f"it was learned by {str(kind)[:40]!r}, which is not a learner of rosenblatt")
+        return getattr(select, kind).from_model(model, saved)
+    except ModelError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
+        raise ModelError(f"the learning state is not valid: {why}") from None
+    except MemoryError:
+        raise ModelError("the learning state needs more memory than there is") from None

@@ -6,13 +6,15 @@ Invariant: scaling can be folded into the weights: a model learned on scaled row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.table import Csr, Table, as_table
+from rosenblatt.errors import ModelError
+from rosenblatt.models.container import Tensors, check_shapes, take
 from rosenblatt.models.predictors import Linear
 
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
@@ -47,6 +49,15 @@ class Scaling:
         """
         moved = Linear(np.ascontiguousarray(model.weights / self.scale), model.intercept)
         return Linear(moved.weights, moved.scores(as_table(-self.center[None]))[0])
+
+    @classmethod
+    def from_tensors(cls, kind: Any, tensors: Tensors, features: int) -> Scaling:
+        """The scaling in a model file, checked."""
+        center, scale = take(tensors, "scaling.", center="f8", scale="f8")
+        check_shapes(center.shape == scale.shape == (features,))
+        if kind not in ("standard", "mean-abs") or not (scale > 0).all():
+            raise ModelError("its columns cannot be scaled")
+        return cls(kind, center, scale)
 
 
 def find_scaling(table: Table) -> Scaling | None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils import RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -42,15 +42,15 @@ from rosenblatt.learners.regression import Measuring
 from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.learners.weights import WeightState
-from rosenblatt.models.kept import SavedState
+from rosenblatt.models.container import SavedState
 from rosenblatt.models.predictors import Predictor
-from rosenblatt.select.around import Around
 from rosenblatt.select.scoring import Scorer, index_of_best, make_scorer
 from rosenblatt.select.search import VALUES_A_THREAD
+from rosenblatt.select.wrapper import Wrapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
+class Sweep(Wrapper):
     """Train many learners in one pass over the same rows, each row read once, and choose the best.
 
     Every learner becomes exactly what its own ``fit`` would have made of it. Choose it to compare rules and their
@@ -171,17 +171,16 @@ class Sweep(Around, Accurate, BaseEstimator):  # type: ignore[misc]
         answers: tuple[Predictor, ...] = self.best_.predictors()
         return answers
 
-    def kept(self) -> SavedState | None:
+    def saved_state(self) -> SavedState | None:
         """What a file needs so that the best learner can go on from it; None if it cannot."""
-        kept: SavedState | None = self.best_.kept()
-        return kept
+        state: SavedState | None = self.best_.saved_state()
+        return state
 
     def _inside(self) -> Any:
         return self.best_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         if self.is_regression:
             tags.estimator_type, tags.classifier_tags, tags.regressor_tags = "regressor", None, RegressorTags()
         return tags

@@ -15,8 +15,8 @@ from rosenblatt.learners.fit import check_lengths
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.learners.weights import seed_of
 from rosenblatt.select.folds import FoldScores, check_learner, fit_folds, make_folds, training_weights
-from rosenblatt.select.probable import Probable
 from rosenblatt.select.scoring import make_scorer
+from rosenblatt.select.wrapper import ProbabilisticClassifier
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def cross_validate(
     >>> result.scores.shape
     (4,)
     """
-    wrapped = isinstance(learner, Probable)
+    wrapped = isinstance(learner, ProbabilisticClassifier)
     if not wrapped:
         check_learner(learner)
     table = as_table(X)
@@ -130,7 +130,7 @@ def cross_validate(
 def _class_weight(learner: Any) -> Any:
     """The class weights of a learner, or of the one that it wraps."""
     inner = getattr(learner, "learner", learner)
-    return inner.class_weight if isinstance(learner, Probable) else learner.params().class_weight
+    return inner.class_weight if isinstance(learner, ProbabilisticClassifier) else learner.params().class_weight
 
 
 @dataclass(frozen=True)

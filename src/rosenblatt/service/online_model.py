@@ -26,9 +26,8 @@ from rosenblatt.learners.serialization import learner_from_tensors, learner_to_t
 from rosenblatt.learners.stopping import History
 from rosenblatt.learners.targets import check_online
 from rosenblatt.learners.weights import LINEAR, seed_of
-from rosenblatt.models.container import pack_container, read_container, unpack_container, write_container
+from rosenblatt.models.container import SavedState, pack_container, read_container, unpack_container, write_container
 from rosenblatt.models.file import to_parts
-from rosenblatt.models.kept import SavedState
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.params import Params, name_of, params_from_json
 from rosenblatt.service.decoding import Features
@@ -282,7 +281,7 @@ def learner_to_bytes(learner: Any) -> bytes:
         "classes": label_values(learner.learned.classes),
         "features": len(names),
         "names": None if names == list(range(len(names))) else names,
-        "kept": kept.header,
+        "state": kept.header,
     }
     return pack_container("state", header, kept.tensors, "the state")
 
@@ -294,7 +293,7 @@ def learner_from_bytes(data: bytes) -> Any:
         return new_learner(params_from_json(header["params"]))
     features = header["features"]
     names = dict(enumerate(range(features) if header["names"] is None else header["names"]))
-    learner = learner_from_tensors(SavedState(header["kept"], tensors), np.array(header["classes"]), features, names)
+    learner = learner_from_tensors(SavedState(header["state"], tensors), np.array(header["classes"]), features, names)
     open_stream(learner)
     return learner
 

@@ -16,7 +16,7 @@ from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.targets import check_online
 from rosenblatt.models.file import encoder_from, load, sha256_of
 from rosenblatt.params import KEEPS, Params, params_from_json
-from rosenblatt.select.kept import revive
+from rosenblatt.select.loading import revive
 from rosenblatt.service.config import SNAPSHOT_EXAMPLES, ServerConfig, ServiceLimits
 from rosenblatt.service.decoding import RowSchema
 from rosenblatt.service.event_log import EventLog, LearnerRecord

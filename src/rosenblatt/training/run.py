@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from rosenblatt.learners.stopping import StoppingCriterion
 from rosenblatt.learners.targets import Targets, targets_of, weight_rows
 from rosenblatt.learners.weights import PassOptions, UpdateLog, WeightState
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.kept import SavedState
+from rosenblatt.models.container import SavedState
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Linear, Products, Quadratic, Voted, count_terms
 from rosenblatt.params import KEEPS, Params, check_count
@@ -262,11 +261,11 @@ class TrainingRun:
             names if names is not None else column_names(self.dataset, predictor),
             history,
             self.calibrator,
-            partial(_keep, self, history["stop_reason"]),
+            _saved_state(self, history["stop_reason"]),
         )
 
 
-def _keep(run: TrainingRun, stop_reason: str) -> SavedState:
+def _saved_state(run: TrainingRun, stop_reason: str) -> SavedState:
     """The learning state for the model file."""
     state = run.state
     if run.is_compact:

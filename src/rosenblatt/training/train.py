@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,7 +291,7 @@ def _fit(dataset: Dataset, store: RowStore, params: Params, classes: NDArray[Any
         column_names(dataset, predictors[0]),
         {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason},
         None,
-        partial(states_to_tensors, params.learner, told, states, history, epochs=len(history), stop_reason=reason),
+        states_to_tensors(params.learner, told, states, history, epochs=len(history), stop_reason=reason),
     )
     return Trained(model, params, len(store), history, reason)
 

@@ -1,12 +1,12 @@
-"""What classifiers with probabilities share: how they answer.
+"""Base classes of the estimators that wrap a learner: `AutoPerceptron`, `Calibrated`, `Sweep`.
 
-Invariant: an answer is that of one moment. A thread that reads beside one that learns never gets a mix.
+Invariant: a prediction comes from one immutable predictor. A thread that reads beside one that learns never gets a mix.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,29 @@ from rosenblatt.errors import ModelError
 from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
+from rosenblatt.learners.stopping import History
 from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.streaming import columns_of
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.predictors import Predictor
-from rosenblatt.select.around import Around
-from rosenblatt.select.calibration import Calibration, HeldOutScores, VoteShares
+from rosenblatt.select.calibration import Calibration, HeldOutScores
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Answering:
-    """What answers: classes and scores, and probabilities for these scores."""
+class CalibratedPredictor:
+    """Classes and scores, and probabilities of these scores."""
 
     reading: Reading
-    calibration: Calibration | VoteShares | None  # None: there are no probabilities
+    calibration: Calibration | Calibrator | None  # None: there are no probabilities
 
-    def followed_by(self, reading: Reading, table: Table, judged: HeldOutScores, rows: NDArray[Any]) -> Answering:
+    @property
+    def calibrator(self) -> Calibrator | None:
+        """From scores to probabilities."""
+        return self.calibration.calibrator if isinstance(self.calibration, Calibration) else self.calibration
+
+    def followed_by(self, reading: Reading, table: Table, judged: HeldOutScores, rows: NDArray[Any]) -> Self:
         """After the rows of a table were learned, some of which count; `judged` holds their scores before it."""
         calibration, classes = self.calibration, len(reading.classes)
         if isinstance(calibration, Calibration) and classes == len(self.reading.classes):
@@ -45,26 +50,51 @@ class Answering:
             # The scores have other columns now: the window starts again, from what was just learned.
             again = replace(judged, scores=reading.scores(table)).take(rows)
             calibration = Calibration(calibration.method, again, classes)
-        return Answering(reading, calibration)
+        return replace(self, reading=reading, calibration=calibration)
 
-    def interrupted(self, reading: Reading) -> Answering:
+    def interrupted(self, reading: Reading) -> Self:
         """After a call that learned some rows and could not finish: scores are known of the classes before only."""
         calibration, classes = self.calibration, len(reading.classes)
         if classes != len(self.reading.classes) and isinstance(calibration, Calibration):
             calibration = Calibration(calibration.method, HeldOutScores.empty(classes), classes)
-        return Answering(reading, calibration)
+        return replace(self, reading=reading, calibration=calibration)
 
 
-class Probable(Around, Accurate, BaseEstimator):  # type: ignore[misc]
+class Wrapper(Accurate, BaseEstimator):  # type: ignore[misc]
+    """An estimator around a fitted learner, which says how it was trained."""
+
+    def _inside(self) -> Any:
+        """The fitted learner; an AttributeError before the first fit."""
+        raise NotImplementedError
+
+    @property
+    def history_(self) -> History:
+        """Mistakes and updates of the learner, epoch by epoch."""
+        history: History = self._inside().history_
+        return history
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why the learner stopped."""
+        reason: str = self._inside().stop_reason_
+        return reason
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ProbabilisticClassifier(Wrapper):
     """A classifier with scores and probabilities."""
 
     classes_: NDArray[Any]
-    _answering: Answering
+    _predictor: CalibratedPredictor
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of every class, of shape (n_rows, n_classes)."""
-        answering, scores = self._scored(X)
-        return self._known(answering).probabilities(scores)
+        predictor, scores = self._scored(X)
+        return self._probabilities(predictor, scores)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
@@ -73,58 +103,52 @@ class Probable(Around, Accurate, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, by the sign or the highest score."""
-        answering, scores = self._scored(X)
-        return answering.reading.predicted(scores)
+        predictor, scores = self._scored(X)
+        return predictor.reading.predicted(scores)
 
     def predict_one(self, features: dict[Any, float]) -> Any:
         """The label of one example, a dict from names to numbers; features that were never seen count for nothing."""
-        answering, scores = self._scored_one(features)
-        return answering.reading.predictions(scores).one
+        predictor, scores = self._scored_one(features)
+        return predictor.reading.predictions(scores).one
 
     def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
         """The probability of each class for one example."""
-        answering, scores = self._scored_one(features)
-        found = self._known(answering).probabilities(scores)[0].tolist()
-        return dict(zip(label_values(answering.reading.classes), found, strict=False))
+        predictor, scores = self._scored_one(features)
+        found = self._probabilities(predictor, scores)[0].tolist()
+        return dict(zip(label_values(predictor.reading.classes), found, strict=False))
 
     def answers_for(self, table: Table, rows: NDArray[np.uint32]) -> Floats:
         """Scores of shape (n_rows, K) of some rows of a table."""
-        return self._answering.reading.scores(table, rows)
+        return self._predictor.reading.scores(table, rows)
 
     def predictors(self) -> tuple[Predictor, ...]:
         """What scores rows, ready to be saved; more than one only for a one-vs-rest vote."""
-        check_is_fitted(self, "_answering")
-        return self._answering.reading.predictors
+        check_is_fitted(self, "_predictor")
+        return self._predictor.reading.predictors
 
     def calibrator(self) -> Calibrator | None:
         """From scores to probabilities, ready to be saved; None for one that was trained on files without them."""
-        check_is_fitted(self, "_answering")
-        calibration = self._answering.calibration
-        return None if calibration is None else calibration.calibrator
+        check_is_fitted(self, "_predictor")
+        return self._predictor.calibrator
 
     @staticmethod
-    def _known(answering: Answering) -> Calibrator:
-        if answering.calibration is None:
+    def _probabilities(predictor: CalibratedPredictor, scores: Floats) -> Floats:
+        if (calibrator := predictor.calibrator) is None:
             raise ModelError("the model was trained on files and has scores but no probabilities")
-        return answering.calibration.calibrator
+        return calibrator.probabilities(scores)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _scored_one(self, features: dict[Any, float]) -> tuple[Answering, Floats]:
-        check_is_fitted(self, "_answering")
-        answering = self._answering
-        return answering, answering.reading.score_one(features, self._columns)[None]
+    def _scored_one(self, features: dict[Any, float]) -> tuple[CalibratedPredictor, Floats]:
+        check_is_fitted(self, "_predictor")
+        predictor = self._predictor
+        return predictor, predictor.reading.score_one(features, self._columns)[None]
 
     def _columns(self) -> Columns:
         """The column of each feature."""
         return columns_of(self)
 
-    def _scored(self, X: Any) -> tuple[Answering, Floats]:
-        check_is_fitted(self, "_answering")
+    def _scored(self, X: Any) -> tuple[CalibratedPredictor, Floats]:
+        check_is_fitted(self, "_predictor")
         table = as_table(X)
         check_columns(self, X)
-        answering = self._answering
-        return answering, answering.reading.scores(table)
+        predictor = self._predictor
+        return predictor, predictor.reading.scores(table)
