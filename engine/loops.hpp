@@ -185,15 +185,16 @@ struct Steps {
       arow->update(rows, state, by, q, weight, seen);
       return true;
     }
-    Counters now;
-    now.seen = seen;
-    now.survived = survived;
-    if constexpr (!general)
+    if constexpr (!general) {
+      Counters now;
+      now.seen = seen;
+      now.survived = survived;
       keep.update(rows, by, state.weights, one_row ? 1 : state.K, now);
-    else if (auto* last = std::get_if<Last>(&keep))
-      last->update(rows, by, state.weights, one_row ? 1 : state.K, now);
-    else
-      update_kept(rows, keep, by, state.weights, state.K, now);
+    } else if (auto* last = std::get_if<Last>(&keep)) {
+      last->update(rows, by, state.weights, one_row ? 1 : state.K, *state.counters);
+    } else {
+      update_kept(rows, keep, by, state.weights, state.K, seen, survived);
+    }
     if (!state.fit_intercept) return true;
     state.intercept[by.target] += by.step;
     if constexpr (!one_row) state.intercept[by.rival] -= by.step;
@@ -214,7 +215,10 @@ struct Steps {
 
   static double squared_norm(const Rows& rows, std::int64_t i) { return static_cast<double>(rows.squared_norm(i)); }
   [[gnu::noinline]] static void update_kept(const Rows& rows, KeepType& keep, const Step by, T* weights, std::int64_t K,
-                                            const Counters now) {
+                                            std::int64_t seen, std::int64_t survived) {
+    Counters now;
+    now.seen = seen;
+    now.survived = survived;
     std::visit([&](auto& chosen) { chosen.update(rows, by, weights, K, now); }, keep);
   }
 };

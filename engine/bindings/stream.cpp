@@ -83,6 +83,8 @@ struct Example {
   std::vector<double> values;
   std::vector<std::int32_t> columns;
   std::int64_t starts[2] = {0, 0};
+  // The last name at each place, and its column: an example that is predicted and then learned comes twice.
+  std::vector<std::pair<nb::object, std::int32_t>> places;
 
   void resize(std::size_t size) {
     values.resize(size);
@@ -187,7 +189,14 @@ class Vocabulary {
       std::int32_t column = known_[place_of(name)].column;
       if (column < 0) {
         if (!only_strings_ || !PyUnicode_CheckExact(name)) return false;
-        column = find(name);
+        if (example.places.size() <= size) example.places.resize(size + 1);
+        auto& [last, its_column] = example.places[size];
+        if (last.ptr() == name) {
+          column = its_column;
+        } else if ((column = find(name)) >= 0) {
+          last = nb::borrow(name);
+          its_column = column;
+        }
       }
       if (!is_usable(number) || (column < 0 && grow)) return false;
       example.columns[size] = column;
