@@ -138,7 +138,7 @@ def test_a_newer_version_is_refused(tmp_path, monkeypatch):
     ("change", "why"),
     [
         (lambda h, t: h.update(features=-1), "it has -1 features"),
-        (lambda h, t: h.update(features=2), "its tensors have other shapes"),
+        (lambda h, t: h.update(features=2), "its tensors have other"),
         (lambda h, t: h.update(features=10**12), "it has 1000000000000 features"),
         (lambda h, t: h["classes"].update(values=[0, 1]), "its weight rows do not fit its classes"),
         (lambda h, t: h["classes"].update(kind="X"), "is not a sound model"),
@@ -208,14 +208,14 @@ def test_a_kernel_that_is_a_function_is_not_saved(tmp_path):
         ("last", lambda h, t: h["kernel"].update(gamma=-1.0), "the numbers of its kernel are out of range"),
         ("last", lambda h, t: h["kernel"].update(gamma="1"), "the numbers of its kernel are not numbers"),
         ("last", lambda h, t: h["support"].update(rows=-1), "invalid count in the file: -1"),
-        ("last", lambda h, t: h["support"].update(rows=3), "its tensors have other shapes|is not a sound model"),
-        ("last", lambda h, t: t.update({"0.coefficients": t["0.coefficients"][1:]}), "its tensors have other shapes"),
+        ("last", lambda h, t: h["support"].update(rows=3), "its tensors have other|is not a sound model"),
+        ("last", lambda h, t: t.update({"0.coefficients": t["0.coefficients"][1:]}), "its tensors have other"),
         ("last", lambda h, t: t.update({"0.coefficients": t["0.coefficients"] + np.inf}), "weights are not finite"),
         ("last", lambda h, t: t.update({"0.support.indices": t["0.support.indices"] + 99}), "broken CSR|not a sound"),
         ("last", lambda h, t: t.update({"0.support.data": t["0.support.data"] * np.nan}), "its support contains NaN"),
         ("vote", lambda h, t: t.update({"0.0.gains": t["0.0.gains"] + 3}), "name a row or a class that is not there"),
         ("vote", lambda h, t: t.update({"0.0.which": t["0.0.which"] - 5}), "name a row or a class that is not there"),
-        ("vote", lambda h, t: t.update({"0.0.steps": t["0.0.steps"][1:]}), "its tensors have other shapes"),
+        ("vote", lambda h, t: t.update({"0.0.steps": t["0.0.steps"][1:]}), "its tensors have other"),
         ("vote", lambda h, t: h.update(K=7), "its weight rows do not fit its classes"),
     ],
 )
@@ -254,13 +254,13 @@ def test_a_model_of_products(tmp_path, form):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda t: t.update({"0.products.center": t["0.products.center"][1:]}), "its tensors have other shapes"),
-        (lambda t: t.update({"0.products.scale": t["0.products.scale"].astype("f4")}), "its tensors have other types"),
+        (lambda t: t.update({"0.products.center": t["0.products.center"][1:]}), "its tensors have other"),
+        (lambda t: t.update({"0.products.scale": t["0.products.scale"].astype("f4")}), "its tensors have other"),
         (lambda t: t.update({"0.products.scale": -t["0.products.scale"]}), "its columns cannot be standardized"),
         (lambda t: t.update({"0.products.center": t["0.products.center"] * np.nan}), "not finite"),
         (lambda t: t.update({"0.products.columns": t["0.products.columns"] + 1}), "its columns are out of order"),
         (lambda t: t.update({"0.products.columns": t["0.products.columns"] * 0}), "its columns are out of order"),
-        (lambda t: t.update({"0.products.columns": np.arange(2000)}), "have other shapes"),
+        (lambda t: t.update({"0.products.columns": np.arange(2000)}), "have other"),
         (lambda t: t.update({"0.columns": t["0.columns"] + 1}), "its columns are out of order"),
     ],
 )
@@ -331,7 +331,7 @@ def put_extra_part(header, tensors):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (put_extra_part, "its tensors have other shapes"),
+        (put_extra_part, "its tensors have other"),
         (lambda header, _: header.update(features=2**31), "features and 3 classes, more than can be learned"),
         (
             lambda header, _: header["parts"].append(VOTE | {"survived_last": [2**63]}),

@@ -34,12 +34,11 @@ from rosenblatt.models.container import (
     SavedState,
     Tensors,
     check_columns,
-    check_finite,
     check_shapes,
-    check_types,
     count_of,
     rows_from,
     rows_to,
+    take,
 )
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import Kernel, Products, Updates, count_terms
@@ -60,32 +59,31 @@ if TYPE_CHECKING:
     from rosenblatt.learners.base import Learner
 
 
-INSIDE = "inside."
+INNER = "inner."  # before the names of the tensors of a wrapped learner
 Scaled = tuple[str, NDArray[np.float64], NDArray[np.float64]]  # its kind; what is taken off, and what it is divided by
 
 
-def around(header: dict[str, Any], tensors: Tensors, within: SavedState) -> SavedState:
-    """A learner within another one."""
-    own = {f"{INSIDE}{name}": tensor for name, tensor in within.tensors.items()}
-    return SavedState({**header, "inside": within.header}, tensors | own)
-
-
-def inside(kept: SavedState) -> SavedState:
-    """The learner within."""
-    own = {name.removeprefix(INSIDE): found for name, found in kept.tensors.items() if name.startswith(INSIDE)}
-    return SavedState(kept.header["inside"], own)
-
-
-def prepared(
-    header: dict[str, Any], tensors: Tensors, within: SavedState, scaled: Scaled | None, products: Products | None
+def wrap_state(
+    header: dict[str, Any],
+    tensors: Tensors,
+    inner: SavedState,
+    scaled: Scaled | None = None,
+    products: Products | None = None,
 ) -> SavedState:
-    """A learner of scaled columns, or of products."""
-    header = {**header, "scaling": None if scaled is None else scaled[0]}
+    """The state of an estimator that wraps a learner, of scaled columns or of products."""
     if scaled is not None:
         tensors = tensors | {"scaling.center": scaled[1], "scaling.scale": scaled[2]}
     if products is not None:
         products.to_tensors("products.", tensors)
-    return around(header, tensors, within)
+    own = {f"{INNER}{name}": tensor for name, tensor in inner.tensors.items()}
+    scaling = None if scaled is None else scaled[0]
+    return SavedState({**header, "scaling": scaling, "inner": inner.header}, tensors | own)
+
+
+def inner_state(saved: SavedState) -> SavedState:
+    """The state of the wrapped learner."""
+    own = {name.removeprefix(INNER): found for name, found in saved.tensors.items() if name.startswith(INNER)}
+    return SavedState(saved.header["inner"], own)
 
 
 MOST_COUNTED = 2**62
@@ -171,36 +169,35 @@ def linear_from(header: dict[str, Any], prefix: str, tensors: Tensors, features:
 
 def check_tally(own: Tensors) -> None:
     """Raise unless counters and generator are some."""
-    check_types([own["counters"], own["generator"], own["mistake_weight"]], ["<i8", "<u8", "<f8"])
-    check_shapes(own["counters"].shape == (len(COUNTERS),) and own["mistake_weight"].shape == (1,))
-    check_shapes(own["generator"].shape == engine.seed_generator(0).shape)
-    if own["counters"].min() < -1 or own["counters"].max() >= MOST_COUNTED or not own["generator"].any():
+    counters, generator, weight = take(own, counters="i8", generator="u8", mistake_weight="f8")
+    check_shapes(counters.shape == (len(COUNTERS),) and weight.shape == (1,))
+    check_shapes(generator.shape == engine.seed_generator(0).shape)
+    if counters.min() < -1 or counters.max() >= MOST_COUNTED or not generator.any():
         raise ModelError("its counters are out of range")
-    check_finite(own["mistake_weight"])
 
 
 def _check_array(array: Array, own: Tensors, features: int, K: int) -> None:
-    found = own[array.name]
-    if array.as_rows:
-        check_types([found], [own["weights"].dtype.str])
-        if found.dtype.str not in ("<f4", "<f8"):
-            raise ModelError("its tensors have other types than those of a model")
-    else:
-        check_types([found], ["<f8"])
+    if array.name == "pocket_mistakes":
+        check_pocket(own)
+        return
+    found = take(own, **{array.name: "f" if array.as_rows else "f8"})[0]
+    check_shapes(not array.as_rows or found.dtype == own["weights"].dtype)
     if array.shape == "weights":
-        columns = own[f"{array.name}.columns"]
-        check_types([columns], ["<i8"])
-        check_shapes(columns.ndim == 1 and len(columns) <= features and found.shape == (K * len(columns),))
+        columns = take(own, **{f"{array.name}.columns": "i8"})[0]
+        check_shapes(len(columns) <= features and found.shape == (K * len(columns),))
         check_columns(columns, features)
     else:
         check_shapes(found.shape == {"classes": (K,), "features": (features,), "one": (1,)}[array.shape])
-    if array.name == "pocket_mistakes":
-        if np.isnan(found[0]) or found[0] < 0:
-            raise ModelError("its counters are out of range")
-    else:
-        check_finite(found)
     if array.inherits and len(found) and found.min() < 0:
         raise ModelError("its variances are negative")
+
+
+def check_pocket(own: Tensors) -> None:
+    """Raise unless the mistakes of the pocket are a number; infinity before the first."""
+    mistakes = own["pocket_mistakes"]
+    check_shapes(mistakes.shape == (1,) and mistakes.dtype.str == "<f8")
+    if not mistakes[0] >= 0:
+        raise ModelError("its counters are out of range")
 
 
 def _check_penalty(header: Any, own: Tensors) -> None:
@@ -267,8 +264,7 @@ def duals_from(
         log = Updates.from_tensors(f"{at}.", tensors, count, K)
         arrays = {name: own[name].copy() for name in ("counters", "generator", "mistake_weight")}
         if header["keep"] == "pocket":
-            check_types([own["pocket_mistakes"]], ["<f8"])
-            check_shapes(own["pocket_mistakes"].shape == (1,))
+            check_pocket(own)
             arrays["pocket_mistakes"] = own["pocket_mistakes"].copy()
         if pocket > len(log) or int(log.survived.sum()) > arrays["counters"].max(initial=0):
             raise ModelError("its counters are out of range")
@@ -302,24 +298,17 @@ def budgets_from(header: dict[str, Any], tensors: Tensors, features: int, K: int
     for at, of_rows in enumerate(header["supports"]):
         own = _own(tensors, at)
         check_tally(own)
-        named = [own[name] for name in ("members", "coefficients", "matrix", "ring", "numbers")]
-        members, coefficients, matrix, ring, numbers = named
-        check_types(named, ["<i8", "<f8", "<f8", "<i8", "<f8"])
-        check_shapes(members.ndim == 1 and 0 < len(members) <= MOST_BUDGET)
+        kinds = {"members": "i8", "coefficients": "f8:2", "matrix": "f8:2", "ring": "i8", "numbers": "f8"}
+        members, coefficients, matrix, ring, numbers = take(own, **kinds)
         budget = len(members)
+        check_shapes(0 < budget <= MOST_BUDGET)
         side = 0 if policy == "forget-oldest" else budget
         check_shapes(coefficients.shape == (budget, K) and matrix.shape == (side, side))
         check_shapes(ring.shape == (2,) and numbers.shape == (4,))
         rows, count = rows_from(of_rows, f"{at}.", tensors, features)
         if not (ring[0] == count <= budget and 0 <= ring[1] < budget and (members == -1).all()):
             raise ModelError("its support rows do not fit its budget")
-        check_finite(coefficients, matrix, numbers)
-        arrays = {
-            name: own[name].copy()
-            for name in (
-                "counters", "generator", "mistake_weight", "members", "coefficients", "matrix", "ring", "numbers"
-            )
-        }  # fmt: skip
+        arrays = {name: own[name].copy() for name in ("counters", "generator", "mistake_weight", *kinds)}
         states.append(BudgetState(kernel, header["fit_intercept"], K, policy, arrays, rows))
     return states
 
@@ -381,9 +370,9 @@ def states_to_tensors(
     return SavedState(header, {name: tensor.copy() for name, tensor in tensors.items()})
 
 
-def learner_from_tensors(kept: SavedState, classes: NDArray[Any], features: int, names: Mapping[int, Any]) -> Any:
+def learner_from_tensors(saved: SavedState, classes: NDArray[Any], features: int, names: Mapping[int, Any]) -> Any:
     """The learner of a file that tells these classes apart, by columns of these names, checked."""
-    header, tensors = kept.header, kept.tensors
+    header, tensors = saved.header, saved.tensors
     if header["learner"] not in MADE:
         raise ModelError(f"it was learned by {str(header['learner'])[:40]!r}, which is not a learner of rosenblatt")
     made: Any = getattr(learners, header["learner"])
@@ -461,7 +450,7 @@ def states_from_tensors(
 
 def _history_from(header: dict[str, Any], tensors: Tensors) -> History:
     mistakes, updates = ([count_of(count) for count in header[name]] for name in ("mistakes", "updates"))
-    check_types([tensors["validation"]], ["<f8"])
+    check_shapes(tensors["validation"].dtype.str == "<f8")
     if len(mistakes) != len(updates):
         raise ModelError("what it says of its training cannot be read")
     return History(mistakes, updates, [0.0] * len(mistakes), tensors["validation"].tolist())
@@ -478,25 +467,24 @@ def run_to_tensors(
     choice: str | None,
 ) -> SavedState:
     """What a run has learned over so many features; `scale` or `products` make it an `AutoPerceptron`."""
-    within = states_to_tensors(
+    inner = states_to_tensors(
         params.learner, params.values(), [state], history, epochs=len(history), stop_reason=stop_reason
     )
     if scale is None and products is None:
-        return within
+        return inner
     scaled = None
     if scale is not None and products is None:
         divided = np.ones(features)
         divided[: len(scale)] = scale[:features]
         scaled = "mean-abs", np.zeros(features), divided
-    tensors: Tensors = {}
     header: dict[str, Any] = {
-        "around": "AutoPerceptron",
+        "wrapper": "AutoPerceptron",
         "parameters": {},
         "choice": choice,
         "scores": {},
         "calibration": None,
     }
-    return prepared(header, tensors, within, scaled, products)
+    return wrap_state(header, {}, inner, scaled, products)
 
 
 @dataclass(frozen=True)
@@ -511,27 +499,25 @@ class ResumePoint:
 
 def resume_point(model: Model) -> ResumePoint:
     """The state of a model with linear weights that all classes share, to go on from with more data."""
-    kept = model.state
-    if kept is None:
+    saved = model.state
+    if saved is None:
         raise ModelError("the model holds what it answers with, but no learning state: save it with its state")
-    tensors, products, features, scale = kept.tensors, None, model.features, None
+    tensors, products, features, scale = saved.tensors, None, model.features, None
     try:
-        within = inside(kept) if "around" in kept.header else kept
-        written = {"learner": within.header["learner"], **within.header["parameters"]}
-        params = params_from_json(written, within.tensors)
+        inner = inner_state(saved) if "wrapper" in saved.header else saved
+        written = {"learner": inner.header["learner"], **inner.header["parameters"]}
+        params = params_from_json(written, inner.tensors)
         if not isinstance(params, LinearParams) or params.is_ovr(len(model.classes)):
             raise ModelError("only a linear model whose classes are learned together can go on with files")
         if "products.columns" in tensors:
             products = Products.from_tensors("products.", tensors, features)
             features = count_terms(len(products.columns))
-        if kept.header.get("scaling") is not None:
-            scale = tensors["scaling.scale"]
-            check_types([scale, tensors["scaling.center"]], ["<f8", "<f8"])
+        if saved.header.get("scaling") is not None:
+            scale, center = take(tensors, "scaling.", scale="f8", center="f8")
             check_shapes(scale.shape == (features,))
-            check_finite(scale)
-            if tensors["scaling.center"].any() or not (scale > 0).all():
+            if center.any() or not (scale > 0).all():
                 raise ModelError("a model of centered columns cannot go on with files: go on in Python")
-        states = states_from_tensors(within.header["states"], within.tensors, model.classes, features, params)
+        states = states_from_tensors(inner.header["states"], inner.tensors, model.classes, features, params)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         if isinstance(error, ModelError):
             raise

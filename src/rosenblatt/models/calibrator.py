@@ -96,11 +96,3 @@ def leads(scores: Floats) -> Floats:
     """Each class's score less the highest of the others: what decides, and free of any common shift."""
     top = np.sort(scores, axis=1)[:, -2:]
     return scores - np.where(scores == top[:, 1:], top[:, :1], top[:, 1:])
-
-
-def calibrator_of(learner: Any) -> Calibrator | None:
-    """What a fitted learner with probabilities knows of them; None for one that has only scores."""
-    if not hasattr(learner, "calibrator"):
-        return None
-    found: Calibrator = learner.calibrator()
-    return found

@@ -155,7 +155,7 @@ def _checksum(kind: str, text: str, tensors: Tensors) -> str:
     digest = hashlib.sha256(f"{kind}\0{VERSION}\0{text}".encode())
     for name, array in sorted(tensors.items()):
         digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-        digest.update(_bytes(array))
+        digest.update(_bytes(array).data)
     return digest.hexdigest()
 
 
@@ -183,7 +183,7 @@ class SavedState:
 
 
 def _content_key(tensor: NDArray[Any]) -> tuple[str, tuple[int, ...], bytes]:
-    return tensor.dtype.str, tensor.shape, hashlib.sha256(_bytes(tensor)).digest()
+    return tensor.dtype.str, tensor.shape, hashlib.sha256(_bytes(tensor).data).digest()
 
 
 def _bytes(tensor: NDArray[Any]) -> NDArray[np.uint8]:
@@ -195,31 +195,18 @@ def take(tensors: Tensors, prefix: str = "", **kinds: str) -> list[NDArray[Any]]
     found = []
     for name, kind in kinds.items():
         tensor, (kind, _, dimensions) = tensors[f"{prefix}{name}"], kind.partition(":")
-        if tensor.dtype.str not in (("<f4", "<f8") if kind == "f" else (f"<{kind}",)):
-            raise ModelError("its tensors have other types than those of a model")
+        check_shapes(tensor.dtype.str in (("<f4", "<f8") if kind == "f" else (f"<{kind}",)))
         check_shapes(tensor.ndim == int(dimensions or 1))
-        if tensor.dtype.kind == "f":
-            check_finite(tensor)
+        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
+            raise ModelError("its weights are not finite")
         found.append(tensor)
     return found
 
 
-def check_types(tensors: list[NDArray[Any]], types: list[str]) -> None:
-    """Raise unless the tensors have these types."""
-    if [tensor.dtype.str for tensor in tensors] != types:
-        raise ModelError("its tensors have other types than those of a model")
-
-
 def check_shapes(fits: bool) -> None:
-    """Raise unless the shapes fit one another."""
+    """Raise unless types and shapes fit one another."""
     if not fits:
-        raise ModelError("its tensors have other shapes than those of a model")
-
-
-def check_finite(*tensors: NDArray[Any]) -> None:
-    """Raise for a weight that is not a finite number."""
-    if not all(np.isfinite(tensor).all() for tensor in tensors):
-        raise ModelError("its weights are not finite")
+        raise ModelError("its tensors have other types or shapes than those of a model")
 
 
 def check_columns(columns: NDArray[Any], features: int) -> None:
@@ -262,8 +249,7 @@ def rows_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: i
         else:
             support = tensors[f"{prefix}support"]
             check_shapes(support.shape == (count, features))
-        if support.dtype not in (np.float32, np.float64):
-            raise ModelError("its tensors have other types than those of a model")
+        check_shapes(support.dtype in (np.float32, np.float64))
         if features:  # a stream without features yet has none
             as_table(support, name="its support")
     except (DataError, ValueError) as error:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table, column_names
 from rosenblatt.errors import DataError, ModelError, ParameterError
-from rosenblatt.models.calibrator import Calibrator, calibrator_of
+from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import SavedState
 from rosenblatt.models.predictions import Contribution, Predictions, contributions
 from rosenblatt.models.predictors import Dual, Linear, Predictor, Products, Quadratic, VotedDual
@@ -299,7 +299,7 @@ def _model_of(outer: Any, learner: Any, encoder: Any, names: Mapping[int, Name],
         encoder,
         names,
         history,
-        calibrator_of(outer),
+        outer.calibrator() if hasattr(outer, "calibrator") else None,
         outer.saved_state() if state and hasattr(outer, "saved_state") else None,
         bool(getattr(getattr(learner, "learned", None), "is_multilabel", False)),
     )

@@ -21,7 +21,7 @@ from rosenblatt.learners.fit import Outcome, check_lengths, count_threads, remem
 from rosenblatt.learners.learned import Reading
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron
-from rosenblatt.learners.serialization import inside, learner_from_tensors, learner_to_tensors, prepared
+from rosenblatt.learners.serialization import inner_state, learner_from_tensors, learner_to_tensors, wrap_state
 from rosenblatt.learners.streaming import known_row
 from rosenblatt.learners.targets import are_absent, check_online, row_weights
 from rosenblatt.learners.weights import seed_of
@@ -202,19 +202,19 @@ class AutoPerceptron(ProbabilisticClassifier):
 
     def saved_state(self) -> SavedState | None:
         """The learner, scaling, products, held-out scores and choice; None if learning cannot go on."""
-        within, tensors = learner_to_tensors(self.best_), dict[str, NDArray[Any]]()
-        if within is None:
+        inner, tensors = learner_to_tensors(self.best_), dict[str, NDArray[Any]]()
+        if inner is None:
             return None
         calibration, scaling = self._predictor.calibration, self.scaling_
         header = {
-            "around": "AutoPerceptron",
+            "wrapper": "AutoPerceptron",
             "parameters": values_to_json(self.get_params(deep=False), tensors),
             "choice": self.choice_,
             "scores": self.scores_,
             "calibration": calibration.to_tensors(tensors) if isinstance(calibration, Calibration) else None,
         }
         scaled = None if scaling is None else (scaling.kind, scaling.center, scaling.scale)
-        return prepared(header, tensors, within, scaled, self.products_)
+        return wrap_state(header, tensors, inner, scaled, self.products_)
 
     @classmethod
     def from_model(cls, model: Model, saved: SavedState) -> Self:
@@ -227,7 +227,7 @@ class AutoPerceptron(ProbabilisticClassifier):
         if "products.columns" in tensors:
             auto.products_ = Products.from_tensors("products.", tensors, model.features)
             seen = count_terms(len(auto.products_.columns))
-        auto.best_ = learner_from_tensors(inside(saved), model.classes, seen, {})
+        auto.best_ = learner_from_tensors(inner_state(saved), model.classes, seen, {})
         auto.classes_, auto.n_iter_ = model.classes, auto.best_.n_iter_
         auto.choice_ = str(header["choice"])
         auto.scores_ = {str(name): float(score) for name, score in header["scores"].items()}

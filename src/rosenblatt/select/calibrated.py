@@ -18,7 +18,7 @@ from rosenblatt.errors import ParameterError
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.fit import conclude, prepare, warn_if_unfinished
 from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.serialization import around, inside, learner_from_tensors, learner_to_tensors
+from rosenblatt.learners.serialization import inner_state, learner_from_tensors, learner_to_tensors, wrap_state
 from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.targets import are_absent, row_weights, weight_of_class
 from rosenblatt.learners.weights import seed_of
@@ -225,19 +225,19 @@ class Calibrated(ProbabilisticClassifier):
 
     def saved_state(self) -> SavedState | None:
         """The learner, and the latest scores that the curves are fitted on; None if learning cannot go on."""
-        within, tensors = learner_to_tensors(self.learner_), dict[str, NDArray[Any]]()
-        if within is None:
+        inner, tensors = learner_to_tensors(self.learner_), dict[str, NDArray[Any]]()
+        if inner is None:
             return None
         told = {name: value for name, value in self.get_params(deep=False).items() if name != "learner"}
-        header: dict[str, Any] = {"around": "Calibrated", "parameters": values_to_json(told, tensors)}
+        header: dict[str, Any] = {"wrapper": "Calibrated", "parameters": values_to_json(told, tensors)}
         calibration = self._predictor.calibration
         header["calibration"] = calibration.to_tensors(tensors) if isinstance(calibration, Calibration) else None
-        return around(header, tensors, within)
+        return wrap_state(header, tensors, inner)
 
     @classmethod
     def from_model(cls, model: Model, saved: SavedState) -> Self:
         """The estimator whose state was saved, checked."""
-        inner = learner_from_tensors(inside(saved), model.classes, model.features, model.names)
+        inner = learner_from_tensors(inner_state(saved), model.classes, model.features, model.names)
         like = type(inner)(**inner.get_params(deep=False))
         calibrated = cls(like, **values_from_json(saved.header["parameters"], saved.tensors))
         calibrated._check()

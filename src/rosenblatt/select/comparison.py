@@ -20,13 +20,14 @@ from rosenblatt.data.labels import Labels, encode_labels
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError
 from rosenblatt.learners.arow import AROW
+from rosenblatt.learners.fit import check_lengths
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron
 from rosenblatt.learners.passive_aggressive import PassiveAggressive
 from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.targets import row_weights
 from rosenblatt.learners.weights import seed_of
 from rosenblatt.select.auto import AutoPerceptron
-from rosenblatt.select.folds import assign_folds
+from rosenblatt.select.folds import Fold, make_folds
 from rosenblatt.select.scaling import find_scaling
 
 MOST_KERNEL_ROWS = 5_000  # the time of kernels and votes grows with the square of the rows
@@ -172,16 +173,15 @@ def compare(
     ['AROW', 'averaged']
     """
     table, labels = as_table(X), encode_labels(y)
-    if table.count != len(labels.codes):
-        raise DataError(f"X has {table.count} rows, y has {len(labels.codes)} labels")
+    check_lengths(table, labels)
     scaling = find_scaling(table)
     scaled = table if scaling is None else scaling.apply(table)
     weights = row_weights(sample_weight, None, labels)
-    rows = np.arange(table.count, dtype=np.uint32)
-    fold_of = assign_folds(labels, rows if weights is None else rows[weights > 0], folds, seed_of(random_state))
-    _check_parts(labels, fold_of)
+    parts = make_folds(labels, weights, folds, seed_of(random_state))
+    for part in parts:
+        _check_part(labels, part)
     chosen = {**family(table.count), **baselines()} if classifiers is None else classifiers
-    measured = [_measure(name, classifier, scaled, labels, fold_of, weights) for name, classifier in chosen.items()]
+    measured = [_measure(name, classifier, scaled, labels, parts, weights) for name, classifier in chosen.items()]
     return Comparison(
         table.count,
         table.features,
@@ -192,13 +192,12 @@ def compare(
     )
 
 
-def _check_parts(labels: Labels, fold_of: NDArray[np.int64]) -> None:
-    """Raise if all but one fold lack a second class, before anything is measured."""
-    for fold in range(int(fold_of.max()) + 1):
-        left = np.unique(labels.codes[(fold_of != fold) & (fold_of >= 0)])
-        if len(left) < 2:
-            rare = labels.classes[[code for code in range(len(labels.classes)) if code not in left]].tolist()
-            raise DataError(f"the label {rare[0]!r} has too few rows: some of them must be learned from, some held out")
+def _check_part(labels: Labels, part: Fold) -> None:
+    """Raise if the training rows lack a second class, before anything is measured."""
+    known = np.unique(labels.codes[part[0]])
+    if len(known) < 2:
+        rare = np.delete(labels.classes, known).tolist()[0]
+        raise DataError(f"the label {rare!r} has too few rows: some of them must be learned from, some held out")
 
 
 def _measure(
@@ -206,13 +205,12 @@ def _measure(
     classifier: Any,
     table: Table,
     labels: Labels,
-    fold_of: NDArray[np.int64],
+    parts: list[Fold],
     weights: NDArray[np.float64] | None,
 ) -> Measured:
     y = labels.classes[labels.codes]
     scores, seconds, predicting, margins, fitted = [], [], [], [], classifier
-    for fold in range(int(fold_of.max()) + 1):
-        training, held = np.flatnonzero((fold_of != fold) & (fold_of >= 0)), np.flatnonzero(fold_of == fold)
+    for training, held in parts:
         X_train, X_held = table.take(training), table.take(held)
         fitted = clone(classifier)
         with warnings.catch_warnings():

@@ -135,7 +135,7 @@ def revive(model: Model) -> Any:
     if (saved := model.state) is None:
         raise ModelError("the model holds what it answers with, but no learning state: save it with state=True")
     try:
-        kind = saved.header.get("around")
+        kind = saved.header.get("wrapper")
         if kind is None:
             names = {} if model.encoder is not None else model.names
             return learner_from_tensors(saved, model.classes, model.features, names)

@@ -28,11 +28,10 @@ from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import (
     Tensors,
-    check_finite,
     check_shapes,
-    check_types,
     count_of,
     read_container,
+    take,
     write_container,
 )
 from rosenblatt.models.file import encoder_from
@@ -207,12 +206,10 @@ def _check_arrays(run: TrainingRun) -> None:
         if not np.array_equal(np.sort(run.order), np.arange(len(run.order))):
             raise ModelError("its order of strips is not a permutation")
     if run.scale is not None:
-        check_types([run.scale], ["<f8"])
-        check_finite(run.scale)
-        check_shapes(run.scale.ndim == 1 and bool((run.scale > 0).all()))
+        take({"scale": run.scale}, scale="f8")
+        check_shapes(bool((run.scale > 0).all()))
     if run.class_weights is not None:
-        check_types([run.class_weights], ["<f8"])
-        check_finite(run.class_weights)
+        take({"class_weights": run.class_weights}, class_weights="f8")
         check_shapes(run.class_weights.shape == (len(run.classes),) and bool((run.class_weights > 0).all()))
     support = run.state.remembered.rows
     stored = 0 if support is None else support.shape[0]
