@@ -236,3 +236,8 @@ def test_a_column_that_tells_the_label_is_named() -> None:
     X, y = two_classes(300)
     assert "alone" not in AutoPerceptron().fit(X, y).choice_
     assert "column 3 alone" in AutoPerceptron().fit(np.column_stack([X, 5.0 - y]), y).choice_
+
+
+def test_one_class_so_far_has_the_probability_one() -> None:
+    learner = Calibrated(AveragedPerceptron()).learn_one({"a": 1.0}, "x")
+    assert learner.predict_proba_one({"a": 1.0}) == {"x": 1.0}

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.labels import label_values
 from rosenblatt.data.table import Table, as_table
-from rosenblatt.errors import ModelError
 from rosenblatt.learners.accuracy import Accurate
 from rosenblatt.learners.base import check_columns
 from rosenblatt.learners.learned import Reading
@@ -23,6 +22,7 @@ from rosenblatt.learners.stopping import History
 from rosenblatt.learners.stream import Columns
 from rosenblatt.learners.streaming import columns_of
 from rosenblatt.models.calibrator import Calibrator
+from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.predictors import Predictor
 from rosenblatt.select.calibration import Calibration, HeldOutScores
 
@@ -40,6 +40,10 @@ class CalibratedPredictor:
     def calibrator(self) -> Calibrator | None:
         """From scores to probabilities."""
         return self.calibration.calibrator if isinstance(self.calibration, Calibration) else self.calibration
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """One probability per class."""
+        return Predictions(self.reading.classes, scores, calibrator=self.calibrator).probabilities
 
     def followed_by(self, reading: Reading, table: Table, judged: HeldOutScores, rows: NDArray[Any]) -> Self:
         """After the rows of a table were learned, some of which count; `judged` holds their scores before it."""
@@ -94,7 +98,7 @@ class ProbabilisticClassifier(Wrapper):
     def predict_proba(self, X: Any) -> Floats:
         """The probability of every class, of shape (n_rows, n_classes)."""
         predictor, scores = self._scored(X)
-        return self._probabilities(predictor, scores)
+        return predictor.probabilities(scores)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
@@ -114,8 +118,8 @@ class ProbabilisticClassifier(Wrapper):
     def predict_proba_one(self, features: dict[Any, float]) -> dict[Any, float]:
         """The probability of each class for one example."""
         predictor, scores = self._scored_one(features)
-        found = self._probabilities(predictor, scores)[0].tolist()
-        return dict(zip(label_values(predictor.reading.classes), found, strict=False))
+        found = predictor.probabilities(scores)[0].tolist()
+        return dict(zip(label_values(predictor.reading.classes), found, strict=True))
 
     def answers_for(self, table: Table, rows: NDArray[np.uint32]) -> Floats:
         """Scores of shape (n_rows, K) of some rows of a table."""
@@ -130,12 +134,6 @@ class ProbabilisticClassifier(Wrapper):
         """From scores to probabilities, ready to be saved; None for one that was trained on files without them."""
         check_is_fitted(self, "_predictor")
         return self._predictor.calibrator
-
-    @staticmethod
-    def _probabilities(predictor: CalibratedPredictor, scores: Floats) -> Floats:
-        if (calibrator := predictor.calibrator) is None:
-            raise ModelError("the model was trained on files and has scores but no probabilities")
-        return calibrator.probabilities(scores)
 
     def _scored_one(self, features: dict[Any, float]) -> tuple[CalibratedPredictor, Floats]:
         check_is_fitted(self, "_predictor")
