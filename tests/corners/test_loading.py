@@ -146,7 +146,7 @@ def test_dates_that_are_none_are_refused(kind: str, change: dict[str, Any], tmp_
     header, tensors = to_parts(model)
     header["classes"] |= change
     write_container(tmp_path / "m", "model", header, tensors)
-    with pytest.raises(ModelError, match="is not a sound model"):
+    with pytest.raises(ModelError, match="is not a valid model"):
         load(tmp_path / "m")
 
 

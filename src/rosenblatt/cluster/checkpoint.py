@@ -73,7 +73,7 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return {**header["about"], "told": header["told"], "params": header["params"]}
     except (KeyError, TypeError) as error:
-        raise ModelError(f"{os.fspath(path)} is not a sound checkpoint: {error}") from None
+        raise ModelError(f"{os.fspath(path)} is not a valid checkpoint: {error}") from None
 
 
 def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
         state = run.mixed.state
         arrays = {n.removeprefix("state."): v for n, v in tensors.items() if n.startswith("state.")}
         if set(arrays) != set(state.arrays) or any(arrays[n].shape != v.shape for n, v in state.arrays.items()):
-            raise ModelError(f"{name} is not a sound checkpoint: its arrays are not those of the state")
+            raise ModelError(f"{name} is not a valid checkpoint: its arrays are not those of the state")
         state.arrays = {n: np.array(v, order="F") for n, v in arrays.items()}
         step = None
         if "step.weights" in tensors:
@@ -106,7 +106,7 @@ def restore(run: ClusterRun, path: str | os.PathLike[str], about: dict[str, Any]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, (DataError, ParameterError, ModelError)):
             raise
-        raise ModelError(f"{name} is not a sound checkpoint: {error}") from None
+        raise ModelError(f"{name} is not a valid checkpoint: {error}") from None
 
 
 def _told(run: ClusterRun) -> dict[str, Any]:

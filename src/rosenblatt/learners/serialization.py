@@ -521,5 +521,5 @@ def resume_point(model: Model) -> ResumePoint:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"the learning state is not sound: {(str(error).splitlines() or ['it is none'])[0]}") from None
+        raise ModelError(f"the learning state is not valid: {(str(error).splitlines() or ['it is none'])[0]}") from None
     return ResumePoint(params, states[0], scale, products)

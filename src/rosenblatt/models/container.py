@@ -103,7 +103,7 @@ def unpack_container(data: bytes, kind: str, name: str) -> tuple[dict[str, Any],
     except ValueError:
         raise ModelError(f"{name} was altered: its header cannot be read") from None
     if not isinstance(header, dict):
-        raise ModelError(f"{name} is not a sound {kind}: its header is no object")
+        raise ModelError(f"{name} is not a valid {kind}: its header is no object")
     return header, tensors
 
 

@@ -82,7 +82,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         return from_parts(header, tensors)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         why = (str(error).splitlines() or ["it cannot be read"])[0][:200]
-        raise ModelError(f"{os.fspath(path)} is not a sound model: {why}") from None
+        raise ModelError(f"{os.fspath(path)} is not a valid model: {why}") from None
     except MemoryError:
         raise ModelError(f"{os.fspath(path)} needs more memory than there is") from None
 
