@@ -66,6 +66,7 @@ build/run.lock: requirements.lock
 	@echo "Fetching the dependencies and compiling the engine: three minutes"
 	$(BIN)/pip install --quiet --no-compile --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C build-dir=build/editable -e .
+	cp .venv/lib/python*/site-packages/rosenblatt/_engine_baseline.pyi src/rosenblatt  # for mypy
 	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib
 	touch $@
 
