@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE  # rewriting the asserts of all tests takes eac
 ENGINE := pyproject.toml CMakeLists.txt $(shell find engine -type f)
 # Three workers on two cores, since many tests wait; the fixtures of a file are made once.
 PYTEST := $(BIN)/python -m pytest -q -n 3 --dist loadscope
-NOT_TESTS := --ignore=tests/site --ignore=tests/typing --ignore=docs/site
+NOT_TESTS := --ignore-glob='*/teaching/lessons/*' --ignore=tests/site --ignore=tests/typing --ignore=docs/site
 FUZZ_SECONDS ?= 6
 
 .PHONY: help demo test test-all lint docs bench wheel clean

@@ -91,9 +91,8 @@ class Stream:
         """One more class at this place; False, and nothing done, unless one-vs-rest only adds a state."""
         if self.engine is None or not self.how.ovr or len(self.classes) < 3:
             return False
-        states = self.states()
         self.engine.add_class(label_values(classes), place)
-        self._states = [*states[:place], states[0].fresh(), *states[place:]]
+        self._states.insert(place, self._states[0].fresh())  # its arrays come with the next snapshot
         self.classes, self._snapshot = classes, (-1, 0)
         return True
 

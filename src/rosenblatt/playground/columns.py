@@ -91,7 +91,7 @@ def choose_columns(
         if name == encoder.label or header.count(name) > 1:
             raise ParameterError(f"{path}: the two columns and the label must be three different columns")
         if name not in numbers:
-            raise DataError(f"{path}: the column {name!r} is no number; the numbers are {', '.join(numbers)}")
+            raise DataError(f"{path}: the column {name!r} is not numeric; the numeric ones are {', '.join(numbers)}")
     across, up = columns or (numbers[0] if numbers else "", numbers[1] if len(numbers) > 1 else "")
     if not up:
         raise DataError(f"{path} has {len(numbers)} columns of numbers besides the label, and two are needed")
@@ -126,6 +126,9 @@ def _rows_of(reader: Any, path: Path | str, across: str, up: str) -> list[list[s
                 raise DataError(f"{name}: {piece.unit} {place}, column {column.name!r}: there is no number")
             cells[column.name] = ["" if value != value else _plain(value) for value in values.tolist()]
         labels = found.table.column(encoder.label).to_pylist()
+        if (missing := next((at for at, label in enumerate(labels) if label in (None, "")), None)) is not None:
+            place = int(found.lines[missing]) + 1
+            raise DataError(f"{name}: {piece.unit} {place}: the label {encoder.label!r} is missing")
         cells[encoder.label] = [str(label) for label in labels]
         columns = [cells[each] for each in encoder.order]
         rows += [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]
