@@ -44,7 +44,7 @@ def test_defaults_of_options_in_the_docs_are_those_of_the_help() -> None:
         if "default" in meaning and len(named) == 1 and named[0] in helped:
             assert numbers(meaning) == helped[named[0]], f"{option}: {meaning}"
             compared += 1
-    assert compared >= 2
+    assert compared
 
 
 def parameter_names(kind: Any) -> set[str]:

@@ -96,7 +96,9 @@ def test_a_model_says_what_it_is_in_one_short_line(trained: tuple[Any, Path, str
         assert len(repr(one)) < 100
 
 
-def test_a_label_beside_a_params_is_told_where_it_belongs(tmp_path: Path) -> None:
+def test_an_estimator_is_trained_with_options_of_reading_and_no_other_parameters(tmp_path: Path) -> None:
     days().to_csv(tmp_path / "days.csv", index=False)
-    with pytest.raises(ParameterError, match=r"label: params have its parameters already; how to read .* reading="):
-        rosenblatt.train(tmp_path / "days.csv", rosenblatt.Perceptron(), label="wet")
+    model = rosenblatt.train(tmp_path / "days.csv", rosenblatt.Perceptron(), label="wet")
+    assert model.encoder.label == "wet"
+    with pytest.raises(ParameterError, match="max_iter"):
+        rosenblatt.train(tmp_path / "days.csv", rosenblatt.Perceptron(), label="wet", max_iter=3)

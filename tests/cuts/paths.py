@@ -66,17 +66,6 @@ def _resumes(data: Path, target: Path) -> bool:
     return same
 
 
-def _cache_is_used(data: Path, target: Path) -> bool:
-    """Whatever lies in the folder of a cache, a run that is given it writes the expected model."""
-    from rosenblatt.cli.main import main
-
-    model = target.parent / "cached"
-    words = [str(data / "x.csv"), "--learner", "pa1", "--cache", str(target), "-o", str(model), "--quiet"]
-    same = main(["train", *words]) == 0 and model.read_bytes() == (data / "model").read_bytes()
-    model.unlink()
-    return same
-
-
 def _is_page(data: Path, target: Path) -> bool:
     return target.read_text().rstrip().endswith("</html>")
 
@@ -135,12 +124,6 @@ PATHS = [
         ),
         {"c": _resumes},
         ("train --checkpoint",),
-    ),
-    WritePath(
-        "cache",
-        command(*TRAIN, "-o", "OUT/m", "--cache", "OUT/k"),
-        {"m": None, "k": _cache_is_used},
-        ("train --cache",),
     ),
     *(
         WritePath(

@@ -124,6 +124,7 @@ def _start(job: TrainJob) -> Start:
                 say(*dataset.notes[known:], quiet=job.quiet)
             if dataset.classes is not None:
                 _warn_of_classes(job, dataset.classes.values, dataset.encoder.features or 0)
+            _warn_of_kernel(job, dataset.report.lines)
 
         common["on_load"] = on_load
         if job.params is None:
@@ -139,7 +140,6 @@ def _start(job: TrainJob) -> Start:
             return train_dataset(dataset, job.params, on_run=_runner(job), **common)
         if job.checkpoint:
             raise ParameterError("--checkpoint: this learner, or one of its options, cannot be resumed")
-        _warn_of_kernel(job, dataset)
         with waiting("learning", visible=not job.quiet):
             return train_dataset(dataset, job.params, **common)
 
@@ -290,7 +290,9 @@ def _warn_of_classes(job: TrainJob, classes: Any, features: int) -> None:
         )
 
 
-def _warn_of_kernel(job: TrainJob, dataset: Dataset) -> None:
-    if job.quiet or getattr(job.params, "budget", 0) is not None or 0 < dataset.size < 20 * MANY_KERNEL_ROWS:
-        return
-    say("a kernel compares every row with every mistake: many rows may take long; --budget N limits it")
+def _warn_of_kernel(job: TrainJob, rows: int) -> None:
+    if getattr(job.params, "budget", 0) is None and rows > MANY_KERNEL_ROWS:
+        say(
+            f"a kernel compares every row with every mistake: {rows:,} rows may take long; --budget N limits it",
+            quiet=job.quiet,
+        )

@@ -130,7 +130,7 @@ def _parts_of(
 ) -> tuple[Dataset | None, Sequence[Any]]:
     """How parts are read, and handles on them."""
     encoder = model.encoder or LineEncoder("svmlight")
-    told = {**reading, "encoder": encoder, "require_label": labelled, "in_order": True}
+    told = {**reading, "encoder": encoder, "require_label": labelled, "sort_documents": True}
     if are_paths(source):
         named = [os.fspath(each) for each in ([source] if isinstance(source, (str, os.PathLike)) else source)]
         reader: Dataset = hands.results([hands.submit(begin_files, named, told, None)])[0]

@@ -157,8 +157,8 @@ def begin_files(named: list[str], reading: dict[str, Any], shards: int | None) -
         else:
             encoder = reading.get("encoder")
             documents = isinstance(encoder, LineEncoder) and encoder.documents
-            in_order = bool(reading.get("in_order"))
-            sources += expand_sources(name, limits, sort_documents=in_order, as_documents=documents)
+            told = {each: reading[each] for each in ("sort_documents", "sheet") if each in reading}
+            sources += expand_sources(name, limits, as_documents=documents, **told)
     if any(source.live for source in sources):
         raise DataError("standard input cannot be read by several workers: save it to a file first")
     first = sources[0].name if isinstance(sources[0], Address) else named[0]
