@@ -297,6 +297,8 @@ def test_numbers_are_learned_from_every_source(client, rows, tmp_path):
     y = (X @ np.arange(12.0)).round(3)
     chunks = da.from_array(X, chunks=(600, 12)), da.from_array(y, chunks=600)
     told = {"shards": 5, "params": "pa1-regression", "C": 0.01, "scale_target": False}
+    with pytest.raises(ParameterError, match="scale_target=True"):
+        train(client, chunks, **told | {"scale_target": True})
     found = train(client, chunks, **told)
     assert np.array_equal(found.learner.coef_, train(None, (X, y), **told).learner.coef_)
     assert np.array_equal(cluster.predict(client, chunks[0], found.model), found.model.predict(X))

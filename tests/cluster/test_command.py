@@ -135,7 +135,7 @@ def test_answers_of_local_workers_are_those_of_one_process(files, tmp_path):
         (["--cluster", "nonsense"], "'nonsense' is no cluster: write tcp://HOST:PORT"),
         (["--cluster", "local:0"], "must be one worker or more"),
         (["--shards", "3"], "--shards needs --cluster"),
-        (["--cluster", "threads", "--cache", "x"], "--cache and --block cannot be combined"),
+        (["--cluster", "threads", "--block", "9"], "--block cannot be combined with --cluster"),
         (["--cluster", "threads", "--learner", "voted", "--shards", "2"], "keep='vote' cannot be mixed"),
         (["--cluster", "file:nowhere.json"], "there is no cluster at file:nowhere.json"),
         (["--cluster", "threads", "--validation", "x"], "--validation cannot be combined with --cluster"),

@@ -189,7 +189,7 @@ def test_a_checkpoint_is_of_these_rows_and_options(rows, tmp_path):
         cluster.train(None, (X + 1, y), Perceptron(max_iter=4), shards=4, **told)
     with pytest.raises(ParameterError, match="written with mixing='momentum', not 'mean'"):
         cluster.train(None, rows, Perceptron(max_iter=4), shards=4, mixing="mean", **told)
-    with pytest.raises(ParameterError, match="written with learner='perceptron'"):
+    with pytest.raises(ParameterError, match="written with learner='Perceptron', not 'AveragedPerceptron'"):
         cluster.train(None, rows, AveragedPerceptron(max_iter=4), shards=4, **told)
     with pytest.raises(ParameterError, match="max_iter=1: 2 epochs have been learned already"):
         cluster.train(None, rows, Perceptron(max_iter=1), shards=4, **told)

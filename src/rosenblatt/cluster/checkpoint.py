@@ -113,7 +113,7 @@ def _told(run: ClusterRun) -> dict[str, Any]:
     """What must be the same for a run to go on; more epochs, or another patience, are welcome."""
     stopping = ("max_iter", "tol", "n_iter_no_change")
     return {
-        "params": {name: value for name, value in run.params.to_json().items() if name not in stopping},
+        **{name: value for name, value in run.params.to_json().items() if name not in stopping},
         "shards": len(run.sizes),
         "mixing": run.mixer.mixing,
         "mixes": run.parts,

@@ -121,7 +121,8 @@ class Workers:
         waiting = [handle for handle in handles if hasattr(handle, "key")]
         while waiting:
             try:
-                done, undone = wait(waiting, timeout=STEP, return_when="FIRST_COMPLETED")
+                with self.client.as_current():  # `wait` asks the current client, which may be another one or none
+                    done, undone = wait(waiting, timeout=STEP, return_when="FIRST_COMPLETED")
                 failed = [each for each in done if each.status != "finished"]
                 retries = retries + 1 if failed else 0
                 if failed and (retries > MOST_RETRIES or not self._retry(failed)):

@@ -289,7 +289,7 @@ def _fit(dataset: Dataset, store: RowStore, params: Params, classes: NDArray[Any
         features,
         dataset.encoder,
         column_names(dataset, predictors[0]),
-        {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason},
+        {"mistakes": history.mistakes, "updates": history.updates, "stop_reason": reason, "rows": len(store)},
         None,
         states_to_tensors(params.learner, told, states, history, epochs=len(history), stop_reason=reason),
     )
@@ -318,5 +318,6 @@ def _regression(dataset: Dataset, store: RowStore, params: Params) -> Trained:
         warnings.simplefilter("ignore")  # `stop_reason` says how it stopped
         learner.fit(store.csr(features).matrix(), store.y, sample_weight=store.weights)
     model = model_of(learner, dataset.encoder, {}, state=True)
-    model = replace(model, names=column_names(dataset, model.parts[0]))
+    history = model.history | {"rows": len(store)}
+    model = replace(model, names=column_names(dataset, model.parts[0]), history=history)
     return Trained(model, params, len(store), learner.history_, learner.stop_reason_)
