@@ -62,7 +62,7 @@ def commands() -> dict[str, list[str]]:
         "predict -": ["predict", "model"],
         "evaluate": ["evaluate", "model", "mixed.csv", "--report", "out/r.html"],
         "inspect": ["inspect", "model"],
-        "export": ["export", "model", "--to", "c", "-o", "out/m.c"],
+        "export": ["export", "model", "--to", "json", "-o", "out/m.json"],
         "compare": ["compare", "mixed.csv", "--html", "out/c.html"],
         "tune": ["tune", "mixed.csv", "-o", "out/m"],
         "certify": ["certify", "numbers.csv", "--html", "out/c.html"],

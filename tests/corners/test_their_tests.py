@@ -57,7 +57,7 @@ def ours(name: str, classes: str) -> str:
     text = (FOLDER / name).read_text()
     text, changed = re.subn(r"\niris = ", f"\nfrom rosenblatt import {classes}\niris = ", text, count=1)
     assert changed == 1
-    return text
+    return re.sub(r"assert hasattr\(\w+, \"_\w+\"\)", "pass", text)  # private names of another project
 
 
 def counted(text: str) -> str:

@@ -42,9 +42,7 @@ const YEARS = {
 
 function years(figure) {
 	const { store, player, button } = figure
-	const made = Object.keys(YEARS).map((year) =>
-		button(year, () => choose(year), { "aria-pressed": year === "1958" }),
-	)
+	const made = Object.keys(YEARS).map((year) => button(year, () => choose(year), { "aria-pressed": year === "1958" }))
 	const choose = (year) => {
 		player.pause()
 		figure.year = year

@@ -38,7 +38,10 @@ function linesOf({ rule, kernel, C, beta, eta0, tie, intercept }, classes) {
 			["row", `    loss = max(0.0, 1.0 - ${margin})`],
 			["row", "    if loss > 0:"],
 			["update", `        q = dot(x, x)${intercept ? " + 1" : ""}`],
-			["update", `        tau = ${{ PA: "loss / q", "PA-I": `min(${C}, loss / q)` }[rule] ?? `loss / (q + 1 / (2 * ${C}))`}`],
+			[
+				"update",
+				`        tau = ${{ PA: "loss / q", "PA-I": `min(${C}, loss / q)` }[rule] ?? `loss / (q + 1 / (2 * ${C}))`}`,
+			],
 			...move,
 		]
 	const isTie = tie === "positive" && rule !== "margin"

@@ -27,7 +27,14 @@ export function makeLab(state, changed) {
 	startLight(app)
 	stage.picked = (row) => light(app, row < 0 ? [] : [`row-${row}`])
 	const around = { calm: true, render: () => (find("stretch").hidden = !stage.stretch) }
-	const panels = [makeDataset(store, tool), upload, makeLearners(store), makeExplain(store), makeCode(store), makeProof(store)]
+	const panels = [
+		makeDataset(store, tool),
+		upload,
+		makeLearners(store),
+		makeExplain(store),
+		makeCode(store),
+		makeProof(store),
+	]
 	store.views = [stage, around, ...panels, transport, { calm: true, render: () => changed(writeLink(store.state)) }]
 	store.show()
 	return { store, upload, rest: transport.pause }

@@ -96,7 +96,8 @@ function showCurves(live) {
 		draw("text", { class: "right", x: right, y: height - 8 }, `${count(last)} examples`),
 	)
 	for (const alarm of live.alarms ?? []) nodes.push(draw("path", { class: "mark", d: `M${x(alarm)} ${top}V${bottom}` }))
-	if (all.length) nodes.push(draw("path", { class: "c0 recent", d: line(all, 2) }), draw("path", { class: "c0", d: line(all, 1) }))
+	if (all.length)
+		nodes.push(draw("path", { class: "c0 recent", d: line(all, 2) }), draw("path", { class: "c0", d: line(all, 1) }))
 	svg.replaceChildren(...nodes)
 }
 
