@@ -14,7 +14,8 @@ import rosenblatt
 from rosenblatt.cli.main import main
 from rosenblatt.models.predictors import Quadratic
 from rosenblatt.select import search
-from rosenblatt.training import checkpoint, choice
+from rosenblatt.training import checkpoint
+from rosenblatt.training import select as choice
 
 
 @pytest.fixture
@@ -77,11 +78,8 @@ def test_the_file_becomes_what_auto_perceptron_makes_of_its_rows(
     )
 
 
-def test_the_same_bytes_in_a_process_of_its_own_and_by_any_number_of_jobs(
-    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_bytes_by_any_number_of_jobs(ring: Path, tmp_path: Path) -> None:
     train(ring, "--label", "where", "-o", tmp_path / "m")
-    monkeypatch.setattr(choice, "SMALL_BYTES", 0)
     train(ring, "--label", "where", "-o", tmp_path / "n", "--jobs", 1)
     assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
 
