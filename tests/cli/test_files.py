@@ -5,12 +5,14 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from command import COMMAND, run, train
+from command import COMMAND, run, train, write_workbook
 
 import rosenblatt
 from rosenblatt import load
@@ -365,3 +367,35 @@ def test_kill_at_any_moment_and_resume(tmp_path):
         run("train", "--resume", checkpoint, "-o", model)
         assert model.read_bytes() == expected
         assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
+
+
+def test_sheet_of_a_workbook(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    book, rows = tmp_path / "x.xlsx", [["size", "kind"], *([str(k), "ab"[k % 2]] for k in range(40))]
+    write_workbook(book, {"first": [["u", "v"], ["1", "2"]], "second one": rows})
+    words = [book, "--learner", "averaged", "--max-iter", "2", "--block", "8"]
+    for sheet in ("2", "second one"):
+        assert train(*words, "--sheet", sheet, "-o", tmp_path / "m")["classes"] == ["a", "b"]
+    assert len(run("predict", tmp_path / "m", book, "--sheet", "2").stdout.splitlines()) == 40
+    run("train", book, "--sheet", "3", "-o", tmp_path / "n", check=1)
+    train(*words, "--sheet", "2", "-o", tmp_path / "m", "--checkpoint", tmp_path / "c")
+    train("--resume", tmp_path / "c", "-o", tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_query_of_a_database(tmp_path: Path) -> None:
+    base = tmp_path / "x.db"
+    with contextlib.closing(sqlite3.connect(base)) as database:
+        database.execute("create table people (size real, kind text, note text)")
+        database.executemany("insert into people values (?, ?, 'n')", [(k, "ab"[k % 2]) for k in range(40)])
+        database.commit()
+    address, query = f"sqlite:///{base}", "select size, kind from people where size < 30"
+    found = train(address, "--query", query, "--learner", "averaged", "-o", tmp_path / "m")
+    assert (found["rows"], found["classes"]) == (30, ["a", "b"])
+    assert len(run("predict", tmp_path / "m", address, "--query", query).stdout.splitlines()) == 30
+    (tmp_path / "x.csv").write_text("size,kind\n1,b\n2,a\n")
+    train(address, "--query", query, "--validation", tmp_path / "x.csv", "-o", tmp_path / "m")
+    run("train", tmp_path / "x.csv", "--query", query, "-o", tmp_path / "n", check=2)
+    before = base.read_bytes()
+    run("train", address, "--query", query, "-o", base, check=2)
+    assert base.read_bytes() == before

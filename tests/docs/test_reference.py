@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import shlex
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command import run
+from command import run, write_workbook
 
 from length import LONG
 
@@ -57,6 +59,12 @@ def write_data(folder: Path) -> None:
     people = [f"{20 + i % 40},{i % 90}.5,{towns[i % 3]},{'yes' if i % 90 > 45 else 'no'}" for i in range(180)]
     for name, some in (("people.csv", people), ("later.csv", people[:60])):
         (folder / name).write_text("age,pay,town,late\n" + "\n".join(some) + "\n")
+    cells = [line.split(",") for line in ["age,pay,town,late", *people]]
+    write_workbook(folder / "people.xlsx", {"notes": [["none"]], "people": cells})
+    with closing(sqlite3.connect(folder / "people.db")) as database:
+        database.execute("create table people (age real, pay real, town text, late text)")
+        database.executemany("insert into people values (?, ?, ?, ?)", cells[1:])
+        database.commit()
     german = [f"{20 + i % 40};{i % 90},5;{'ja' if i % 90 > 45 else 'nein'}" for i in range(180)]
     (folder / "german.csv").write_text("alter;lohn;spaet\n" + "\n".join(german) + "\n")
     (folder / "bare.csv").write_text("".join(f"{i % 7},{i % 11},{i % 2}\n" for i in range(60)))

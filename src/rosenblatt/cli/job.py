@@ -37,7 +37,7 @@ MANY_WEIGHTS = 1 << 26  # of all classes together: half a gigabyte
 RESUMABLE_OPTIONS = (
     "output", "start", "resume", "max_iter", "shuffle", "as_json", "report", "quiet", "block", "checkpoint",
     "checkpoint_every", "validation", "jobs", "skip_bad", "format", "read_limit", "delimiter", "decimal", "missing",
-    "encoding", "header",
+    "encoding", "header", "sheet", "query",
 )  # fmt: skip
 
 
@@ -259,7 +259,8 @@ def _open_validation(job: TrainJob, dataset: Dataset) -> Dataset | None:
         return None
     # An encoder counts what it reads, so this is a copy.
     encoder = deepcopy(dataset.encoder)
-    rows = open_dataset(list(job.validation), **job.reading, encoder=encoder, rewindable=True)
+    reading = job.reading | {"query": None}  # which is of the training data
+    rows = open_dataset(list(job.validation), **reading, encoder=encoder, rewindable=True)
     if next(iter(rows), None) is None:
         raise DataError(f"--validation {', '.join(job.validation)}: no rows")
     return rows

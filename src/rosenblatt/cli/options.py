@@ -230,6 +230,8 @@ _READING = [
         "--read-limit", multiple=True, metavar="NAME=SIZE", section="Input",
         help="raise a limit: line=1G; also columns, classes, documents, expansion, spool (repeatable)",
     ),
+    option("--sheet", metavar="NAME", help="sheet of a workbook, by name or number (default 1)", section="Input"),
+    option("--query", metavar="SQL", help="rows of a database, such as sqlite:///people.db", section="Input"),
     option("--delimiter", metavar="CHARACTER", help="between cells: , ; | or tab", section=_TEXT),
     option("--decimal", type=click.Choice((".", ",")), help="decimal separator: 1.5 or 1,5", section=_TEXT),
     option("--missing", multiple=True, metavar="WORD", help="means no value (repeatable)", section=_TEXT),
@@ -237,7 +239,8 @@ _READING = [
     option("--header/--no-header", default=None, help="the first line names the columns, or not", section=_TEXT),
 ]  # fmt: skip
 _READING_NAMES = (
-    "format", "skip_bad", "jobs", "read_limit", "delimiter", "decimal", "missing", "encoding", "header"
+    "format", "skip_bad", "jobs", "read_limit", "sheet", "query", "delimiter", "decimal", "missing", "encoding",
+    "header",
 )  # fmt: skip
 
 
@@ -248,7 +251,7 @@ def _reading(read_limit: Sequence[str], missing: Sequence[str], **options: Any) 
 
 
 def reading_options(function: Any) -> Any:
-    """How input is read, as one argument `reading`: options of `scan`."""
+    """How input is read, as one argument `reading`: options of `open_dataset`."""
     return _collect(_READING, _READING_NAMES, "reading", _reading)(function)
 
 
@@ -257,7 +260,7 @@ def _kind(name: str, text: str, section: str) -> Decorator:
 
 
 def column_options(*, hashing: bool = True) -> Decorator:
-    """What columns become, as one argument `columns`: options of `scan`."""
+    """What columns become, as one argument `columns`: options of `open_dataset`."""
     section = "Columns and text" if hashing else "Columns"
     options = [
         _column("label", "label column, by name or number (from 1)", section=section),

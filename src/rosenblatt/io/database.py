@@ -24,11 +24,16 @@ class Query:
     def is_address(data: Any) -> bool:
         return isinstance(data, str) and data.startswith(("sqlite://", "duckdb://"))
 
-    def to_batches(self) -> Iterator[Any]:
-        """Record batches of Arrow."""
+    @property
+    def path(self) -> str:
+        """The file of the database."""
         parts = urlsplit(self.address)
         path = unquote(parts.netloc + parts.path)
-        path = path[1:] if os.path.exists(path[1:]) else path  # sqlite:///relative or sqlite:////absolute
+        return path[1:] if os.path.exists(path[1:]) else path  # sqlite:///relative or sqlite:////absolute
+
+    def to_batches(self) -> Iterator[Any]:
+        """Record batches of Arrow."""
+        parts, path = urlsplit(self.address), self.path
         if not os.path.isfile(path):
             raise DataError(f"{self.address}: there is no file {path}")
         told = parse_qs(parts.query)

@@ -637,6 +637,8 @@ def _as_batches(data: Any, query: str | None) -> Any:
     """Lazy frames collected, and addresses of databases as queries."""
     from rosenblatt.io.database import Query
 
+    if isinstance(data, list | tuple) and len(data) == 1 and Query.is_address(data[0]):
+        data = data[0]
     if Query.is_address(data):
         return Query(data, query)
     if query is not None:

@@ -358,7 +358,9 @@ def local_files(data: Any) -> list[str]:
     """The files on disk of a path, a glob, a folder or a list of these; any other name is itself."""
     if not isinstance(data, (str, os.PathLike)):
         return [name for each in data for name in local_files(each)]
-    name = os.fspath(data)
+    from rosenblatt.io.database import Query
+
+    name = Query(data).path if Query.is_address(data) else os.fspath(data)
     if os.path.isdir(name):
         return [os.path.join(folder, each) for folder, _, files in os.walk(name) for each in files]
     return [name] if os.path.exists(name) or not glob.has_magic(name) else glob.glob(name, recursive=True)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.labels import Classes
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.io.dataset import open_dataset
+from rosenblatt.io.excel import Sheet
 from rosenblatt.io.limits import Limits
 from rosenblatt.io.source import Spooled
 from rosenblatt.learners.fit import Counters
@@ -65,6 +66,7 @@ def save_checkpoint(run: TrainingRun, path: str | os.PathLike[str], extra: dict[
         "data": [os.path.abspath(source.name) for source in dataset.sources],
         "content": [source.content_key for source in dataset.sources],
         "format": dataset.format,
+        "sheet": next((source.sheet for source in dataset.sources if isinstance(source, Sheet)), None),
         "encoder": dataset.encoder.to_json(),
         "skip_bad": dataset.skip_bad,
         "options": dataset.options.to_json(),
@@ -99,6 +101,7 @@ def load_checkpoint(path: str | os.PathLike[str], *, jobs: int = 2) -> tuple[Tra
         dataset = open_dataset(
             header["data"],
             format=header["format"],
+            sheet=header["sheet"],
             encoder=encoder_from(header["encoder"]),
             skip_bad=header["skip_bad"],
             jobs=jobs,
@@ -149,7 +152,7 @@ def _check_header(header: dict[str, Any]) -> None:
     rows = weight_rows(len(header["classes"]))
     for features in (header["features"], header["state"]["features"]):
         check_size(rows, count_of(features))
-    for text in (header["format"], *header["data"]):
+    for text in (header["format"], header["sheet"] or "", *header["data"]):
         if not isinstance(text, str):
             raise ModelError("a name is not text")
     if not isinstance(header["skip_bad"], bool):
