@@ -360,7 +360,7 @@ def local_files(data: Any) -> list[str]:
         return [name for each in data for name in local_files(each)]
     from rosenblatt.io.database import Query
 
-    name = Query(data).path if Query.is_address(data) else os.fspath(data)
+    name = Query(os.fspath(data)).path if Query.is_address(data) else os.fspath(data)
     if os.path.isdir(name):
         return [os.path.join(folder, each) for folder, _, files in os.walk(name) for each in files]
     return [name] if os.path.exists(name) or not glob.has_magic(name) else glob.glob(name, recursive=True)
