@@ -22,8 +22,6 @@ test: .venv/.dev # the tests, in about five minutes; says what it skips and why
 test-all: .venv/.dev # the rest: slow tests, long forms of the others, fuzzing
 	ROSENBLATT_PROOFS=1 $(PYTEST) -m "slow or long or hypothesis" tests $(NOT_TESTS)
 	tools/fuzz/parsers.sh $(FUZZ_SECONDS)
-	$(BIN)/python tools/fuzz/doors.py $(FUZZ_SECONDS)
-	$(BIN)/python tools/fuzz/guided.py $(FUZZ_SECONDS)
 
 lint: .venv/.dev # ruff, mypy, pyright, import-linter, clang-format, biome, zizmor
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -60,12 +58,12 @@ build/run.lock: requirements.lock
 	test -f .venv/.dev || $(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=ON .
 	touch $@
 
-# Editable: changes to Python count at once; changes to the engine compile what changed at the next `make`.
-.venv/.dev: requirements.lock $(ENGINE)
+# After a change, the next `make` installs again and compiles only what changed.
+.venv/.dev: requirements.lock $(ENGINE) $(shell find src -type f -not -name "*.pyc")
 	test -d .venv || $(PYTHON) -m venv .venv
 	@echo "Fetching the dependencies and compiling the engine: three minutes"
 	$(BIN)/pip install --quiet --no-compile --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C build-dir=build/editable -e .
+	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C build-dir=build/dev .
 	cp .venv/lib/python*/site-packages/rosenblatt/_engine_baseline.pyi src/rosenblatt  # for mypy
 	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib
 	touch $@

@@ -153,19 +153,6 @@ def change_leaf(random_: random.Random, value: Any) -> None:
         value = value[key]
 
 
-def load_cache(path: Path) -> None:
-    from rosenblatt.data.row_store import BlockStore
-
-    folder = path.parent / f"cache-{os.getpid()}"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{FINGERPRINT[:32]}.blocks").write_bytes(path.read_bytes())
-    store = BlockStore.find(folder, FINGERPRINT)
-    if store is not None:
-        with store:
-            for _ in store.iter_groups([[k] for k in range(len(store))]):
-                pass
-
-
 def read_documents(path: Path) -> None:
     from rosenblatt.io import open_dataset
 
@@ -282,7 +269,6 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     import pyarrow.parquet
 
     import rosenblatt
-    from rosenblatt.data.row_store import BlockStore, iter_blocks
     from rosenblatt.io import open_dataset
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save
@@ -326,12 +312,6 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
             models.append((folder / "m").read_bytes())
             MODELS.append(read_container(folder / "m", "model"))
     (folder / "x.svm").write_text("".join(f"{k % 2} {1 + k % 3}:{k}\n" for k in range(50)))
-    reader = open_dataset(folder / "x.svm")
-    with BlockStore(folder / "kept") as store:
-        for block in iter_blocks(reader, reader.read_classes(), rows=20):
-            store.add(block)
-        store.keep(FINGERPRINT)
-    (blocks,) = (folder / "kept").iterdir()
     checkpoints = make_checkpoints(folder)
     texts = [
         frame.to_csv().encode(),
@@ -376,7 +356,6 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
         ),
         "models": (".model", load_model, models),
         "resealed": (".model", load_resealed, [bytes(range(32))]),
-        "cache": (".blocks", load_cache, [blocks.read_bytes()]),
         "checkpoints": (".checkpoint", resume, checkpoints),
         "checkpoints again": (".checkpoint", resume_resealed, [bytes(range(32))]),
         "bindings": ("", call_binding, [bytes(range(32))]),
