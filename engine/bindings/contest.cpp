@@ -1,7 +1,7 @@
 // A contest: learners that go over the same rows, epoch by epoch, judged by rows that were held out.
 //
 // Everything between two epochs happens here, for all of them in one call, so that on small data the choice of a
-// learner costs little more than learning (by Python it took twice as long on 150 rows). Who goes on is for the caller
+// learner costs little more than learning. Who goes on is for the caller
 // to say.
 //
 // Invariant: a contestant does exactly what its learner would do alone on the same order of the same rows.
