@@ -10,10 +10,7 @@
 // Invariant: variances never grow and never fall below 0; the order of summation is that of simd.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "averaging.hpp"
-#include "rules.hpp"
 
 namespace rosenblatt {
 
@@ -70,67 +67,38 @@ inline double move(T& weight, T& variance, T x, T alpha, T beta) {
   return change;
 }
 
-// Moves row k along row i. `seen`, the examples before this one, weighs the change in the sums of the average.
-template <class T>
-void move_along(const DenseRows<T>& rows, std::int64_t i, T* __restrict weights, T* __restrict variances,
-                double* __restrict sums, double seen, std::int64_t k, std::int64_t, T alpha, T beta) {
-  const T* x = rows.row(i);
-  const std::int64_t first = k * rows.features;
-  if (sums) {
-    for (std::int64_t j = 0; j < rows.features; ++j)
-      sums[first + j] += seen * move(weights[first + j], variances[first + j], x[j], alpha, beta);
-  } else {
-    for (std::int64_t j = 0; j < rows.features; ++j) move(weights[first + j], variances[first + j], x[j], alpha, beta);
-  }
+// v, over both rows of weights if two would move.
+template <class Rows, class T>
+[[gnu::noinline]] double variance_of_margin(const Rows& rows, const State<T>& s, std::int64_t i, std::int64_t target,
+                                            std::int64_t rival) {
+  const auto of_row = [&](std::int64_t k) {
+    const double v = static_cast<double>(variance_of(rows, i, static_cast<const T*>(s.variances), k, s.K));
+    return s.fit_intercept ? v + s.intercept_variances[k] : v;
+  };
+  const double v = of_row(target);
+  return rival < 0 ? v : v + of_row(rival);
 }
 
-template <class T>
-void move_along(const SparseRows<T>& rows, std::int64_t i, T* weights, T* variances, double* sums, double seen,
-                std::int64_t k, std::int64_t K, T alpha, T beta) {
-  for (std::int64_t p = rows.starts[i]; p < rows.starts[i + 1]; ++p) {
-    const std::int64_t at = rows.columns[p] * K + k;
-    const double change = move(weights[at], variances[at], rows.values[p], alpha, beta);
-    if (sums) sums[at] += seen * change;
-  }
+// Weights move the further the less is known of them, and the sums of an average with them.
+template <class Rows, class T>
+[[gnu::noinline]] void update_arow(const Rows& rows, const State<T>& s, const Step& by, double beta,
+                                   std::int64_t before) {
+  const double seen = static_cast<double>(before);
+  double* const sums = s.keep == Keep::average ? s.sums : nullptr;
+  T* const variances = static_cast<T*>(s.variances);
+  const auto move_row = [&](std::int64_t k, double alpha) {
+    const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
+    T* const weights = s.weights;
+    rows.for_each_weight(by.i, k, s.K, [&](std::int64_t at, T x) INLINE_LAMBDA {
+      const double change = move(weights[at], variances[at], x, a, b);
+      if (sums) sums[at] += seen * change;
+    });
+    if (!s.fit_intercept) return;
+    const double change = move(s.intercept[k], s.intercept_variances[k], 1.0, alpha, beta);
+    if (sums) s.intercept_sums[k] += seen * change;
+  };
+  move_row(by.target, by.step);
+  if (by.rival >= 0) move_row(by.rival, -by.step);
 }
-
-// AROW on the arrays of a state: weights move the further the less is known of them. The sums of an average (null: the
-// last weights are kept) move with them.
-template <class T>
-struct ArowRule : Arow {
-  T* variances;
-  double *intercept_variances, *sums, *intercept_sums;
-
-  ArowRule(const Arow& rule, const State<T>& s)
-      : Arow(rule), variances(static_cast<T*>(s.variances)), intercept_variances(s.intercept_variances),
-        sums(s.keep == Keep::average ? s.sums : nullptr), intercept_sums(s.intercept_sums) {}
-
-  // v, over both rows of weights if two would move.
-  template <class Rows>
-  [[gnu::noinline]] double variance(const Rows& rows, const State<T>& state, std::int64_t i, std::int64_t target,
-                                    std::int64_t rival) const {
-    const auto of_row = [&](std::int64_t k) {
-      const double v = static_cast<double>(variance_of(rows, i, variances, k, state.K));
-      return state.fit_intercept ? v + intercept_variances[k] : v;
-    };
-    const double v = of_row(target);
-    return rival < 0 ? v : v + of_row(rival);
-  }
-
-  template <class Rows>
-  [[gnu::noinline]] void update(const Rows& rows, const State<T>& state, const Step& by, double v, double weight,
-                                std::int64_t before) const {
-    const double beta = confidence(v, weight), seen = static_cast<double>(before);
-    const auto move_row = [&](std::int64_t k, double alpha) {
-      move_along(rows, by.i, state.weights, variances, sums, seen, k, state.K, static_cast<T>(alpha),
-                 static_cast<T>(beta));
-      if (!state.fit_intercept) return;
-      const double change = move(state.intercept[k], intercept_variances[k], 1.0, alpha, beta);
-      if (sums) intercept_sums[k] += seen * change;
-    };
-    move_row(by.target, by.step);
-    if (by.rival >= 0) move_row(by.rival, -by.step);
-  }
-};
 
 }  // namespace rosenblatt

@@ -1,25 +1,13 @@
-// The state of a learner, and which weights are the answer (the keep). A keep answers:
-//   update(...)   move the weights by `step` along row i (and by `-step` for the rival row), with its own bookkeeping
-//   after(...)    an example is over: was it a mistake, was there an update?
-//   kept(...)     the answer's weight at a place, and kept_intercept(...) its intercept
-// observes_every_row: does `after` do anything?
+// The state of a learner, and which weights are the answer (the keep):
+//   update_kept(...)     moves the weights by `step` along row i (and by `-step` for the rival row), with the
+//                        bookkeeping of the keep
+//   observe_row(...)     an example is over: was it a mistake, was there an update? observes_rows says for which keeps.
 //
 // Invariant: a keep never changes the raw weights otherwise than the rule says, so learning can always go on.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <map>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "rows.hpp"
+#include "rules.hpp"
 
 namespace rosenblatt {
 
@@ -36,6 +24,14 @@ struct Counters {
 };
 inline constexpr std::int64_t counter_count = sizeof(Counters) / sizeof(std::int64_t);
 
+// What an update is made of: `step` along row i for weight row `target`, and as much the other way for `rival` (-1:
+// none).
+struct Step {
+  std::int64_t i;
+  double step;
+  std::int64_t target, rival;
+};
+
 // The list of updates, each with the examples that the weights before it had survived.
 struct Log {
   std::vector<std::int64_t> rows;
@@ -43,24 +39,19 @@ struct Log {
   std::vector<std::int32_t> targets, rivals;
   std::vector<std::int64_t> survived;
 
-  void add(std::int64_t i, double step, std::int64_t target, std::int64_t rival, const Counters& c) {
-    rows.push_back(i);
-    steps.push_back(step);
-    targets.push_back(static_cast<std::int32_t>(target));
-    rivals.push_back(static_cast<std::int32_t>(rival));
-    survived.push_back(c.survived);
+  void add(const Step& by, std::int64_t survived_before) {
+    rows.push_back(by.i);
+    steps.push_back(by.step);
+    targets.push_back(static_cast<std::int32_t>(by.target));
+    rivals.push_back(static_cast<std::int32_t>(by.rival));
+    survived.push_back(survived_before);
   }
 };
 
 enum class Keep { last, average, tail, vote, pocket };
 inline constexpr std::string_view keep_names[] = {"last", "average", "tail", "vote", "pocket"};
 
-inline Keep to_keep(std::string_view name) {
-  const auto* const found = std::find(std::begin(keep_names), std::end(keep_names), name);
-  if (found == std::end(keep_names))
-    throw std::invalid_argument("keep='" + std::string(name) + "': must be last, average, tail, vote or pocket");
-  return static_cast<Keep>(found - keep_names);
-}
+class Penalty;
 
 // The arrays of a learner: K weight rows over so many features. Null: not used.
 struct StateArrays {
@@ -69,11 +60,12 @@ struct StateArrays {
   bool is_float32 = false, fit_intercept = true;
   bool ratchet = false;  // is a challenger of the pocket checked on all rows?
   Log* log = nullptr;    // where a vote's updates go
+  const Penalty* penalty = nullptr;
 
   void* weights = nullptr;
   double* intercept = nullptr;
   Counters* counters = nullptr;
-  double* mistake_weight = nullptr;  // grows by the sample weight of every mistake
+  double* mistake_weight = nullptr;  // grows by the sample weight of every mistake or update
   double *sums = nullptr, *intercept_sums = nullptr;
   double *recent_sums = nullptr, *intercept_recent_sums = nullptr;
   double *later_sums = nullptr, *intercept_later_sums = nullptr;
@@ -86,9 +78,9 @@ struct StateArrays {
   enum class Extent { weights, rows, one };
 
   // Calls f(name, pointer, extent, initial value, used) for every array; void: of the type of the rows. `second_order`
-  // and `penalty`: is the rule AROW, do weights shrink?
+  // and `shrinks`: is the rule AROW, is there a penalty?
   template <class F>
-  void for_each(bool second_order, bool penalty, F&& f) {
+  void for_each(bool second_order, bool shrinks, F&& f) {
     const bool averages = keep == Keep::average, tail = keep == Keep::tail, pockets = keep == Keep::pocket;
     f("weights", weights, Extent::weights, 0.0, true);
     f("intercept", intercept, Extent::rows, 0.0, true);
@@ -105,8 +97,8 @@ struct StateArrays {
     f("pocket_mistakes", pocket_mistakes, Extent::one, std::numeric_limits<double>::infinity(), pockets);
     f("variances", variances, Extent::weights, 1.0, second_order);
     f("intercept_variances", intercept_variances, Extent::rows, 1.0, second_order);
-    f("settled_at", settled_at, Extent::one, 0.0, penalty);
-    f("summed_at", summed_at, Extent::weights, 0.0, penalty && averages);
+    f("settled_at", settled_at, Extent::one, 0.0, shrinks);
+    f("summed_at", summed_at, Extent::weights, 0.0, shrinks && averages);
   }
 
   std::int64_t size(Extent extent) const {
@@ -121,218 +113,100 @@ struct State : StateArrays {
   explicit State(const StateArrays& arrays) : StateArrays(arrays), weights(static_cast<T*>(arrays.weights)) {}
 };
 
-// A vector that begins with a line of the cache, so that packs of values lie within one.
-template <class T>
-struct CacheAligned {
-  using value_type = T;
-  CacheAligned() = default;
-  template <class U>
-  CacheAligned(const CacheAligned<U>&) {}
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* piece, std::size_t) noexcept { ::operator delete(piece, std::align_val_t{64}); }
-  bool operator==(const CacheAligned&) const { return true; }
-};
-template <class T>
-using AlignedVector = std::vector<T, CacheAligned<T>>;
-
-// Arrays that the engine owns: those that a state uses, with their initial values.
-struct OwnedArrays {
-  using Values = std::variant<AlignedVector<float>, AlignedVector<double>, AlignedVector<std::int64_t>>;
-  std::map<std::string, Values> all;
-
-  void make(StateArrays& arrays, bool second_order, bool penalty = false) {
-    arrays.for_each(second_order, penalty,
-                    [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double initial, bool used) {
-                      if (!used) return;
-                      const std::int64_t size = arrays.size(extent);
-                      if constexpr (std::is_same_v<P, Counters*>) {
-                        pointer = reinterpret_cast<Counters*>(put<std::int64_t>(name, counter_count, 0));
-                        *pointer = Counters{};
-                      } else if (std::is_same_v<P, void*> && arrays.is_float32) {
-                        pointer = reinterpret_cast<P>(put<float>(name, size, initial));
-                      } else {
-                        pointer = reinterpret_cast<P>(put<double>(name, size, initial));
-                      }
-                    });
-  }
-
-  // More features, whose weights lie feature after feature behind the others.
-  void grow(StateArrays& arrays) {
-    arrays.for_each(arrays.variances, arrays.settled_at,
-                    [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double initial, bool used) {
-                      if (!used || extent != StateArrays::Extent::weights) return;
-                      std::visit(
-                          [&]<class V>(AlignedVector<V>& values) {
-                            values.resize(arrays.size(extent), static_cast<V>(initial));
-                            pointer = reinterpret_cast<P>(values.data());
-                          },
-                          all.at(name));
-                    });
-  }
-
- private:
-  template <class V>
-  V* put(const char* name, std::int64_t size, double initial) {
-    AlignedVector<V> values(size, static_cast<V>(initial));
-    values.reserve(1);  // an empty array has an address too
-    return std::get<AlignedVector<V>>(all[name] = std::move(values)).data();
-  }
-};
-
-// What an update is made of: `step` along row i for weight row `target`, and as much the other way for `rival` (-1:
-// none).
-struct Step {
-  std::int64_t i;
-  double step;
-  std::int64_t target, rival;
-};
-
-// The raw weights are the answer. Most keeps do nothing more.
-struct Last {
-  static constexpr bool observes_every_row = false;
-
-  template <class T>
-  static Last of(const State<T>&) {
-    return {};
-  }
-  template <class Rows, class T>
-  void update(const Rows& rows, const Step& by, T* weights, std::int64_t K, const Counters&) {
-    rows.add_to(by.i, static_cast<T>(by.step), weights, by.target, K);
-    if (by.rival >= 0) rows.add_to(by.i, static_cast<T>(-by.step), weights, by.rival, K);
-  }
-  template <class Check>
-  void after(Counters&, bool, bool, Check&&) {}
-  template <class T>
-  double kept(const T* weights, std::int64_t at, const Counters&) const {
-    return static_cast<double>(weights[at]);
-  }
-  double kept_intercept(const double* intercept, std::int64_t k, const Counters&) const { return intercept[k]; }
-};
-
-// Sums of changes, each times some examples. In float32 a small step may be rounded away in the weights: the sums then
-// take the change that was really made, else the mean would leave the range of the weights.
+// Sums of changes, each times so many examples.
 struct WeightedSums {
-  double *sums, *intercept;  // intercept: null without one
-
-  template <class Rows, class T>
-  void update(const Rows& rows, const Step& by, T* weights, std::int64_t K, double examples) const {
-    add(rows, by.i, by.step, weights, by.target, K, examples);
-    if (by.rival >= 0) add(rows, by.i, -by.step, weights, by.rival, K, examples);
-  }
-
- private:
-  template <class Rows, class T>
-  void add(const Rows& rows, std::int64_t i, double step, T* weights, std::int64_t k, std::int64_t K,
-           double examples) const {
-    if constexpr (sizeof(T) == 4) {
-      rows.add_to(i, static_cast<T>(step), weights, k, K,
-                  [to = sums, examples](std::int64_t at, double change) INLINE_LAMBDA { to[at] += examples * change; });
-    } else {
-      rows.add_to(i, examples * step, sums, k, K);
-      rows.add_to(i, step, weights, k, K);
-    }
-    if (intercept) intercept[k] += examples * step;
-  }
+  double *sums, *intercept;
+  double examples;
 };
+
+// Moves the weights, and all of these sums with them. In float32 a small step may be rounded away in the weights: the
+// sums then take the change that was really made, else the mean would leave the range of the weights.
+template <class Rows, class T, class... Sums>
+ALWAYS_INLINE void move_weights(const Rows& rows, const Step& by, T* weights, std::int64_t K, bool fit_intercept,
+                                const Sums&... sums) {
+  const auto move_row = [&](double step, std::int64_t k) INLINE_LAMBDA {
+    if constexpr (sizeof(T) == 4 && sizeof...(Sums) > 0) {
+      rows.for_each_weight(by.i, k, K, [&](std::int64_t at, T x) INLINE_LAMBDA {
+        const T before = weights[at];
+        weights[at] += static_cast<T>(step) * x;
+        const double change = static_cast<double>(weights[at]) - static_cast<double>(before);
+        ((sums.sums[at] += sums.examples * change), ...);
+      });
+    } else {
+      (rows.add_to(by.i, sums.examples * step, sums.sums, k, K), ...);
+      rows.add_to(by.i, static_cast<T>(step), weights, k, K);
+    }
+    if (fit_intercept) ((sums.intercept[k] += sums.examples * step), ...);
+  };
+  move_row(by.step, by.target);
+  if (by.rival >= 0) move_row(-by.step, by.rival);
+}
 
 // Sums u = sum over updates of (examples seen before it) * change, so that the mean of the weights after each of
 // N examples is w - u/N. Only the features of mistaken rows are touched.
-struct Average : Last {
-  WeightedSums sums;
-  const double* intercept_sums;
+template <class Rows, class T>
+ALWAYS_INLINE void update_average(const Rows& rows, const Step& by, const State<T>& s, std::int64_t K,
+                                  std::int64_t seen) {
+  move_weights(rows, by, s.weights, K, s.fit_intercept,
+               WeightedSums{s.sums, s.intercept_sums, static_cast<double>(seen)});
+}
 
-  template <class T>
-  static Average of(const State<T>& s) {
-    return {{}, {s.sums, s.fit_intercept ? s.intercept_sums : nullptr}, s.intercept_sums};
-  }
-  template <class Rows, class T>
-  void update(const Rows& rows, const Step& by, T* weights, std::int64_t K, const Counters& c) {
-    sums.update(rows, by, weights, K, static_cast<double>(c.seen));
-  }
-  template <class T>
-  double kept(const T* weights, std::int64_t at, const Counters& c) const {
-    return static_cast<double>(weights[at]) - sums.sums[at] / examples(c);
-  }
-  double kept_intercept(const double* intercept, std::int64_t k, const Counters& c) const {
-    return intercept[k] - intercept_sums[k] / examples(c);
-  }
+inline std::int64_t last_power(std::int64_t seen) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, seen))));
+}
 
- private:
-  static double examples(const Counters& c) { return static_cast<double>(std::max<std::int64_t>(1, c.seen)); }
-};
+// The mean over the latest examples: those after half of the last power of two, which leaves out the first quarter to
+// half of them. As for the average, but the sums count examples from there; `later` holds those that count from the
+// last power of two, which comes next.
+template <class Rows, class T>
+void update_tail(const Rows& rows, const Step& by, const State<T>& s, std::int64_t seen) {
+  const std::int64_t power = last_power(seen);
+  const WeightedSums recent{s.recent_sums, s.intercept_recent_sums, static_cast<double>(seen - power / 2)};
+  const WeightedSums later{s.later_sums, s.intercept_later_sums, static_cast<double>(seen - power)};
+  if (seen > power)
+    move_weights(rows, by, s.weights, s.K, s.fit_intercept, recent, later);
+  else
+    move_weights(rows, by, s.weights, s.K, s.fit_intercept, recent);
+}
 
-// The mean over the latest examples: those after `from`, which is half of the last power of two and so leaves out the
-// first quarter to half of them. As for the average, but the sums count examples from there; `later` holds those that
-// count from the last power of two, where `from` will be next.
 template <class T>
-struct Tail : Last {
-  static constexpr bool observes_every_row = true;
-  State<T> state;
+void next_tail(const State<T>& s, std::int64_t seen) {
+  if (seen < 2 || last_power(seen) != seen) return;
+  const std::int64_t size = s.K * s.features;
+  std::copy_n(s.later_sums, size, s.recent_sums);
+  std::copy_n(s.intercept_later_sums, s.K, s.intercept_recent_sums);
+  std::fill_n(s.later_sums, size, 0.0);
+  std::fill_n(s.intercept_later_sums, s.K, 0.0);
+}
 
-  static Tail of(const State<T>& s) { return {{}, s}; }
-  template <class Rows>
-  void update(const Rows& rows, const Step& by, T* weights, std::int64_t K, const Counters& c) {
-    const bool later = c.seen > last_power(c.seen);
-    const auto recent_examples = static_cast<double>(c.seen - from(c.seen)),
-               later_examples = static_cast<double>(c.seen - last_power(c.seen));
-    add(rows, by.i, by.step, weights, by.target, K, recent_examples, later, later_examples);
-    if (by.rival >= 0) add(rows, by.i, -by.step, weights, by.rival, K, recent_examples, later, later_examples);
-  }
-  template <class Check>
-  void after(Counters& c, bool, bool, Check&&) {
-    if (c.seen < 2 || last_power(c.seen) != c.seen) return;
-    const std::int64_t size = state.K * state.features;
-    std::copy_n(state.later_sums, size, state.recent_sums);
-    std::copy_n(state.intercept_later_sums, state.K, state.intercept_recent_sums);
-    std::fill_n(state.later_sums, size, 0.0);
-    std::fill_n(state.intercept_later_sums, state.K, 0.0);
-  }
-  double kept(const T* weights, std::int64_t at, const Counters& c) const {
-    return static_cast<double>(weights[at]) - state.recent_sums[at] / examples(c);
-  }
-  double kept_intercept(const double* intercept, std::int64_t k, const Counters& c) const {
-    return intercept[k] - state.intercept_recent_sums[k] / examples(c);
-  }
+// The weights that the keep says are the answer: w - sums/examples, or w without sums. Python has the same formulas for
+// whole arrays (learners/weights.py).
+template <class T>
+struct Answer {
+  const T* weights;
+  const double *intercept, *sums = nullptr, *intercept_sums = nullptr;
+  double examples = 1.0;
 
- private:
-  static std::int64_t last_power(std::int64_t seen) {
-    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, seen))));
-  }
-  static std::int64_t from(std::int64_t seen) { return last_power(seen) / 2; }
-  static double examples(const Counters& c) {
-    return static_cast<double>(std::max<std::int64_t>(1, c.seen - from(c.seen)));
-  }
-  template <class Rows>
-  void add(const Rows& rows, std::int64_t i, double step, T* weights, std::int64_t k, std::int64_t K, double recent,
-           bool later, double latest) const {
-    if constexpr (sizeof(T) == 4) {
-      rows.add_to(i, static_cast<T>(step), weights, k, K, [&](std::int64_t at, double change) {
-        state.recent_sums[at] += recent * change;
-        if (later) state.later_sums[at] += latest * change;
-      });
-    } else {
-      rows.add_to(i, recent * step, state.recent_sums, k, K);
-      if (later) rows.add_to(i, latest * step, state.later_sums, k, K);
-      rows.add_to(i, step, weights, k, K);
+  static Answer of(const State<T>& s) {
+    const std::int64_t seen = s.counters->seen;
+    const auto at_least_one = [](std::int64_t count) { return static_cast<double>(std::max<std::int64_t>(1, count)); };
+    switch (s.keep) {
+      case Keep::average: return {s.weights, s.intercept, s.sums, s.intercept_sums, at_least_one(seen)};
+      case Keep::tail:
+        return {s.weights, s.intercept, s.recent_sums, s.intercept_recent_sums,
+                at_least_one(seen - last_power(seen) / 2)};
+      case Keep::pocket: return {static_cast<const T*>(s.pocket), s.pocket_intercept};
+      case Keep::last:
+      case Keep::vote: break;  // a vote has no answer of this kind
     }
-    if (!state.fit_intercept) return;
-    state.intercept_recent_sums[k] += recent * step;
-    if (later) state.intercept_later_sums[k] += latest * step;
+    return {s.weights, s.intercept};
   }
-};
-
-// The list of updates: every weight vector that lived.
-struct Vote : Last {
-  Log* log;
-
-  template <class T>
-  static Vote of(const State<T>& s) {
-    return {{}, s.log};
+  double weight(std::int64_t at) const {
+    const auto raw = static_cast<double>(weights[at]);
+    return sums ? raw - sums[at] / examples : raw;
   }
-  template <class Rows, class T>
-  void update(const Rows& rows, const Step& by, T* weights, std::int64_t K, const Counters& c) {
-    log->add(by.i, by.step, by.target, by.rival, c);
-    Last::update(rows, by, weights, K, c);
+  double intercept_of(std::int64_t k) const {
+    return sums ? intercept[k] - intercept_sums[k] / examples : intercept[k];
   }
 };
 
@@ -376,23 +250,41 @@ struct Ratchet {
   }
 };
 
-template <class T>
-struct Pocket : Last {
-  static constexpr bool observes_every_row = true;
-  State<T> state;
+// All but the last weights and their average, for which the loop has code of its own.
+template <class Rows, class T>
+[[gnu::noinline]] void update_kept(const Rows& rows, const Step by, const State<T>& s, std::int64_t seen,
+                                   std::int64_t survived) {
+  switch (s.keep) {
+    case Keep::tail: return update_tail(rows, by, s, seen);
+    case Keep::vote:  // every weight vector that lived
+      s.log->add(by, survived);
+      break;
+    case Keep::last:
+    case Keep::average:
+    case Keep::pocket: break;
+  }
+  move_weights(rows, by, s.weights, s.K, false);
+}
 
-  static Pocket of(const State<T>& s) { return {{}, s}; }
-  template <class Check>
-  void after(Counters& c, bool mistake, bool update, Check&& check) {
-    Ratchet{state.pocket_mistakes, state.ratchet}.after(c, mistake, update, check, [&] {
-      std::memcpy(state.pocket, state.weights, state.K * state.features * sizeof(T));
-      std::memcpy(state.pocket_intercept, state.intercept, state.K * sizeof(double));
-    });
+// Does the keep need observe_row after every example?
+inline bool observes_rows(Keep keep) {
+  switch (keep) {
+    case Keep::tail:
+    case Keep::pocket: return true;
+    case Keep::last:
+    case Keep::average:
+    case Keep::vote: break;
   }
-  double kept(const T*, std::int64_t at, const Counters&) const {
-    return static_cast<double>(static_cast<const T*>(state.pocket)[at]);
-  }
-  double kept_intercept(const double*, std::int64_t k, const Counters&) const { return state.pocket_intercept[k]; }
-};
+  return false;
+}
+
+template <class T, class Check>
+void observe_row(const State<T>& s, Counters& c, bool mistake, bool update, Check&& check) {
+  if (s.keep == Keep::tail) return next_tail(s, c.seen);
+  Ratchet{s.pocket_mistakes, s.ratchet}.after(c, mistake, update, check, [&] {
+    std::memcpy(s.pocket, s.weights, s.K * s.features * sizeof(T));
+    std::memcpy(s.pocket_intercept, s.intercept, s.K * sizeof(double));
+  });
+}
 
 }  // namespace rosenblatt

@@ -10,11 +10,6 @@
 // kernel is K + bias throughout, so a row that goes takes its share of the intercept with it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "dual.hpp"
 
 namespace rosenblatt {
@@ -24,7 +19,7 @@ enum class Policy { forget_oldest, forgetron, projectron };
 // Arrays of the caller, with room for B rows.
 struct BudgetArrays {
   std::int64_t budget;
-  std::int64_t* members;  // for each slot the row of the table, or -1: a row from before, kept by the caller
+  std::int64_t* members;  // for each slot the row of the table
   double* coefficients;   // B x K
   double* matrix;         // B x B: kernel values of the slots (forgetron) or the inverse of that matrix (projectron)
   std::int64_t* size;
@@ -39,63 +34,35 @@ struct BudgetArrays {
 
 class BudgetRun {
  public:
-  // before: kernel values of the table's rows with those that the caller keeps, slot for slot.
-  BudgetRun(Source& rows, Source* before, const AnyTask& task, double bias, Policy policy, BudgetArrays pool)
-      : rows_(rows), before_(before), task_(task), K_(weight_rows(task)), bias_(bias), policy_(policy), pool_(pool),
+  BudgetRun(Source& rows, const AnyTask& task, double bias, Policy policy, BudgetArrays pool)
+      : rows_(rows), task_(task), K_(weight_rows(task)), bias_(bias), policy_(policy), pool_(pool),
         kernel_(pool.budget * panel_rows) {}
 
-  void learn(Order order, const AnyRule& rule, Counters& c, double& mistake_weight, StopToken& stop) {
-    const double threshold =
-        visit_first_order<double>(rule, [](const auto& chosen) { return chosen.update_threshold(); });
-    std::visit(
-        [&](const auto& task) {
-          Working<std::decay_t<decltype(task)>> working{*this};
-          std::vector<double> scores(K_);
-          for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
-            rows_.load(index, count);
-            if (before_) before_->load(index, count);
-            for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
-            for (working.r = 0; working.r < count; ++working.r) {
-              const std::int64_t i = index[working.r];
-              score(working.r, scores.data());
-              learn_example(
-                  task, threshold, i, task.of(scores.data(), i), false, c, mistake_weight,
-                  [&](const Verdict& judged, double weight) { return take_step(rule, i, judged, weight, working, c); },
-                  [](Counters&, bool, bool) {});
-            }
-          });
-        },
-        task_);
+  void learn(Order order, const Rule& rule, Counters& c, double& mistake_weight, StopToken& stop) {
+    std::vector<double> scores(K_);
+    for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+      rows_.load(index, count);
+      for (std::int64_t s = 0; s < *pool_.size; ++s) load_slot(s);
+      for (int r = 0; r < count; ++r) {
+        const std::int64_t i = index[r];
+        score(r, scores.data());
+        const Verdict verdict = verdict_of(task_, scores.data(), i);
+        double norm = 0;
+        learn_by(
+            rule, task_, verdict, i, c, mistake_weight, [&] { return norm = rows_.diagonal(i) + bias_; },
+            [&](double tau) { step(i, r, norm, tau, verdict); });
+      }
+    });
   }
 
  private:
-  // Row r of the panel, which is learned from. The answer is what the slots hold.
-  template <class Task>
-  struct Working {
-    BudgetRun& run;
-    int r = 0;
-    double norm = 0;
-
-    template <class Rule>
-    double q(const Rule& rule, std::int64_t i) {
-      norm = run.rows_.diagonal(i) + run.bias_;
-      return length_for(rule, norm * Task::norms);
-    }
-    void move(std::int64_t i, double step, const Verdict& verdict, const Counters&) {
-      run.step(i, r, norm, step, verdict);
-    }
-  };
-
   double kernel(std::int64_t s, int r) const { return kernel_[s * panel_rows + r]; }
   double* coefficient(std::int64_t s) const { return pool_.coefficients + s * K_; }
   double& matrix(std::int64_t s, std::int64_t t) const { return pool_.matrix[s * pool_.budget + t]; }
 
   void load_slot(std::int64_t s) {
     double* to = kernel_.data() + s * panel_rows;
-    if (pool_.members[s] >= 0)
-      rows_.values(pool_.members[s], to);
-    else
-      before_->values(s, to);
+    rows_.values(pool_.members[s], to);
     for (int r = 0; r < panel_rows; ++r) to[r] += bias_;
   }
 
@@ -177,7 +144,6 @@ class BudgetRun {
   }
 
   Source& rows_;
-  Source* before_;
   AnyTask task_;
   std::int64_t K_;
   double bias_;

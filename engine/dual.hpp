@@ -5,13 +5,8 @@
 // missed: every kernel value is needed once an epoch, and a panel stays in the cache while it is needed.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "kernel.hpp"
-#include "predict.hpp"
+#include "train.hpp"
 
 namespace rosenblatt {
 
@@ -56,24 +51,20 @@ void for_each_panel(Order order, StopToken& stop, Visit&& visit) {
   }
 }
 
-// One step of a rule in a space: q(rule, i) is how long the example is there (0: nothing to step along), and
-// move(i, step, verdict, counters) steps along it. Was there a step?
-template <class Space>
-bool take_step(const AnyRule& rule, std::int64_t i, const Verdict& verdict, double weight, Space& space,
-               const Counters& c) {
-  return visit_first_order<bool>(rule, [&](const auto& chosen) {
-    if (!chosen.wants(verdict.margin, verdict.mistake)) return false;
-    const double q = space.q(chosen, i);
-    const double tau = q > 0 ? chosen.step(verdict.loss, q, weight) : 0.0;
-    if (tau != 0) space.move(i, tau * verdict.direction, verdict, c);
-    return tau != 0;
+// What happens to one example in kernel space: K(x, x) + bias is squared_norm(), and take(step) takes the step.
+// K(x, x) may be negative: a rule that ignores it steps along any row that is not 0. Has there been a step?
+template <class Length, class Take>
+bool learn_by(const Rule& rule, const AnyTask& task, const Verdict& verdict, std::int64_t i, Counters& c,
+              double& mistake_weight, Length&& squared_norm, Take&& take) {
+  const auto weigh = [&] { return sample_weight_of(task, i); };
+  return learn_example(verdict, rule.update_threshold(), false, c, mistake_weight, weigh, [&](double weight) {
+    if (!rule.wants(verdict.margin, verdict.mistake)) return false;
+    const double q = squared_norm() * std::visit([](const auto& t) { return t.norms; }, task);
+    if (rule.needs_norm() ? !(q > 0) : q == 0) return false;
+    const double step = verdict.direction * rule.step(verdict.loss, q, weight);
+    if (step != 0) take(step);
+    return step != 0;
   });
-}
-
-// K(x, x) may be negative: a rule that ignores q steps along any row that is not 0.
-template <class Rule>
-double length_for(const Rule&, double q) {
-  return Rule::needs_norm ? q : q != 0 ? 1.0 : 0.0;
 }
 
 // Learning on one table. Scores of rows that fell behind the log are brought up when they are needed.
@@ -82,100 +73,69 @@ class DualRun {
   // start: scores of all rows by what was learned before, row after row.
   DualRun(Source& source, const AnyTask& task, double bias, std::vector<double> start)
       : source_(source), task_(task), K_(weight_rows(task)), bias_(bias), scores_(std::move(start)),
-        applied_(source.count(), 0) {}
+        applied_(source.count, 0) {}
 
-  const Log& log() const { return log_; }
-  // How many of the updates made the weights in the pocket; -1: none was put there.
-  std::int64_t pocket() const { return pocket_; }
+  Log log;
+  std::int64_t pocket = -1;  // how many of the updates made the weights in the pocket; -1: none was put there
 
   // One pass over the order. ratchet: null unless the keep is the pocket; mistake_weight grows by the sample weight of
   // every mistake.
-  void learn(Order order, const AnyRule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight,
+  void learn(Order order, const Rule& rule, const Ratchet* ratchet, Counters& c, double& mistake_weight,
              StopToken& stop) {
-    if (follows_other_order(order)) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
-    remember(order);
-    const double threshold =
-        visit_first_order<double>(rule, [](const auto& chosen) { return chosen.update_threshold(); });
-    std::visit(
-        [&](const auto& task) {
-          Working<std::decay_t<decltype(task)>> panel{*this, order, ratchet, stop, PanelScores(K_)};
-          std::vector<double> scores(K_);
-          for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
-            panel.index = index;
-            panel.count = count;
-            bring_up(index, count, panel.scores);
-            for (int r = 0; r < count; ++r) {
-              for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.scores.at(k, r);
-              const Verdict verdict = task.of(scores.data(), index[r]);
-              learn_example(
-                  task, threshold, index[r], verdict, false, c, mistake_weight,
-                  [&](const Verdict& judged, double weight) {
-                    return take_step(rule, index[r], judged, weight, panel, c);
-                  },
-                  [&](Counters& now, bool mistake, bool update) { panel.after(now, mistake, update); });
-            }
-            keep(index, count, panel.scores);
-          });
-        },
-        task_);
+    // Rows of one panel that were last seen at different times would be brought up together from the earliest of them,
+    // so a new order begins with all rows brought up in the old one.
+    std::vector<std::uint32_t> rows(order.count);
+    for (std::int64_t at = 0; at < order.count; ++at) rows[at] = static_cast<std::uint32_t>(order[at]);
+    if (rows != previous_) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
+    previous_.swap(rows);
+    PanelScores panel(K_);
+    std::vector<double> scores(K_);
+    double kernel[panel_rows] = {};
+    for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+      bring_up(index, count, panel);
+      for (int r = 0; r < count; ++r) {
+        const std::int64_t i = index[r];
+        for (std::int64_t k = 0; k < K_; ++k) scores[k] = panel.at(k, r);
+        const Verdict verdict = verdict_of(task_, scores.data(), i);
+        const bool update = learn_by(
+            rule, task_, verdict, i, c, mistake_weight, [&] { return source_.diagonal(i) + bias_; },
+            [&](double step) {
+              log.add({i, step, verdict.target_row, verdict.rival_row}, c.survived);
+              source_.values(i, kernel);
+              panel.add(kernel, bias_, step, verdict.target_row, verdict.rival_row);
+            });
+        // In the middle of a panel: bring all rows up, then go back to it.
+        const auto settle = [&] {
+          keep(index, count, panel);
+          catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
+          source_.load(index, count);
+        };
+        const bool share_now = update && source_.by_column;
+        if (share_now) settle();
+        if (!ratchet) continue;
+        const auto check = [&](double) {
+          if (!share_now) settle();
+          return count_wrong(order);
+        };
+        ratchet->after(c, verdict.mistake, update, check, [&] { pocket = size(); });
+      }
+      keep(index, count, panel);
+    });
   }
 
   bool is_finite() const {
     return std::all_of(scores_.begin(), scores_.end(), [](double score) { return std::isfinite(score); });
   }
 
-  // The sample weights of the rows that the current weights get wrong.
-  double count_mistakes(Order order, StopToken& stop) {
-    catch_up(order, stop);
-    return count_wrong(order);
-  }
-
  private:
-  // The panel that is learned from: where a step is taken, and who is told of it.
-  template <class Task>
-  struct Working {
-    DualRun& run;
-    Order order;
-    const Ratchet* ratchet;
-    StopToken& stop;
-    PanelScores scores;
-    const std::uint32_t* index = nullptr;
-    int count = 0;
-    double kernel[panel_rows] = {};
+  std::int64_t size() const { return static_cast<std::int64_t>(log.rows.size()); }
 
-    template <class Rule>
-    double q(const Rule& rule, std::int64_t i) {
-      return length_for(rule, (run.source_.diagonal(i) + run.bias_) * Task::norms);
-    }
-
-    void move(std::int64_t i, double step, const Verdict& verdict, const Counters& c) {
-      run.log_.add(i, step, verdict.target_row, verdict.rival_row, c);
-      run.source_.values(i, kernel);
-      scores.add(kernel, run.bias_, step, verdict.target_row, verdict.rival_row);
-    }
-
-    void after(Counters& c, bool mistake, bool update) {
-      const bool share_now = update && run.source_.by_column();
-      if (share_now) run.settle(index, count, scores, stop);
-      if (!ratchet) return;
-      const auto check = [&](double) {
-        if (!share_now) run.settle(index, count, scores, stop);
-        return run.count_wrong(order);
-      };
-      ratchet->after(c, mistake, update, check, [&] { run.pocket_ = run.size(); });
-    }
-  };
-
-  std::int64_t size() const { return static_cast<std::int64_t>(log_.rows.size()); }
-
+  // The sample weights of the rows that the current weights get wrong.
   double count_wrong(Order order) const {
     double found = 0;
-    std::visit(
-        [&](const auto& task) {
-          for (std::int64_t at = 0; at < order.count; ++at)
-            if (task.of(scores_.data() + order[at] * K_, order[at]).mistake) found += task.weight(order[at]);
-        },
-        task_);
+    for (std::int64_t at = 0; at < order.count; ++at)
+      if (verdict_of(task_, scores_.data() + order[at] * K_, order[at]).mistake)
+        found += sample_weight_of(task_, order[at]);
     return found;
   }
 
@@ -191,11 +151,11 @@ class DualRun {
     if (first == size()) return;
     double kernel[panel_rows] = {};
     for (std::int64_t u = first; u < size(); ++u) {
-      source_.values(log_.rows[u], kernel);
+      source_.values(log.rows[u], kernel);
       if (u < last) {
         add_where_missing(u, kernel, index, count, local);
       } else {
-        local.add(kernel, bias_, log_.steps[u], log_.targets[u], log_.rivals[u]);
+        local.add(kernel, bias_, log.steps[u], log.targets[u], log.rivals[u]);
       }
     }
     keep(index, count, local);
@@ -205,9 +165,9 @@ class DualRun {
                          PanelScores& local) {
     for (int r = 0; r < count; ++r) {
       if (u < applied_[index[r]]) continue;
-      const double change = log_.steps[u] * (kernel[r] + bias_);
-      local.of_class(log_.targets[u])[r] += change;
-      if (log_.rivals[u] >= 0) local.of_class(log_.rivals[u])[r] -= change;
+      const double change = log.steps[u] * (kernel[r] + bias_);
+      local.of_class(log.targets[u])[r] += change;
+      if (log.rivals[u] >= 0) local.of_class(log.rivals[u])[r] -= change;
     }
   }
 
@@ -221,28 +181,6 @@ class DualRun {
     for_each_panel(order, stop, [&](const std::uint32_t* index, int count) { bring_up(index, count, local); });
   }
 
-  // In the middle of a panel: bring all rows up, then go back to it.
-  void settle(const std::uint32_t* index, int count, const PanelScores& local, StopToken& stop) {
-    keep(index, count, local);
-    catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
-    source_.load(index, count);
-  }
-
-  // Rows of one panel that were last seen at different times would be brought up together from the earliest of them, so
-  // a new order begins with all rows brought up in the old one.
-  bool follows_other_order(Order order) const {
-    if (previous_.empty() || applied_.empty()) return false;
-    if (static_cast<std::int64_t>(previous_.size()) != order.count) return true;
-    for (std::int64_t at = 0; at < order.count; ++at)
-      if (previous_[at] != order[at]) return true;
-    return false;
-  }
-
-  void remember(Order order) {
-    previous_.resize(order.count);
-    for (std::int64_t at = 0; at < order.count; ++at) previous_[at] = static_cast<std::uint32_t>(order[at]);
-  }
-
   Source& source_;
   AnyTask task_;
   std::int64_t K_;
@@ -250,45 +188,20 @@ class DualRun {
   std::vector<double> scores_;
   std::vector<std::int64_t> applied_;
   std::vector<std::uint32_t> previous_;
-  Log log_;
-  std::int64_t pocket_ = -1;
 };
 
-// Predictions for rows that are not learned from: one running sum over the log gives the last score, the sum of all
-// scores and the votes of every weight vector that lived. A row's answer does not depend on the rows beside it.
+// Predictions for rows that are not learned from: one running sum over the log gives the last score and the votes of
+// every weight vector that lived. A row's answer does not depend on the rows beside it.
 
-// Calls visit(first, count) for the rows in panels, each loaded into the source.
-template <class Visit>
-void for_each_loaded(Source& source, StopToken& stop, Visit&& visit) {
-  for_each_panel({nullptr, source.count()}, stop, [&](const std::uint32_t* index, int count) {
-    source.load(index, count);
-    visit(static_cast<std::int64_t>(index[0]), count);
-  });
-}
-
-// out (rows x C) = intercept + sum over s of coefficients[s, c] K(x, x_s), in the order of s.
-inline void dual_scores(Source& source, const double* coefficients, const double* intercept, std::int64_t C,
-                        double* out, StopToken& stop) {
-  double kernel[panel_rows] = {};
-  std::vector<double> sums(C * panel_rows);
-  for_each_loaded(source, stop, [&](std::int64_t begin, int count) {
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::int64_t s = 0; s < source.others(); ++s) {
-      source.values(s, kernel);
-      for (std::int64_t c = 0; c < C; ++c) {
-        const double coefficient = coefficients[s * C + c];
-        if (coefficient == 0) continue;
-        for (int r = 0; r < panel_rows; ++r) sums[c * panel_rows + r] += coefficient * kernel[r];
-      }
-    }
-    for (int r = 0; r < count; ++r)
-      for (std::int64_t c = 0; c < C; ++c) out[(begin + r) * C + c] = sums[c * panel_rows + r] + intercept[c];
-  });
-}
-
-// Where the answers of one log go, each of rows x K; null where they are not wanted.
-struct Answers {
-  double *last, *sum, *votes;
+// A list of updates with the rows that made them, to predict by.
+struct Updates {
+  const std::int64_t* support;  // which stored row
+  const double* steps;
+  const std::int32_t *targets, *rivals;  // rivals: -1 with two classes
+  const std::int64_t* survived;          // of the vector before the update
+  std::int64_t count;
+  std::int64_t survived_last;  // of the last vector
+  double* out;                 // rows x K: where the votes or the last scores go
 };
 
 // Counts the votes of one weight vector, as often as it survived: with two classes +1 or -1, with more one a class.
@@ -307,33 +220,23 @@ inline void vote_for(PanelScores& scores, std::int64_t K, double survived, Panel
   }
 }
 
+// Writes for each log its votes, or its last scores. start: the scores of all rows by the weights before
+// the first update; null: 0.
 inline void dual_predict(Source& source, const std::vector<Updates>& logs, std::int64_t K, double bias,
-                         const std::vector<Answers>& answers, StopToken& stop) {
-  std::vector<double> kernel(source.others() * panel_rows);
-  const std::int64_t size = K * panel_rows;
-  for_each_loaded(source, stop, [&](std::int64_t begin, int count) {
-    for (std::int64_t s = 0; s < source.others(); ++s) source.values(s, kernel.data() + s * panel_rows);
-    for (std::size_t p = 0; p < logs.size(); ++p) {
-      const Updates& log = logs[p];
-      PanelScores scores(K), sums(K), votes(K);
-      const auto lived = [&](std::int64_t survived) {
-        const double times = static_cast<double>(survived);
-        if (answers[p].sum)
-          for (std::int64_t at = 0; at < size; ++at) sums.of_class(0)[at] += times * scores.of_class(0)[at];
-        if (answers[p].votes) vote_for(scores, K, times, votes);
-      };
+                         const double* start, bool votes, StopToken& stop) {
+  std::vector<double> kernel(source.others * panel_rows);
+  for_each_panel({nullptr, source.count}, stop, [&](const std::uint32_t* index, int count) {
+    source.load(index, count);
+    for (std::int64_t s = 0; s < source.others; ++s) source.values(s, kernel.data() + s * panel_rows);
+    for (const Updates& log : logs) {
+      PanelScores scores(K), voted(K);
+      if (start) scores.load(start, index, count);
       for (std::int64_t u = 0; u < log.count; ++u) {
-        lived(log.survived[u]);
+        if (votes) vote_for(scores, K, static_cast<double>(log.survived[u]), voted);
         scores.add(kernel.data() + log.support[u] * panel_rows, bias, log.steps[u], log.targets[u], log.rivals[u]);
       }
-      lived(log.survived_last);
-      const auto write = [&](PanelScores& from, double* to) {
-        for (int r = 0; to && r < count; ++r)
-          for (std::int64_t k = 0; k < K; ++k) to[(begin + r) * K + k] = from.at(k, r);
-      };
-      write(scores, answers[p].last);
-      write(sums, answers[p].sum);
-      write(votes, answers[p].votes);
+      if (votes) vote_for(scores, K, static_cast<double>(log.survived_last), voted);
+      (votes ? voted : scores).store(log.out, index, count);
     }
   });
 }

@@ -5,9 +5,7 @@
 // On exit: the same arrays, one pass later. Nothing else is read or kept, so a pass may be cut anywhere.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
+#include <optional>
 
 #include "threads.hpp"
 #include "train.hpp"
@@ -70,10 +68,10 @@ class BlockedScores {
   void compute_again(Changed changed) {
     if constexpr (!Rows::sparse) {
       if (changed.target < 0) return;
-      const T *target = weights_ + changed.target * rows_.features, *rival = weights_ + changed.rival * rows_.features;
+      const T* const moved[] = {weights_ + changed.target * rows_.features, weights_ + changed.rival * rows_.features};
       for (std::int64_t r = at_; r < loaded_; ++r) {
         T both[2];
-        two_dots(row_[r], target, rival, rows_.features, both);
+        many_dots<2>(row_[r], moved, rows_.features, both, 1);
         raw_[r * K_ + changed.target] = both[0];
         raw_[r * K_ + changed.rival] = both[1];
       }
@@ -101,7 +99,7 @@ class BlockedScores {
       }
       const T* weights = weights_ + k * features;
       if (loaded_ == most)
-        many_dots<most>(row_, weights, features, raw_.data() + k, K_);
+        many_dots<most>(weights, row_, features, raw_.data() + k, K_);
       else
         for (std::int64_t r = 0; r < loaded_; ++r) raw_[r * K_ + k] = dot(row_[r], weights, features);
     }
@@ -149,52 +147,38 @@ ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Range range, co
 
 // What a row within the rule's threshold does to the weights. Rule and keep are chosen at run time, once per such row:
 // a loop of its own for each of them would not be faster, and took minutes to compile. What is not inlined is rare, or
-// long enough for a call.
-template <class Rows, class Task, class Rule, class KeepType>
+// long enough for a call. The perceptron with the last weights or their average has a loop of its own (not `general`).
+template <bool general, class Rows, class Task>
 struct Steps {
   using T = typename Rows::Value;
-  static constexpr bool one_row = Task::one_row, general = std::is_same_v<Rule, RuleOf<T>>;
+  static constexpr bool one_row = Task::one_row;
   const Rows& rows;
   const State<T>& state;
   const Rule& rule;
-  KeepType& keep;
+  LazyPenalty<T>* lazy;
 
-  // Was there a step? Not by std::visit, which is not inlined: what has an address stays in memory.
+  // Was there a step?
   ALWAYS_INLINE bool take(std::int64_t i, const Verdict& verdict, double weight, std::int64_t seen,
                           std::int64_t survived) const {
-    double q = 1.0, tau = 0.0;
-    const auto judge = [&](const auto& chosen) INLINE_LAMBDA {
-      if (!chosen.wants(verdict.margin, verdict.mistake)) return;
-      q = length(chosen, i, verdict);
-      if (q > 0) tau = chosen.step(verdict.loss, q, weight);
-    };
-    const ArowRule<T>* arow = nullptr;
-    if constexpr (!general)
-      judge(rule);
-    else if (const auto* perceptron = std::get_if<Perceptron>(&rule))
-      judge(*perceptron);
-    else if (const auto* passive = std::get_if<PassiveAggressive>(&rule))
-      judge(*passive);
-    else if (const auto* normalized = std::get_if<Normalized>(&rule))
-      judge(*normalized);
-    else
-      judge(*(arow = std::get_if<ArowRule<T>>(&rule)));
+    if (!rule.wants(verdict.margin, verdict.mistake)) return false;
+    const double q = length(i, verdict);
+    if (!(q > 0)) return false;
+    const double tau = general ? rule.step(verdict.loss, q, weight) : weight * rule.eta0;
     if (tau == 0) return false;
     const Step by{i, tau * verdict.direction, verdict.target_row, one_row ? -1 : verdict.rival_row};
-    if (general && arow) {
-      arow->update(rows, state, by, q, weight, seen);
+    if (general && rule.second_order()) {
+      update_arow(rows, state, by, rule.confidence(q, weight), seen);
       return true;
     }
-    if constexpr (!general) {
-      Counters now;
-      now.seen = seen;
-      now.survived = survived;
-      keep.update(rows, by, state.weights, one_row ? 1 : state.K, now);
-    } else if (auto* last = std::get_if<Last>(&keep)) {
-      last->update(rows, by, state.weights, one_row ? 1 : state.K, *state.counters);
-    } else {
-      update_kept(rows, keep, by, state.weights, state.K, seen, survived);
-    }
+    const std::int64_t K = one_row ? 1 : state.K;
+    if (general && lazy)
+      lazy->update(rows, by, seen);
+    else if (state.keep == Keep::last)
+      move_weights(rows, by, state.weights, K, false);
+    else if (!general || state.keep == Keep::average)
+      update_average(rows, by, state, K, seen);
+    else
+      update_kept(rows, by, state, seen, survived);
     if (!state.fit_intercept) return true;
     state.intercept[by.target] += by.step;
     if constexpr (!one_row) state.intercept[by.rival] -= by.step;
@@ -203,26 +187,20 @@ struct Steps {
 
  private:
   // ‖x‖² + 1 with an intercept; rules that ignore it only need to know whether it is 0.
-  template <class Chosen>
-  ALWAYS_INLINE double length(const Chosen& chosen, std::int64_t i, const Verdict& verdict) const {
-    if constexpr (Chosen::second_order)
-      return chosen.variance(rows, state, i, verdict.target_row, verdict.rival_row);
-    else if constexpr (Chosen::needs_norm)
-      return Task::norms * (squared_norm(rows, i) + (state.fit_intercept ? 1.0 : 0.0));
-    else
-      return state.fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
-  }
-
-  static double squared_norm(const Rows& rows, std::int64_t i) { return static_cast<double>(rows.squared_norm(i)); }
-  [[gnu::noinline]] static void update_kept(const Rows& rows, KeepType& keep, const Step by, T* weights, std::int64_t K,
-                                            std::int64_t seen, std::int64_t survived) {
-    Counters now;
-    now.seen = seen;
-    now.survived = survived;
-    std::visit([&](auto& chosen) { chosen.update(rows, by, weights, K, now); }, keep);
+  ALWAYS_INLINE double length(std::int64_t i, const Verdict& verdict) const {
+    if (!general || !rule.needs_norm()) return state.fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
+    if (rule.second_order()) return variance_of_margin(rows, state, i, verdict.target_row, verdict.rival_row);
+    return Task::norms * (static_cast<double>(rows.squared_norm(i)) + (state.fit_intercept ? 1.0 : 0.0));
   }
 };
 
+// Two classes or numbers, chosen at run time: one loop serves both.
+struct OneRowTask : OneWeightRow {
+  AnyTask task;
+  Verdict of(const double* scores, std::int64_t i) const { return verdict_of(task, scores, i); }
+};
+
+// The mistakes of a model on the rows, each counted with its sample weight; it may stop once `limit` is reached.
 template <class Rows, class Task>
 [[gnu::noinline]] double count_mistakes_as(const Rows& rows, const Task& task, Order order,
                                            const Linear<typename Rows::Value>& model, double limit, StopToken& stop) {
@@ -235,38 +213,31 @@ template <class Rows, class Task>
   return found;
 }
 
-// `observed`: the keep observes every example, not only updates.
-template <class Rows, class Task, class Rule, class KeepType>
+template <bool general, class Rows, class Task>
 void learn_as(const Rows& given_rows, const Task& given, Order order, Range range,
-              const State<typename Rows::Value> state, const Rule& rule, double threshold, KeepType& keep,
-              bool observed, StopToken& stop) {
+              const State<typename Rows::Value> state, const Rule& rule, StopToken& stop) {
   using T = typename Rows::Value;
-  constexpr bool general = std::is_same_v<Rule, RuleOf<T>>;
   const Rows& rows = given_rows;
   const Task task = given;
   Counters c = *state.counters;
   double mistake_weight = *state.mistake_weight;
-  const Steps<Rows, Task, Rule, KeepType> steps{given_rows, state, rule, keep};
-  LazyPenalty<T>* lazy = nullptr;
-  if constexpr (general) lazy = std::get_if<LazyPenalty<T>>(&keep);
-  if (lazy) lazy->come_to(c.seen);
+  const double threshold = rule.update_threshold();
+  std::optional<LazyPenalty<T>> penalized;
+  if (general && state.penalty) penalized.emplace(state);
+  LazyPenalty<T>* const lazy = general && penalized ? &*penalized : nullptr;
+  const bool observes = observes_rows(state.keep);
+  const Steps<general, Rows, Task> steps{given_rows, state, rule, lazy};
   const Linear<T> model{state.weights, state.intercept, state.K};
   for_each_score<Task::one_row>(
       rows, order, range, model, stop, lazy, [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
         const Verdict verdict = task.of(scores, i);
         const bool update = learn_example(
-            task, threshold, i, verdict, general && lazy, c, mistake_weight,
-            [&](const Verdict& judged, double weight)
-                INLINE_LAMBDA { return steps.take(i, judged, weight, c.seen, c.survived); },
-            [&](Counters& counted, bool mistake, bool changed) INLINE_LAMBDA {
-              if constexpr (general) {
-                if (!observed) return;
-                const auto check = [&](double limit) {
-                  return count_mistakes_as(given_rows, given, order, model, limit, stop);
-                };
-                std::visit([&](auto& kept) { kept.after(counted, mistake, changed, check); }, keep);
-              }
-            });
+            verdict, threshold, general && lazy, c, mistake_weight, [&]() INLINE_LAMBDA { return task.weight(i); },
+            [&](double weight) INLINE_LAMBDA { return steps.take(i, verdict, weight, c.seen, c.survived); });
+        if (general && lazy) lazy->come_to(c.seen);
+        if (general && observes)
+          observe_row(state, c, verdict.mistake, update,
+                      [&](double limit) { return count_mistakes_as(given_rows, given, order, model, limit, stop); });
         return update ? Changed{verdict.target_row, verdict.rival_row} : Changed{};
       });
   *state.counters = c;
@@ -275,31 +246,16 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Range rang
 
 template <class Rows>
 void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Range range, const State<T>& state,
-                        const RuleOf<T>& rule, KeepOf<T>& keep, StopToken& stop) {
-  const double threshold = std::visit([](const auto& chosen) { return chosen.update_threshold(); }, rule);
-  const auto* perceptron = std::get_if<Perceptron>(&rule);
-  auto* last = std::get_if<Last>(&keep);
-  auto* average = std::get_if<Average>(&keep);
-  const auto learn_perceptron = [&](const auto& given) {
-    if (last)
-      learn_as(rows, given, order, range, state, *perceptron, threshold, *last, false, stop);
-    else
-      learn_as(rows, given, order, range, state, *perceptron, threshold, *average, false, stop);
-  };
-  if (perceptron && (last || average)) {
-    if (const auto* binary = std::get_if<Binary>(&task)) return learn_perceptron(*binary);
-    if (const auto* multiclass = std::get_if<Multiclass>(&task)) return learn_perceptron(*multiclass);
-  }
-  const bool observed = std::visit([](const auto& kept) { return kept.observes_every_row; }, keep);
-  std::visit(
-      [&](const auto& given) { learn_as(rows, given, order, range, state, rule, threshold, keep, observed, stop); },
-      task);
-}
-
-template <class Rows>
-double Loops<Rows>::count_mistakes(const Rows& rows, const AnyTask& task, Order order, const Linear<T>& model,
-                                   double limit, StopToken& stop) {
-  return std::visit([&](const auto& given) { return count_mistakes_as(rows, given, order, model, limit, stop); }, task);
+                        const Rule& rule, StopToken& stop) {
+  const bool has_own_loop = rule.kind == Rule::Kind::perceptron && !state.penalty &&
+                            (state.keep == Keep::last || state.keep == Keep::average);
+  const auto* const binary = std::get_if<Binary>(&task);
+  const auto* const multiclass = std::get_if<Multiclass>(&task);
+  if (has_own_loop && binary) return learn_as<false>(rows, *binary, order, range, state, rule, stop);
+  if (has_own_loop && multiclass) return learn_as<false>(rows, *multiclass, order, range, state, rule, stop);
+  if (multiclass) return learn_as<true>(rows, *multiclass, order, range, state, rule, stop);
+  const double* const sample_weight = std::visit([](const auto& given) { return given.sample_weight; }, task);
+  learn_as<true>(rows, OneRowTask{{{sample_weight}}, task}, order, range, state, rule, stop);
 }
 
 template <class Rows>
@@ -312,8 +268,9 @@ void Loops<Rows>::scores(const Rows& rows, Order order, const Linear<T>& model, 
                   at = std::copy_n(found, model.K, at);
                   return Changed{};
                 };
-                if (model.K == 1)
-                  for_each_score<true>(rows, order, range, model, inner, nullptr, write);
+                if (model.K == 1)  // a call per row would take a fifth of the time
+                  for_each_score<true>(rows, order, range, model, inner, nullptr,
+                                       [&](std::int64_t, const double* found) { *at++ = *found; });
                 else
                   for_each_score<false>(rows, order, range, model, inner, nullptr, write);
               });

@@ -11,11 +11,7 @@
 // the same bits.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstdint>
 
 #include "averaging.hpp"
 
@@ -91,12 +87,6 @@ class Penalty {
   bool cuts_;
 };
 
-// A size, or 0 where it is below 0, without a branch.
-inline double at_least_zero(double size) {
-  const auto bits = std::bit_cast<std::int64_t>(size);
-  return std::bit_cast<double>(bits & ~(bits >> 63));
-}
-
 // How a weight that is held becomes one that is used: max(A v - L, 0) + min(A v + L, 0).
 template <class T>
 struct SoftThreshold {
@@ -113,125 +103,103 @@ struct SoftThreshold {
   }
 };
 
-// The weights of a penalised learner. The sums serve the average; null: the last weights are kept. They are those of
+// The weights of a penalized learner. The sums of an average are those of
 // the weights after each example, up to `summed_at` examples, weight by weight: what has come since is added when the
 // weight changes.
 template <class T>
-struct LazyPenalty : Last {
-  static constexpr bool observes_every_row = true;
-  const Penalty* penalty;
-  T* weights;
-  std::int64_t size, K;  // size: of all weights
-  double* settled_at;    // examples that had been seen when all were settled
-  std::int64_t period;
-  double* sums = nullptr;
-  double* summed_at = nullptr;
-  double* intercept_sums = nullptr;  // as in keep.hpp: examples before a change times the change
-  std::int64_t rows = 0;             // since all were settled
-  Shrinkage now = {};                // what they have done
+struct LazyPenalty {
+  const State<T>& s;
+  std::int64_t period = s.penalty->template period<T>();
+  std::int64_t rows = 0;  // since all were settled
+  Shrinkage now = {};     // what they have done
 
-  static LazyPenalty of(const State<T>& s, const Penalty& penalty) {
-    LazyPenalty made{{}, &penalty, s.weights, s.K * s.features, s.K, s.settled_at, penalty.period<T>()};
-    if (s.keep == Keep::average) {
-      made.sums = s.sums;
-      made.summed_at = s.summed_at;
-      if (s.fit_intercept) made.intercept_sums = s.intercept_sums;
-    }
-    made.come_to(s.counters->seen);
-    return made;
-  }
+  explicit LazyPenalty(const State<T>& state) : s(state) { come_to(s.counters->seen); }
 
   // So many examples have been seen.
   void come_to(std::int64_t seen) {
     rows = from_settled(static_cast<double>(seen), std::int64_t{1} << 53);
-    now = penalty->after(rows);
+    now = s.penalty->after(rows);
     if (rows >= period) materialize(seen);
   }
 
-  template <class Check>
-  void after(Counters& c, bool, bool, Check&&) {
-    come_to(c.seen);
-  }
-
   [[gnu::noinline]] void materialize(std::int64_t seen) {
-    for (std::int64_t at = 0; at < size && sums; ++at) bring_sum(at, seen);
+    const std::int64_t size = s.K * s.features;
+    for (std::int64_t at = 0; at < size && averages(); ++at) bring_sum(at, seen);
     const SoftThreshold<double> use{now.A, now.L};
-    for (std::int64_t at = 0; at < size; ++at) weights[at] = static_cast<T>(use(static_cast<double>(weights[at])));
-    *settled_at = static_cast<double>(seen);
+    for (std::int64_t at = 0; at < size; ++at) s.weights[at] = static_cast<T>(use(static_cast<double>(s.weights[at])));
+    *s.settled_at = static_cast<double>(seen);
     rows = 0;
     now = {};
   }
 
   // The product of row i and a single row of weights.
   template <class Rows>
-  ALWAYS_INLINE double product(const Rows& given, std::int64_t i, std::int64_t next) const {
-    if (!penalty->cuts()) return now.A * static_cast<double>(given.dot(i, weights, next));
-    return static_cast<double>(cut_product(given, i));
+  [[gnu::noinline]] double product(const Rows& given, std::int64_t i, std::int64_t next) const {
+    if (!s.penalty->cuts()) return now.A * static_cast<double>(given.dot(i, s.weights, next));
+    return static_cast<double>(given.dot(i, s.weights, next, cut()));
   }
 
   // Its products with all of them.
   template <class Rows>
   void products(const Rows& given, std::int64_t i, T* raw, double* out) const {
-    const bool cuts = penalty->cuts();
+    const bool cuts = s.penalty->cuts();
     if (cuts)
-      given.products(i, weights, K, raw, cut());
+      given.scores(i, s.weights, s.K, raw, cut());
     else
-      given.scores(i, weights, K, raw);
-    for (std::int64_t k = 0; k < K; ++k) out[k] = (cuts ? 1.0 : now.A) * static_cast<double>(raw[k]);
+      given.scores(i, s.weights, s.K, raw);
+    for (std::int64_t k = 0; k < s.K; ++k) out[k] = (cuts ? 1.0 : now.A) * static_cast<double>(raw[k]);
   }
 
   template <class Rows>
-  void update(const Rows& given, const Step& by, T*, std::int64_t, const Counters& c) {
-    move_one(given, by.i, by.step, by.target, c.seen);
-    if (by.rival >= 0) move_one(given, by.i, -by.step, by.rival, c.seen);
-    if (!intercept_sums) return;
-    const double before = static_cast<double>(c.seen) * by.step;
-    intercept_sums[by.target] += before;
-    if (by.rival >= 0) intercept_sums[by.rival] -= before;
+  [[gnu::noinline]] void update(const Rows& given, const Step by, std::int64_t seen) {
+    move_one(given, by.i, by.step, by.target, seen);
+    if (by.rival >= 0) move_one(given, by.i, -by.step, by.rival, seen);
+    if (!averages() || !s.fit_intercept) return;
+    const double before = static_cast<double>(seen) * by.step;
+    s.intercept_sums[by.target] += before;
+    if (by.rival >= 0) s.intercept_sums[by.rival] -= before;
   }
 
  private:
+  bool averages() const { return s.keep == Keep::average; }
   SoftThreshold<T> cut() const { return {static_cast<T>(now.A), static_cast<T>(now.L)}; }
 
   // How many rows after all were settled a moment is, at most so many: arrays come from outside.
   std::int64_t from_settled(double examples, std::int64_t most) const {
-    const double since = examples - *settled_at;
+    const double since = examples - *s.settled_at;
     return since > 0 ? since < static_cast<double>(most) ? static_cast<std::int64_t>(since) : most : 0;
   }
 
-  template <class Rows>
-  [[gnu::noinline]] T cut_product(const Rows& given, std::int64_t i) const {
-    return given.product(i, weights, cut());
-  }
-
   void bring_sum(std::int64_t at, std::int64_t seen) const {
-    sums[at] += sum_since(static_cast<double>(weights[at]), from_settled(summed_at[at], rows));
-    summed_at[at] = static_cast<double>(seen);
+    s.sums[at] += sum_since(static_cast<double>(s.weights[at]), from_settled(s.summed_at[at], rows));
+    s.summed_at[at] = static_cast<double>(seen);
   }
 
   // The sum of what a weight has been after each row but for the first ones since all were settled.
   double sum_since(double v, std::int64_t first) const {
     if (v == 0 || first == rows) return 0;
-    const double before = std::fabs(v), then = penalty->after(first).size(before);
+    const double before = std::fabs(v), then = s.penalty->after(first).size(before);
     if (!(then > 0)) return 0;
     const bool lives = now.size(before) > 0;
-    return std::copysign(lives ? penalty->after(rows - first).sum(then) : penalty->sum_to_zero(then, rows - first), v);
+    return std::copysign(lives ? s.penalty->after(rows - first).sum(then) : s.penalty->sum_to_zero(then, rows - first),
+                         v);
   }
 
   // What does not outlive the row's own penalty is 0 at once.
   template <class Rows>
   [[gnu::noinline]] void move_one(const Rows& given, std::int64_t i, double step, std::int64_t k,
                                   std::int64_t seen) const {
-    if (sums) given.for_each_weight(i, weights, k, K, [&](T& held, T) { bring_sum(&held - weights, seen); });
+    if (averages()) given.for_each_weight(i, k, s.K, [&](std::int64_t at, T) { bring_sum(at, seen); });
     const double back = 1 / now.A;
-    if (!penalty->cuts()) return given.add_to(i, static_cast<T>(step * back), weights, k, K);
+    if (!s.penalty->cuts()) return given.add_to(i, static_cast<T>(step * back), s.weights, k, s.K);
     // By sizes and signs apart, since a branch on a sign is guessed wrong every second time.
-    const Shrinkage before = now, one = penalty->one();
-    given.for_each_weight(i, weights, k, K, [&](T& held, T x) INLINE_LAMBDA {
-      const auto v = static_cast<double>(held);
-      const double w = std::copysign(at_least_zero(before.size(std::fabs(v))), v) + step * static_cast<double>(x);
+    const Shrinkage before = now, one = s.penalty->one();
+    T* const weights = s.weights;
+    given.for_each_weight(i, k, s.K, [&](std::int64_t at, T x) INLINE_LAMBDA {
+      const auto v = static_cast<double>(weights[at]);
+      const double w = std::copysign(std::max(before.size(std::fabs(v)), 0.0), v) + step * static_cast<double>(x);
       const double absolute = std::fabs(w);
-      held = static_cast<T>(one.size(absolute) > 0 ? std::copysign((absolute + before.L) * back, w) : 0.0);
+      weights[at] = static_cast<T>(one.size(absolute) > 0 ? std::copysign((absolute + before.L) * back, w) : 0.0);
     });
   }
 };

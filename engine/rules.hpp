@@ -1,96 +1,73 @@
-// How far to step. A rule answers four questions about an example of margin m (see tasks.hpp):
+// How far to step along an example of margin m (see tasks.hpp). A rule answers three questions:
 //   update_threshold()  if m is above this there is no step, and no mistake either
 //   wants(m, mistake)   is there a step at all?
 //   step(l, q, s)       tau, where l is the loss, s the sample weight, and q = ‖x‖² (+1 with an intercept, twice that
 //                       with more classes) or, for a second-order rule, the variance of the margin
-//   needs_norm          does tau depend on q, or only on whether q is above 0?
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace rosenblatt {
 
-// The parameters of all rules; each takes its own.
-struct RuleParams {
-  double eta0 = 1.0, beta = 0.0, C = 1.0, r = 1.0, epsilon = 0.1;
-};
+// The value of an enumeration whose names are these, in its order.
+template <class Enum, std::size_t count>
+Enum to_enum(const char* what, std::string_view name, const std::string_view (&names)[count]) {
+  const auto* const found = std::find(names, names + count, name);
+  if (found != names + count) return static_cast<Enum>(found - names);
+  std::string sentence = std::string(what) + "='" + std::string(name) + "': must be one of ";
+  for (std::size_t at = 0; at < count; ++at) sentence.append(at ? ", " : "").append(names[at]);
+  throw std::invalid_argument(sentence);
+}
 
-// tau = s eta0 on a mistake; the margin perceptron also steps where m <= beta.
-struct Perceptron {
-  static constexpr bool needs_norm = false, second_order = false;
-  double eta0;
-  double threshold;
+struct Rule {
+  enum class Kind { perceptron, normalized, PA, PA_I, PA_II, AROW };
+  static constexpr std::string_view names[] = {"perceptron", "normalized", "PA", "PA-I", "PA-II", "AROW"};
 
-  explicit Perceptron(const RuleParams& n)
-      : eta0(n.eta0), threshold(n.beta > 0 ? n.beta : -std::numeric_limits<double>::infinity()) {}
+  Kind kind = Kind::perceptron;
+  double eta0 = 1.0, C = 1.0, r = 1.0;
+  double threshold = -std::numeric_limits<double>::infinity();  // margins up to this ask for a step without a mistake
 
+  bool second_order() const { return kind == Kind::AROW; }
+  bool needs_norm() const { return kind != Kind::perceptron; }  // of q: else it only matters whether it is above 0
   double update_threshold() const { return std::fmax(threshold, 0.0); }
   bool wants(double margin, bool mistake) const { return mistake | (margin <= threshold); }
-  double step(double, double, double weight) const { return weight * eta0; }
-};
 
-// tau = s eta0 / q on a mistake: the step is 1/‖x‖ long, whatever the length of the row.
-struct Normalized {
-  static constexpr bool needs_norm = true, second_order = false;
-  double eta0;
-
-  double update_threshold() const { return 0.0; }
-  bool wants(double, bool mistake) const { return mistake; }
-  double step(double, double q, double weight) const {
-    const double tau = weight * eta0 / q;
-    return tau <= std::numeric_limits<double>::max() ? tau : 0.0;  // a row too short to step along
-  }
-};
-
-// Wants a margin of 1.
-struct MarginRule {
-  static constexpr bool needs_norm = true;
-  double update_threshold() const { return 1.0; }
-  bool wants(double margin, bool) const { return margin < 1.0; }
-};
-
-// l/q (PA), min(sC, l/q) (PA-I), l/(q + 1/(2sC)) (PA-II).
-struct PassiveAggressive : MarginRule {
-  static constexpr bool second_order = false;
-  enum class Variant { PA, PA_I, PA_II };
-  Variant variant;
-  double C;
-
+  // perceptron s eta0; normalized s eta0 / q: the step is 1/‖x‖ long, whatever the length of the row; PA l/q,
+  // PA-I min(s C, l/q), PA-II l/(q + 1/(2 s C)); AROW l beta with beta = 1/(v + r/s): see arow.hpp.
   double step(double loss, double q, double weight) const {
-    const double tau = variant == Variant::PA     ? loss / q
-                       : variant == Variant::PA_I ? std::fmin(weight * C, loss / q)
-                                                  : loss / (q + 1.0 / (2.0 * weight * C));
+    double tau = 0;
+    switch (kind) {
+      case Kind::perceptron: return weight * eta0;
+      case Kind::normalized: tau = weight * eta0 / q; break;
+      case Kind::PA: tau = loss / q; break;
+      case Kind::PA_I: tau = std::fmin(weight * C, loss / q); break;
+      case Kind::PA_II: tau = loss / (q + 1.0 / (2.0 * weight * C)); break;
+      case Kind::AROW: tau = loss * confidence(q, weight); break;
+    }
     return tau <= std::numeric_limits<double>::max() ? tau : 0.0;  // a row too short to step along
   }
-};
-
-// l beta with beta = 1/(v + r/s): see arow.hpp.
-struct Arow : MarginRule {
-  static constexpr bool second_order = true;
-  double r;
-
   double confidence(double v, double weight) const { return 1.0 / (v + r / weight); }
-  double step(double loss, double v, double weight) const { return loss * confidence(v, weight); }
 };
 
-using AnyRule = std::variant<Perceptron, Normalized, PassiveAggressive, Arow>;
-
-// The one place that knows the names of the rules.
-inline AnyRule make_rule(std::string_view name, const RuleParams& params) {
-  using Variant = PassiveAggressive::Variant;
-  if (name == "perceptron") return Perceptron(params);
-  if (name == "normalized") return Normalized{params.eta0};
-  if (name == "PA") return PassiveAggressive{{}, Variant::PA, params.C};
-  if (name == "PA-I") return PassiveAggressive{{}, Variant::PA_I, params.C};
-  if (name == "PA-II") return PassiveAggressive{{}, Variant::PA_II, params.C};
-  if (name == "AROW") return Arow{{}, params.r};
-  throw std::invalid_argument("rule='" + std::string(name) +
-                              "': must be perceptron, normalized, PA, PA-I, PA-II or AROW");
+inline Rule make_rule(std::string_view name, double eta0 = 1.0, double beta = 0.0, double C = 1.0, double r = 1.0) {
+  Rule rule{to_enum<Rule::Kind>("rule", name, Rule::names), eta0, C, r};
+  switch (rule.kind) {
+    case Rule::Kind::perceptron:
+      if (beta > 0) rule.threshold = beta;
+      break;
+    case Rule::Kind::normalized: break;  // a step on a mistake only
+    case Rule::Kind::PA:
+    case Rule::Kind::PA_I:
+    case Rule::Kind::PA_II:
+    case Rule::Kind::AROW: rule.threshold = 1.0; break;
+  }
+  return rule;
 }
 
 }  // namespace rosenblatt

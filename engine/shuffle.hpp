@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -30,16 +31,15 @@ struct Generator {
   }
 
   std::uint64_t next() {
-    const auto rotate = [](std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); };
     auto& s = state;
-    const std::uint64_t result = rotate(s[0] + s[3], 23) + s[0];
+    const std::uint64_t result = std::rotl(s[0] + s[3], 23) + s[0];
     const std::uint64_t t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = rotate(s[3], 45);
+    s[3] = std::rotl(s[3], 45);
     return result;
   }
 
@@ -75,61 +75,33 @@ inline void shuffle(std::uint32_t* items, std::int64_t count, Generator& generat
 // are one strip: then every order is as likely as any other.
 inline constexpr std::int64_t window_rows = 8192, window_strips = 256;
 
-struct Strips {
-  std::int64_t count;   // rows
-  std::int64_t length;  // rows of a strip, but for the last one
-  std::int64_t most;    // strips of a window
-
-  explicit Strips(std::int64_t rows, std::int64_t window = window_rows)
-      : count(rows),
-        length(rows <= window ? std::max<std::int64_t>(1, rows) : std::max<std::int64_t>(1, window / window_strips)),
-        most(std::max<std::int64_t>(1, window / length)) {}
-
-  std::int64_t strips() const { return (count + length - 1) / length; }
-  std::int64_t windows() const { return (strips() + most - 1) / most; }
-
+// items: what the rows are called, null for numbers.
+inline void draw_order(std::int64_t count, std::int64_t window, const std::uint32_t* items, std::uint32_t* out,
+                       Generator& generator) {
+  const std::int64_t length = std::max<std::int64_t>(1, count <= window ? count : window / window_strips);
+  const std::int64_t strips = (count + length - 1) / length, most = std::max<std::int64_t>(1, window / length);
+  const std::int64_t windows = (strips + most - 1) / most;
   // Where a window begins among the strips in their order. Windows are as large as one another, but for one strip.
-  std::int64_t begin_of(std::int64_t window) const {
-    const std::int64_t dealt = std::max<std::int64_t>(1, windows());
-    return window * (strips() / dealt) + std::min(window, strips() % dealt);
+  const auto begin_of = [&](std::int64_t w) { return w * (strips / windows) + std::min(w, strips % windows); };
+  std::vector<std::uint32_t> turns(strips), neighbours;
+  for (std::int64_t first = 0; first < strips; first += windows) {
+    neighbours.resize(std::min(windows, strips - first));
+    std::iota(neighbours.begin(), neighbours.end(), static_cast<std::uint32_t>(first));
+    shuffle(neighbours.data(), static_cast<std::int64_t>(neighbours.size()), generator);
+    for (std::size_t w = 0; w < neighbours.size(); ++w) turns[begin_of(w) + first / windows] = neighbours[w];
   }
-
-  // The strips in random order: the first thing to draw.
-  std::vector<std::uint32_t> draw(Generator& generator) const {
-    const std::int64_t dealt = windows();
-    std::vector<std::uint32_t> turns(strips()), neighbours;
-    for (std::int64_t first = 0; first < strips(); first += dealt) {
-      neighbours.resize(std::min(dealt, strips() - first));
-      std::iota(neighbours.begin(), neighbours.end(), static_cast<std::uint32_t>(first));
-      shuffle(neighbours.data(), static_cast<std::int64_t>(neighbours.size()), generator);
-      for (std::size_t w = 0; w < neighbours.size(); ++w) turns[begin_of(w) + first / dealt] = neighbours[w];
+  for (std::int64_t w = 0; w < windows; ++w) {
+    std::uint32_t* const begin = out;
+    for (std::int64_t s = begin_of(w); s < begin_of(w + 1); ++s) {
+      const std::int64_t from = turns[s] * length, size = std::min(length, count - from);
+      if (items)
+        std::copy_n(items + from, size, out);
+      else
+        std::iota(out, out + size, static_cast<std::uint32_t>(from));
+      out += size;
     }
-    return turns;
+    shuffle(begin, out - begin, generator);
   }
-
-  // The rows of some windows, which are drawn one after another; items: what the rows are called, null for numbers.
-  // Returns the end of what it wrote.
-  std::uint32_t* draw_windows(const std::uint32_t* turns, std::int64_t first, std::int64_t end,
-                              const std::uint32_t* items, std::uint32_t* out, Generator& generator) const {
-    for (std::int64_t w = first; w < end; ++w) {
-      std::uint32_t* const begin = out;
-      for (std::int64_t s = begin_of(w); s < begin_of(w + 1); ++s) {
-        const std::int64_t from = turns[s] * length, size = std::min(length, count - from);
-        if (items)
-          std::copy_n(items + from, size, out);
-        else
-          std::iota(out, out + size, static_cast<std::uint32_t>(from));
-        out += size;
-      }
-      shuffle(begin, out - begin, generator);
-    }
-    return out;
-  }
-
-  void draw_order(const std::uint32_t* items, std::uint32_t* out, Generator& generator) const {
-    const std::vector<std::uint32_t> turns = draw(generator);
-    draw_windows(turns.data(), 0, windows(), items, out, generator);
-  }
-};
+}
 
 }  // namespace rosenblatt

@@ -44,28 +44,25 @@ struct Pack {
 };
 
 template <class T>
-struct Lanes;
+struct Lanes {
+  using Full = Pack<T, 32>;
+  using Half = Pack<T, 16>;
+  typedef typename Full::type vector;
+  typedef typename Half::type half;
+  static constexpr std::size_t count = 32 / sizeof(T);
 
-template <>
-struct Lanes<float> {
-  using Full = Pack<float, 32>;
-  using Half = Pack<float, 16>;
-  typedef Full::type vector;
-  typedef Half::type half;
-  static constexpr std::size_t count = 8;
-  static float sum(half v) { return (v[0] + v[2]) + (v[1] + v[3]); }
-  static half fold(vector v) { return half{v[0], v[1], v[2], v[3]} + half{v[4], v[5], v[6], v[7]}; }
-};
-
-template <>
-struct Lanes<double> {
-  using Full = Pack<double, 32>;
-  using Half = Pack<double, 16>;
-  typedef Full::type vector;
-  typedef Half::type half;
-  static constexpr std::size_t count = 4;
-  static double sum(half v) { return v[0] + v[1]; }
-  static half fold(vector v) { return half{v[0], v[1]} + half{v[2], v[3]}; }
+  static T sum(half v) {
+    if constexpr (count == 8)
+      return (v[0] + v[2]) + (v[1] + v[3]);
+    else
+      return v[0] + v[1];
+  }
+  static half fold(vector v) {
+    if constexpr (count == 8)
+      return half{v[0], v[1], v[2], v[3]} + half{v[4], v[5], v[6], v[7]};
+    else
+      return half{v[0], v[1]} + half{v[2], v[3]};
+  }
 };
 
 // How the weights of a product are read: as they are stored. A penalty transforms them (penalty.hpp).
@@ -139,54 +136,31 @@ ALWAYS_INLINE T dot(const T* a, const T* b, std::size_t n, const T* ahead = null
   return finish_dot(s0, s1, s2, s3, a, b, j, n, use);
 }
 
-// Two dot products with the same row, which is then read once. Each has the order of `dot`.
-template <class T>
-ALWAYS_INLINE void two_dots(const T* a, const T* b, const T* c, std::size_t n, T* out) {
-  using L = Lanes<T>;
-  using V = typename L::vector;
-  constexpr std::size_t lanes = L::count;
-  const auto at = [](const T* p) { return L::Full::load(p); };
-  V s0{}, s1{}, s2{}, s3{}, t0{}, t1{}, t2{}, t3{};
-  std::size_t j = 0;
-  for (; j + 4 * lanes <= n; j += 4 * lanes) {
-    const V x0 = at(a + j), x1 = at(a + j + lanes);
-    s0 += x0 * at(b + j);
-    t0 += x0 * at(c + j);
-    s1 += x1 * at(b + j + lanes);
-    t1 += x1 * at(c + j + lanes);
-    const V x2 = at(a + j + 2 * lanes), x3 = at(a + j + 3 * lanes);
-    s2 += x2 * at(b + j + 2 * lanes);
-    t2 += x2 * at(c + j + 2 * lanes);
-    s3 += x3 * at(b + j + 3 * lanes);
-    t3 += x3 * at(c + j + 3 * lanes);
-  }
-  out[0] = finish_dot(s0, s1, s2, s3, a, b, j, n);
-  out[1] = finish_dot(t0, t1, t2, t3, a, c, j, n);
-}
-
-// The products of several rows with the same weights, which are then read once; out: the first one, the others lie
-// `apart`. Each has the order of `dot`. Two of its running sums are taken at a time, so that those of all rows stay in
+// The products of one vector with several, which is then read once; out: the first one, the others lie `apart`. Each
+// has the order of `dot`. Of three and more, two running sums are taken at a time, so that those of all stay in
 // registers.
-template <int many, class T>
-ALWAYS_INLINE void many_dots(const T* const* rows, const T* w, std::size_t n, T* out, std::size_t apart) {
+template <int many, class T, class Use = Identity<T>>
+ALWAYS_INLINE void many_dots(const T* one, const T* const* each, std::size_t n, T* out, std::size_t apart,
+                             const Use& use = {}) {
   using L = Lanes<T>;
   using V = typename L::vector;
   constexpr std::size_t lanes = L::count;
+  constexpr int together = many > 2 ? 2 : 4;
   const std::size_t whole = n / (4 * lanes) * (4 * lanes);
   V sums[4][many];
-  for (int s = 0; s < 4; s += 2) {
-    V even[many]{}, odd[many]{};
-    for (std::size_t j = s * lanes; j < whole; j += 4 * lanes) {
-      const V first = L::Full::load(w + j), second = L::Full::load(w + j + lanes);
-      for (int r = 0; r < many; ++r) {
-        even[r] += L::Full::load(rows[r] + j) * first;
-        odd[r] += L::Full::load(rows[r] + j + lanes) * second;
+  for (int s = 0; s < 4; s += together) {
+    V some[together][many]{};
+    for (std::size_t j = s * lanes; j < whole; j += 4 * lanes)
+      for (int t = 0; t < together; ++t) {
+        const V shared = L::Full::load(one + j + t * lanes);
+        for (int r = 0; r < many; ++r)
+          some[t][r] += shared * use.template lanes<typename L::Full>(L::Full::load(each[r] + j + t * lanes));
       }
-    }
-    for (int r = 0; r < many; ++r) sums[s][r] = even[r], sums[s + 1][r] = odd[r];
+    for (int t = 0; t < together; ++t)
+      for (int r = 0; r < many; ++r) sums[s + t][r] = some[t][r];
   }
   for (int r = 0; r < many; ++r)
-    out[r * apart] = finish_dot(sums[0][r], sums[1][r], sums[2][r], sums[3][r], rows[r], w, whole, n);
+    out[r * apart] = finish_dot(sums[0][r], sums[1][r], sums[2][r], sums[3][r], one, each[r], whole, n, use);
 }
 
 // w += step * x. Every element is on its own, so there is no order to keep.
@@ -211,12 +185,6 @@ inline T largest_size(const T* x, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j)
     most = std::max(most, static_cast<Bits>(std::bit_cast<Bits>(x[j]) & without_sign));
   return std::bit_cast<T>(most);
-}
-
-// Are all values finite and small enough to learn from? NaN compares false.
-template <class T>
-inline bool all_usable(const T* x, std::int64_t n) {
-  return largest_size(x, n) <= largest_value<T>;
 }
 
 }  // namespace rosenblatt

@@ -2,11 +2,6 @@
 // Invariant: the sums go from the first row to the last, so the figures are the same on every CPU.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "train.hpp"
 
 namespace rosenblatt {
@@ -15,23 +10,22 @@ struct Columns {
   std::vector<double> mean, deviation, largest;
 };
 
-// Measured from the first row, so that a column far from 0 loses no digits, and one that never changes has deviation 0.
-template <class T>
-Columns columns_of(const DenseRows<T>& rows) {
+// Dense rows are measured from the first one, so that a column far from 0 loses no digits, and one that never changes
+// has deviation 0. The missing values of sparse rows are 0, and count.
+template <class Rows>
+Columns columns_of(const Rows& rows) {
   const std::size_t n = rows.features;
-  const std::vector<double> shift(rows.row(0), rows.row(0) + n);
-  std::vector<double> sum(n), square(n), largest(n);
-  const double* __restrict from = shift.data();
+  std::vector<double> shift(n), sum(n), square(n), largest(n);
   double* __restrict s = sum.data(), * __restrict q = square.data(), * __restrict most = largest.data();
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    const T* __restrict x = rows.row(i);
-    for (std::size_t j = 0; j < n; ++j) {
-      const double value = static_cast<double>(x[j]), away = value - from[j], size = value < 0 ? -value : value;
-      s[j] += away;
-      q[j] += away * away;
-      most[j] = size > most[j] ? size : most[j];
-    }
-  }
+  const double* __restrict from = shift.data();
+  const auto take = [&](std::size_t j, double value) INLINE_LAMBDA {
+    const double away = value - from[j], size = value < 0 ? -value : value;
+    s[j] += away;
+    q[j] += away * away;
+    most[j] = size > most[j] ? size : most[j];
+  };
+  if constexpr (!Rows::sparse) std::copy_n(rows.row(0), n, shift.begin());
+  for (std::int64_t i = 0; i < rows.count; ++i) rows.for_each_weight(i, 0, 1, take);
   const double count = static_cast<double>(rows.count);
   for (std::size_t j = 0; j < n; ++j) {
     const double mean = sum[j] / count;
@@ -39,50 +33,6 @@ Columns columns_of(const DenseRows<T>& rows) {
     square[j] = std::sqrt(std::max(square[j] / count - mean * mean, 0.0));
   }
   return {std::move(sum), std::move(square), std::move(largest)};
-}
-
-// Values that are not there are 0, and count.
-template <class T>
-Columns columns_of(const SparseRows<T>& rows) {
-  const std::size_t n = rows.features;
-  std::vector<double> sum(n), square(n), largest(n);
-  for (std::int64_t p = rows.starts[0]; p < rows.starts[rows.count]; ++p) {
-    const std::int32_t j = rows.columns[p];
-    const double value = static_cast<double>(rows.values[p]);
-    sum[j] += value;
-    square[j] += value * value;
-    largest[j] = std::max(largest[j], std::fabs(value));
-  }
-  const double count = static_cast<double>(rows.count);
-  for (std::size_t j = 0; j < n; ++j) {
-    sum[j] /= count;
-    square[j] = std::sqrt(std::max(square[j] / count - sum[j] * sum[j], 0.0));
-  }
-  return {std::move(sum), std::move(square), std::move(largest)};
-}
-
-// The largest sizes alone, which cost a third of it.
-template <class T>
-std::vector<double> largest_of(const SparseRows<T>& rows) {
-  std::vector<double> largest(rows.features);
-  for (std::int64_t p = rows.starts[0]; p < rows.starts[rows.count]; ++p) {
-    double& most = largest[rows.columns[p]];
-    most = std::max(most, std::fabs(static_cast<double>(rows.values[p])));
-  }
-  return largest;
-}
-
-template <class T>
-std::vector<double> largest_of(const DenseRows<T>& rows) {
-  return columns_of(rows).largest;
-}
-
-// ‖x‖² of every step-th row.
-template <class Rows>
-std::vector<double> squared_norms_of(const Rows& rows, std::int64_t step) {
-  std::vector<double> norms;
-  for (std::int64_t i = 0; i < rows.count; i += step) norms.push_back(static_cast<double>(rows.squared_norm(i)));
-  return norms;
 }
 
 // Standardized columns and the products of any two of them, as a row of float32 terms. A row's terms depend on that row

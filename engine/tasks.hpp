@@ -52,15 +52,17 @@ struct Binary : OneWeightRow {
 struct Multiclass : Weighted {
   static constexpr bool one_row = false;
   static constexpr double norms = 2.0;
-  const std::int32_t* classes;
+  const std::int32_t* classes;  // of each example, by its weight row
   std::int64_t K;
+  const std::int32_t* order = nullptr;  // the weight row of each class; null: they are in the order of the classes
 
   std::int64_t weight_rows() const { return K; }
   Verdict of(const double* scores, std::int64_t i) const {
+    const auto row_of = [&](std::int64_t place) { return order ? order[place] : place; };
     const std::int64_t right = classes[i];
-    std::int64_t wrong = right == 0 ? 1 : 0;  // the highest wrong class, the first if several tie
-    for (std::int64_t k = wrong + 1; k < K; ++k)
-      if (k != right && scores[k] > scores[wrong]) wrong = k;
+    std::int64_t wrong = row_of(right == row_of(0) ? 1 : 0);  // the highest wrong class, the first if several tie
+    for (std::int64_t place = 1; place < K; ++place)
+      if (const std::int64_t k = row_of(place); k != right && scores[k] > scores[wrong]) wrong = k;
     const double margin = scores[right] - scores[wrong];
     return {margin, 1.0 - margin, 1.0, !(margin > 0), right, wrong};
   }
@@ -83,6 +85,12 @@ using AnyTask = std::variant<Binary, Multiclass, Regression>;
 
 inline std::int64_t weight_rows(const AnyTask& task) {
   return std::visit([](const auto& t) { return t.weight_rows(); }, task);
+}
+inline Verdict verdict_of(const AnyTask& task, const double* scores, std::int64_t i) {
+  return std::visit([&](const auto& t) { return t.of(scores, i); }, task);
+}
+inline double sample_weight_of(const AnyTask& task, std::int64_t i) {
+  return std::visit([&](const auto& t) { return t.weight(i); }, task);
 }
 
 }  // namespace rosenblatt

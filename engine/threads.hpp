@@ -3,16 +3,12 @@
 // Invariant: only for work whose ranges are independent of one another, so that the number of threads changes no bit.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "train.hpp"
 

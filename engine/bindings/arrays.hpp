@@ -9,18 +9,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "predict.hpp"
 #include "train.hpp"
 
 namespace nb = nanobind;
@@ -61,17 +53,23 @@ inline std::int64_t product(std::int64_t a, std::int64_t b) {
   return found;
 }
 
-template <class T, class A>
-const T* floats(const A& array, std::int64_t size, const char* name) {
-  if (array.dtype() != nb::dtype<T>())
-    throw nb::type_error((std::string(name) + ": its dtype is not that of the rows").c_str());
-  check_size(array, size, name);
-  return static_cast<const T*>(array.data());
+template <class T>
+std::string dtype_name() {
+  const std::string kind = std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint";
+  return kind + std::to_string(8 * sizeof(T));
 }
 
-template <class T, class Allocator>
-Vector<T> to_vector(std::vector<T, Allocator>&& values) {
-  using Held = std::vector<T, Allocator>;
+template <class T, class A>
+auto* values_of(const A& array, std::int64_t size, const char* name) {
+  if (array.dtype() != nb::dtype<std::remove_const_t<T>>())
+    throw nb::type_error((std::string(name) + ": must be " + dtype_name<std::remove_const_t<T>>()).c_str());
+  check_size(array, size, name);
+  return static_cast<T*>(array.data());
+}
+
+template <class T>
+Vector<T> to_vector(std::vector<T>&& values) {
+  using Held = std::vector<T>;
   auto* held = new Held(std::move(values));
   nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Held*>(p); });
   return Vector<T>(held->data(), {held->size()}, owner);
@@ -94,50 +92,48 @@ inline Order to_order(const OrderIndex& index, std::int64_t rows) {
   return {at, count};
 }
 
-// Rows as Python holds them: a view, and what it points to.
-class Rows {
- public:
-  Rows(AnyRows view, std::vector<nb::object> owners)
-      : view_(std::move(view)), owners_(std::move(owners)), structure_(Structure::sound) {}
+// Of hashes: as many bits as this are a column.
+inline std::uint32_t to_mask(int bits) {
+  if (bits < 1 || bits > 30) fail("bits: must be from 1 to 30");
+  return (std::uint32_t{1} << bits) - 1;
+}
 
-  // Sparse rows; their arrays are checked when they are first used.
-  Rows(AnyRows view, std::vector<nb::object> owners, std::shared_ptr<void> converted, std::int64_t stored)
-      : view_(std::move(view)), owners_(std::move(owners)), converted_(std::move(converted)), stored_(stored) {}
+// Rows as Python holds them: a view, and the arrays that it points to.
+struct Rows {
+  AnyRows view;
+  std::vector<nb::object> owners;
+  bool sorted = true;  // do the columns of every sparse row rise?
 
-  const AnyRows& view() const {
-    if (!structure_) check();
-    if (*structure_ == Structure::broken) fail("rows: their starts or columns point outside of the arrays");
-    return view_;
-  }
-  Structure check() const;
   std::int64_t count() const {
-    return std::visit([](const auto& r) { return r.count; }, view_);
+    return std::visit([](const auto& r) { return r.count; }, view);
   }
   std::int64_t features() const {
-    return std::visit([](const auto& r) { return r.features; }, view_);
+    return std::visit([](const auto& r) { return r.features; }, view);
   }
-  bool float32() const { return view_.index() % 2 == 0; }
-  bool sparse() const { return view_.index() >= 2; }
-
- private:
-  mutable AnyRows view_;
-  std::vector<nb::object> owners_;
-  std::shared_ptr<void> converted_;  // starts and columns, if they came in another type
-  std::int64_t stored_ = 0;          // values of sparse rows
-  mutable std::optional<Structure> structure_;
+  bool float32() const { return view.index() % 2 == 0; }
+  bool sparse() const { return view.index() >= 2; }
 };
 
 struct PyRule {
-  AnyRule rule;
+  Rule rule;
   std::shared_ptr<const Penalty> penalty;  // null: none
 
-  PyRule(const std::string& name, double eta0, double beta, double C, double r, double epsilon, double shrink,
-         double cut);
+  PyRule(const std::string& name, double eta0, double beta, double C, double r, double shrink, double cut)
+      : rule(make_rule(name, eta0, beta, C, r)) {
+    if (!(shrink >= 0 && shrink <= 1)) fail("shrink: must be from 0 to 1");
+    if (!(cut >= 0)) fail("cut: must be at least 0");
+    if (shrink != 1 || cut != 0) penalty = std::make_shared<Penalty>(shrink, cut);
+  }
 
   // For learners whose weights cannot shrink.
-  const AnyRule& without_penalty(const char* who) const {
+  const Rule& without_penalty(const char* who) const {
     if (penalty) throw std::invalid_argument("rule: " + std::string(who) + " takes no penalty");
     return rule;
+  }
+  // For learners without variances.
+  const Rule& first_order(const char* who) const {
+    if (rule.second_order()) throw std::invalid_argument("rule='AROW': " + std::string(who) + " has no variances");
+    return without_penalty(who);
   }
 };
 
@@ -145,7 +141,27 @@ struct PyRule {
 class PyTargets {
  public:
   PyTargets(AnyVector y, std::int64_t weight_rows, std::optional<Input<double>> sample_weight, bool tie_positive,
-            double epsilon);
+            double epsilon)
+      : y_(std::move(y)), sample_weight_(std::move(sample_weight)) {
+    const std::int64_t count = static_cast<std::int64_t>(y_.size());
+    const double* s = sample_weight_ ? sample_weight_->data() : nullptr;
+    if (s) check_size(*sample_weight_, count, "sample_weight");
+    const bool is_multiclass = y_.dtype() == nb::dtype<std::int32_t>();
+    if (is_multiclass ? weight_rows < 2 : weight_rows != 1)
+      fail("rows: must be 1 for signs or numbers, and the number of classes for classes");
+    if (y_.dtype() == nb::dtype<std::int8_t>()) {
+      task_ = Binary{{{s}}, static_cast<const std::int8_t*>(y_.data()), tie_positive};
+    } else if (is_multiclass) {
+      const auto* classes = static_cast<const std::int32_t*>(y_.data());
+      if (!std::all_of(classes, classes + count, [&](std::int32_t k) { return k >= 0 && k < weight_rows; }))
+        fail("y: a class does not exist");
+      task_ = Multiclass{{s}, classes, weight_rows};
+    } else if (y_.dtype() == nb::dtype<double>()) {
+      task_ = Regression{{{s}}, static_cast<const double*>(y_.data()), epsilon};
+    } else {
+      throw nb::type_error("y: must be int8 (signs), int32 (classes) or float64 (numbers)");
+    }
+  }
 
   // The task, for so many rows.
   const AnyTask& of(std::int64_t rows) const {
@@ -159,36 +175,69 @@ class PyTargets {
   AnyTask task_;
 };
 
-// The arrays of a dict, kept alive. Names that are not asked for are not checked.
+// The arrays of a dict, kept alive. Other names are not checked.
 class ArrayDict {
  public:
-  explicit ArrayDict(const nb::dict& arrays);
+  explicit ArrayDict(const nb::dict& arrays) {
+    const auto copy = nb::steal<nb::dict>(PyDict_Copy(arrays.ptr()));  // an array of another kind may run code
+    for (const auto& [name, value] : copy)
+      if (AnyArray array; nb::try_cast(value, array, false)) held_.emplace(nb::cast<std::string>(name), array);
+  }
 
   bool has(const char* name) const { return held_.find(name) != held_.end(); }
-  const AnyArray& at(const char* name) const;
+  const AnyArray& at(const char* name) const {
+    const auto found = held_.find(name);
+    if (found == held_.end()) fail(std::string(name) + ": must be a writable array of numbers without gaps");
+    return found->second;
+  }
   std::int64_t size(const char* name) const { return static_cast<std::int64_t>(at(name).size()); }
 
   template <class V>
   V* get(const char* name, std::int64_t size) const {
-    const auto& array = at(name);
-    if (array.dtype() != nb::dtype<V>()) throw nb::type_error((std::string(name) + ": the dtype is wrong").c_str());
-    check_size(array, size, name);
-    return static_cast<V*>(array.data());
+    return values_of<V>(at(name), size, name);
   }
 
  private:
-  std::map<std::string, std::optional<AnyArray>, std::less<>> held_;  // none: nothing that could be learned in
+  std::map<std::string, AnyArray, std::less<>> held_;
 };
 
 class PyState {
  public:
-  PyState(const PyState&) = delete;
-  PyState(const std::string& keep, const nb::dict& arrays, bool fit_intercept, bool feature_major);
+  PyState(const std::string& keep, const nb::dict& arrays, bool fit_intercept, bool feature_major)
+      : held_(arrays), feature_major_(feature_major) {
+    StateArrays& a = arrays_;
+    a.keep = to_enum<Keep>("keep", keep, keep_names);
+    a.fit_intercept = fit_intercept;
+    a.K = held_.size("intercept");
+    if (a.K < 1) fail("intercept: there must be one per row of weights");
+    a.features = held_.size("weights") / a.K;
+    a.is_float32 = held_.at("weights").dtype() == nb::dtype<float>();
+    a.for_each(held_.has("variances"), held_.has("settled_at"),
+               [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double, bool used) {
+                 const std::int64_t size = a.size(extent);
+                 if (!used) return;
+                 if constexpr (std::is_same_v<P, Counters*>)
+                   pointer = reinterpret_cast<Counters*>(held_.get<std::int64_t>(name, counter_count));
+                 else if constexpr (std::is_same_v<P, double*>)
+                   pointer = held_.get<double>(name, size);
+                 else
+                   pointer =
+                       a.is_float32 ? static_cast<void*>(held_.get<float>(name, size)) : held_.get<double>(name, size);
+               });
+  }
 
   const StateArrays& arrays() const { return arrays_; }
-  bool feature_major() const { return feature_major_; }
   // The arrays, if they fit the rows and the targets.
-  StateArrays arrays_for(const Rows& rows, const AnyTask& task, bool ratchet = false, Log* log = nullptr) const;
+  StateArrays arrays_for(const Rows& rows, const AnyTask& task) const {
+    const std::int64_t needed = weight_rows(task);
+    if (rows.float32() != arrays_.is_float32) throw nb::type_error("weights: their dtype is not that of the rows");
+    if (arrays_.K != needed)
+      fail("the state has " + std::to_string(arrays_.K) + " weight rows, the targets need " + std::to_string(needed));
+    if (arrays_.features != rows.features()) fail("weights: their size does not fit the rows");
+    if (needed > 1 && rows.sparse() != feature_major_)
+      fail("weights: must lie feature after feature for sparse rows, and class after class for dense ones");
+    return arrays_;
+  }
 
  private:
   ArrayDict held_;
@@ -196,15 +245,13 @@ class PyState {
   bool feature_major_;
 };
 
-// Updates of K weight rows: the rows that made them, their steps, the rows of weights that gained and lost, and how
-// many examples the weights before each had survived.
-using UpdateArrays =
-    std::tuple<Input<std::int64_t>, Input<double>, Input<std::int32_t>, Input<std::int32_t>, Input<std::int64_t>>;
-
-void check_updates(const UpdateArrays& updates, std::int64_t K, std::int64_t rows);
-// The updates from first to end, after which the last weights survived so many examples.
-Updates part_of(const UpdateArrays& updates, std::int64_t first, std::int64_t end, std::int64_t survived_last);
-nb::tuple to_tuple(Log&& log);
+// The updates as arrays: the rows that made them, their steps, the rows of weights that gained and lost, and how many
+// examples the weights before each had survived.
+inline nb::tuple to_tuple(Log&& log) {
+  return nb::make_tuple(to_vector(std::move(log.rows)), to_vector(std::move(log.steps)),
+                        to_vector(std::move(log.targets)), to_vector(std::move(log.rivals)),
+                        to_vector(std::move(log.survived)));
+}
 
 // Held with the GIL by a call that changes something while the GIL is released, or while it runs Python code: a second
 // call raises.
@@ -221,42 +268,32 @@ class ReentrancyGuard {
   bool& busy_;
 };
 
-// Lets Ctrl-C through, and another thread's request to stop, while the GIL is released.
-class Interrupt {
- public:
-  explicit Interrupt(const Cancel& cancel = std::nullopt) : stop_{&Interrupt::ask, this} {
-    if (!cancel) return;
-    check_size(*cancel, 1, "cancel");
-    cancel_ = cancel->data();
-  }
-
-  // Calls f(stop) without the GIL, then raises what a signal handler raised.
-  template <class F>
-  void run(F&& f) {
-    {
-      nb::gil_scoped_release release;
-      f(stop_);
-    }
-    if (raised_) throw nb::python_error();
-  }
-
- private:
-  static bool ask(void* self_) {
-    auto* self = static_cast<Interrupt*>(self_);
-    if (self->cancelled()) return true;
+// Calls f(stop) without the GIL, then raises what a signal handler raised. It stops on Ctrl-C, or when another thread
+// has set `cancel`.
+template <class F>
+void run_interruptibly(const Cancel& cancel, F&& f) {
+  struct Request {
+    volatile std::uint8_t* cancel;
+    bool raised = false;
+    bool is_cancelled() const { return cancel && *cancel; }
+  };
+  if (cancel) check_size(*cancel, 1, "cancel");
+  Request request{cancel ? cancel->data() : nullptr};
+  const auto ask = [](void* context) {
+    auto& asked = *static_cast<Request*>(context);
+    if (asked.is_cancelled()) return true;
     nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) self->raised_ = true;
-    return self->raised_ || self->cancelled();  // a handler may have asked for it
+    asked.raised = PyErr_CheckSignals() != 0;
+    return asked.raised || asked.is_cancelled();  // a handler may have set it
+  };
+  {
+    nb::gil_scoped_release release;
+    StopToken stop{ask, &request};
+    f(stop);
   }
+  if (request.raised) throw nb::python_error();
+}
 
-  bool cancelled() const { return cancel_ && *static_cast<volatile std::uint8_t*>(cancel_); }
-
-  std::uint8_t* cancel_ = nullptr;
-  bool raised_ = false;
-  StopToken stop_;
-};
-
-void bind_contest(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_stream(nb::module_& m);

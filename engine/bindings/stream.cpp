@@ -2,21 +2,46 @@
 // weights, which grow with the examples.
 //
 // Everything happens under the GIL. A number or a name of a type of its own may run any code, even this stream's or
-// another thread's. So an example is read first, into memory of its own, and then learned or scored without running
-// Python code: threads take turns by the GIL alone, and an example that raises changes nothing.
-#include <cmath>
-#include <cstring>
+// another thread's. So an example is read first, and then learned or scored without running Python code: threads take
+// turns by the GIL alone, and an example that raises changes nothing.
+#include <numeric>
 
 #include "arrays.hpp"
 #include "text/hash.hpp"
 
-#ifdef Py_LIMITED_API  // one module for all versions of Python: private fields are asked for by a call
+#ifdef Py_LIMITED_API  // one module for all versions of Python: private fields need a call
 #define PyFloat_AS_DOUBLE PyFloat_AsDouble
 #define PyDict_GET_SIZE PyDict_Size
 #endif
 
+// A number that changes whenever a dict does, and that no two dicts have in common; 0 if Python has none.
+#if PY_VERSION_HEX < 0x030C0000
+#define VERSION_OF(dict) reinterpret_cast<PyDictObject*>(dict)->ma_version_tag
+#else
+#define VERSION_OF(dict) std::uint64_t{0}
+#endif
+
 namespace rosenblatt {
 namespace {
+
+// Of strings that are keys of a dict: they know their hash.
+Py_hash_t hash_of(PyObject* name) {
+#ifndef Py_LIMITED_API
+  if (const Py_hash_t hash = reinterpret_cast<PyASCIIObject*>(name)->hash; hash != -1) return hash;
+#endif
+  return PyObject_Hash(name);
+}
+
+bool are_equal(PyObject* a, PyObject* b) {
+#ifdef Py_LIMITED_API
+  return PyUnicode_Compare(a, b) == 0;
+#else
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(a);
+  const int kind = PyUnicode_KIND(a);
+  return length == PyUnicode_GET_LENGTH(b) && kind == static_cast<int>(PyUnicode_KIND(b)) &&
+         std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), length * kind) == 0;
+#endif
+}
 
 // As Python writes it, or the beginning of that.
 std::string show(PyObject* object) {
@@ -43,26 +68,31 @@ double to_number(PyObject* key, PyObject* value) {
   return number;
 }
 
-// The items of a dict, owned: reading a name or a number may take them away.
-class Items {
- public:
-  explicit Items(nb::handle dict) {
-    PyObject *key, *value;
-    items_.reserve(PyDict_GET_SIZE(dict.ptr()));
-    for (Py_ssize_t at = 0; PyDict_Next(dict.ptr(), &at, &key, &value);)
-      items_.emplace_back(Py_NewRef(key), Py_NewRef(value));
-  }
-  Items(const Items&) = delete;
-  ~Items() {
-    for (const auto& [key, value] : items_) Py_DECREF(key), Py_DECREF(value);
-  }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
-  std::size_t size() const { return items_.size(); }
+// The same of a whole number or a boolean, without running Python code; NaN if it is another one, or cannot be learned
+// from. Not inlined: most numbers are floats.
+[[gnu::noinline]] double to_plain_number(PyObject* value) {
+  if (!PyLong_CheckExact(value) && !PyBool_Check(value)) return NAN;
+  const double number = PyLong_AsDouble(value);
+  const bool is_too_large = number == -1.0 && PyErr_Occurred();
+  if (is_too_large) PyErr_Clear();
+  return is_too_large ? NAN : number;
+}
 
- private:
-  std::vector<std::pair<PyObject*, PyObject*>> items_;
-};
+// The stored items of a dict, whatever its class overrides. They are held: reading one may change the dict.
+std::vector<std::pair<nb::object, nb::object>> items_of(nb::handle dict) {
+  std::vector<std::pair<nb::object, nb::object>> items;
+  items.reserve(PyDict_GET_SIZE(dict.ptr()));
+  PyObject *name, *value;
+  for (Py_ssize_t place = 0; PyDict_Next(dict.ptr(), &place, &name, &value);)
+    items.emplace_back(nb::borrow(name), nb::borrow(value));
+  return items;
+}
+
+nb::dict copy_of(nb::handle dict) {
+  auto made = nb::steal<nb::dict>(PyDict_Copy(dict.ptr()));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
 
 void require_dict(nb::handle features) {
   if (!PyDict_Check(features.ptr())) throw nb::type_error("features must be a dict of name: number");
@@ -71,144 +101,201 @@ void require_dict(nb::handle features) {
 // Raises if a value is not a number that can be learned from.
 void check_example(nb::handle features) {
   require_dict(features);
-  for (const auto& [key, value] : Items(features)) to_number(key, value);
+  for (const auto& [key, value] : items_of(features)) to_number(key.ptr(), value.ptr());
 }
 
-void check_examples(const nb::list& examples) {
-  for (std::size_t at = 0; at < examples.size(); ++at) check_example(nb::object(examples[at]));
-}
-
-// What one call reads: the columns and values of an example.
+// The columns and values of an example.
 struct Example {
   std::vector<double> values;
   std::vector<std::int32_t> columns;
   std::int64_t starts[2] = {0, 0};
-  // The last name at each place, and its column: an example that is predicted and then learned comes twice.
-  std::vector<std::pair<nb::object, std::int32_t>> places;
+  std::uint64_t version = 0;  // of the dict: one that is predicted and then learned is read once
 
   void resize(std::size_t size) {
     values.resize(size);
     columns.resize(size);
     starts[1] = static_cast<std::int64_t>(size);
   }
-  SparseRows<double> row(std::int64_t features) const { return {values.data(), columns.data(), starts, 1, features}; }
 };
-
-void require_bits(int bits) {
-  if (bits < 1 || bits > 30) fail("hash_bits: must be from 1 to 30");
-}
 
 // An example whose columns are hashes of the names: they rise, and the values of equal ones add up. A name that is not
 // text is hashed as it is written.
-void read_hashed(Example& example, nb::handle features, int bits) {
-  const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
-  std::vector<std::pair<std::int32_t, double>> found;
-  for (const auto& [key, value] : Items(features)) {
-    const double number = to_number(key, value);
-    const nb::object text = PyUnicode_Check(key) ? nb::borrow(key) : nb::steal(PyObject_Str(key));
+Example read_hashed(nb::handle features, int bits) {
+  const std::uint32_t mask = to_mask(bits);
+  std::vector<std::pair<std::int32_t, double>> sorting;
+  Example found;
+  for (const auto& [key, value] : items_of(features)) {
+    found.values.push_back(to_number(key.ptr(), value.ptr()));
+    const nb::object text = PyUnicode_Check(key.ptr()) ? nb::borrow(key) : nb::steal(PyObject_Str(key.ptr()));
     Py_ssize_t length = 0;
     const char* bytes = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), &length) : nullptr;
     if (!bytes) throw nb::python_error();
-    found.emplace_back(hash_bytes(bytes, static_cast<std::size_t>(length), 0) & mask, number);
+    found.columns.push_back(hash_bytes(bytes, static_cast<std::size_t>(length), 0) & mask);
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::size_t size = 0;
-  example.resize(found.size());
-  for (const auto& [column, number] : found) {
-    if (size > 0 && example.columns[size - 1] == column) {
-      example.values[size - 1] += number;
-    } else {
-      example.columns[size] = column;
-      example.values[size++] = number;
-    }
-  }
-  example.resize(size);
+  sort_columns(found.columns, found.values, 0, sorting);
+  found.resize(found.columns.size());
+  return found;
 }
 
 std::tuple<Vector<std::int32_t>, Vector<double>> hashed(nb::handle features, int bits) {
   require_dict(features);
-  require_bits(bits);
-  Example example;
-  read_hashed(example, features, bits);
+  Example example = read_hashed(features, bits);
   return {to_vector(std::move(example.columns)), to_vector(std::move(example.values))};
 }
 
-// The columns of names, in a dict, and of the strings among them by address: most examples name their features by the
-// same objects, of which nothing has to be read then.
+// The columns of strings: open addressing, with at most half of the places in use.
+class NameTable {
+ public:
+  struct Place {
+    PyObject* name = nullptr;
+    std::uint32_t hash = 0;
+    std::int32_t column = -1;
+  };
+
+  static std::uint32_t mix(std::uint64_t hash) {
+    return static_cast<std::uint32_t>(hash * 0x9e3779b97f4a7c15ull >> 32);
+  }
+
+  void prefetch(std::uint32_t hash) const { __builtin_prefetch(places_.data() + (hash & mask_)); }
+
+  // The place of the first name that is the same, or the free place for it.
+  template <class Same>
+  Place& find(std::uint32_t hash, Same&& same) {
+    Place* const places = places_.data();
+    std::size_t at = hash & mask_;
+    while (places[at].name && !same(places[at])) at = (at + 1) & mask_;
+    return places[at];
+  }
+
+  void add(const Place& made) {
+    const auto put = [&](const Place& place) { find(place.hash, [](const Place&) { return false; }) = place; };
+    if (2 * ++count_ > mask_) {
+      const std::vector<Place> old = std::exchange(places_, std::vector<Place>(2 * places_.size()));
+      mask_ = places_.size() - 1;
+      for (const Place& place : old)
+        if (place.name) put(place);
+    }
+    put(made);
+  }
+
+ private:
+  std::vector<Place> places_{64};
+  std::size_t mask_ = 63, count_ = 0;
+};
+
+// The columns of names, in a dict, and of the strings among them in tables: an example of strings and plain
+// numbers, as most are, is read without running Python code, and without waiting for one object after the other.
 class Vocabulary {
  public:
   // So many columns have weights already.
   Vocabulary(const nb::dict& columns, std::int64_t count)
-      : columns_(nb::steal<nb::dict>(PyDict_Copy(columns.ptr()))), count_(static_cast<std::int32_t>(count)) {
+      : columns_(copy_of(columns)), count_(static_cast<std::int32_t>(count)) {
     for (const auto& [name, column] : columns_) {
       const std::int64_t at = nb::cast<std::int64_t>(column);
       if (at < 0 || at >= count) fail("names: a column must be below the number of features");
-      know(name.ptr(), static_cast<std::int32_t>(at));
+      remember(name.ptr(), static_cast<std::int32_t>(at));
     }
   }
 
   std::int32_t count() const { return count_; }
-  nb::dict columns() const { return nb::steal<nb::dict>(PyDict_Copy(columns_.ptr())); }
+  nb::dict columns() const { return copy_of(columns_); }
 
-  // Looks up the columns. With `grow`, new names get the next ones, after every value has been read; without, they are
-  // left out, since their weights are 0. Returns false if Python code may have run.
-  bool read(Example& example, nb::handle features, bool grow) {
-    if (read_plain(example, features, grow)) return true;
-    const Items items(features);
-    example.resize(items.size());
-    double* value = example.values.data();
-    for (const auto& [key, number] : items) *value++ = to_number(key, number);
-    std::int32_t* column = example.columns.data();
-    for (const auto& item : items) *column++ = find(item.first);
-    std::size_t size = 0, at = 0;
+  // Reads an example of strings and plain numbers; false if it is another one. Without `grow`, names that are not known
+  // are left out, since their weights are 0.
+  bool read_plain(Example& example, nb::handle features, bool grow) {
+    const std::uint64_t version = VERSION_OF(features.ptr());
+    if (version != 0 && version == example.version) return true;
+    example.version = 0;
+    const std::size_t count = PyDict_GET_SIZE(features.ptr());
+    items_.resize(count);
+    example.resize(count);
+    Item* const items = items_.data();
+    double* const values = example.values.data();
+    std::int32_t* const columns = example.columns.data();
+    std::size_t at = 0, known = 0;
+    PyObject *name, *value;
+    for (Py_ssize_t place = 0; PyDict_Next(features.ptr(), &place, &name, &value); ++at) {
+      __builtin_prefetch(value);
+      items[at].name = name;
+      items[at].value = value;
+      if (known < at) {
+        __builtin_prefetch(name);
+      } else {
+        columns[at] = column_of_object(name);
+        known += columns[at] >= 0;
+      }
+    }
+    for (at = 0; at < count; ++at) {
+      PyObject* const number = items[at].value;
+      values[at] = PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : to_plain_number(number);
+      if (!is_usable(values[at])) return false;
+    }
+    if (known < count && !read_strings(example, known, grow)) return false;
+    if (example.columns.size() == count) example.version = version;
+    return true;
+  }
+
+  // Reads any example. With `grow`, new names get the next columns, after every value has been read.
+  Example read(nb::handle features, bool grow) {
+    const auto items = items_of(features);
+    Example example;
+    for (const auto& [name, number] : items) {
+      example.values.push_back(to_number(name.ptr(), number.ptr()));
+      example.columns.push_back(find(name.ptr()));
+    }
+    std::size_t at = 0, size = 0;
     for (const auto& item : items) {
-      std::int32_t found = example.columns[at];
-      if (found < 0 && grow) found = add(item.first);
-      example.columns[size] = found;
+      std::int32_t column = example.columns[at];
+      if (column < 0 && grow) column = add(item.first.ptr());
+      example.columns[size] = column;
       example.values[size] = example.values[at++];
-      size += found >= 0;
+      size += column >= 0;
     }
     example.resize(size);
-    return false;
+    return example;
   }
 
  private:
-  struct Known {
-    PyObject* name = nullptr;
-    std::int32_t column = -1;
+  struct Item {
+    PyObject *name, *value;
+    std::uint32_t hash;
   };
 
-  // An example of strings and floats, which run no code; false if it is another one, or has names to add.
-  bool read_plain(Example& example, nb::handle features, bool grow) const {
-    example.resize(PyDict_GET_SIZE(features.ptr()));
-    std::size_t size = 0;
-    PyObject *name, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(features.ptr(), &at, &name, &value);) {
-      if (!PyFloat_CheckExact(value)) return false;
-      const double number = PyFloat_AS_DOUBLE(value);
-      std::int32_t column = known_[place_of(name)].column;
-      if (column < 0) {
-        if (!only_strings_ || !PyUnicode_CheckExact(name)) return false;
-        if (example.places.size() <= size) example.places.resize(size + 1);
-        auto& [last, its_column] = example.places[size];
-        if (last.ptr() == name) {
-          column = its_column;
-        } else if ((column = find(name)) >= 0) {
-          last = nb::borrow(name);
-          its_column = column;
-        }
-      }
-      if (!is_usable(number) || (column < 0 && grow)) return false;
+  // The columns of names from this one on, which is another object than that of the table.
+  bool read_strings(Example& example, std::size_t first, bool grow) {
+    if (!only_strings_) return false;
+    for (std::size_t at = first; at < items_.size(); ++at) {
+      Item& item = items_[at];
+      if (!PyUnicode_CheckExact(item.name)) return false;
+      item.hash = NameTable::mix(hash_of(item.name));
+      by_hash_.prefetch(item.hash);
+    }
+    std::size_t size = first;
+    for (std::size_t at = first; at < items_.size(); ++at) {
+      std::int32_t column = column_of_string(items_[at].name, items_[at].hash);
+      if (column < 0 && grow) column = add(items_[at].name);
       example.columns[size] = column;
-      example.values[size] = number;
+      example.values[size] = example.values[at];
       size += column >= 0;
     }
     example.resize(size);
     return true;
   }
 
+  static std::uint32_t hash_of_address(PyObject* name) {
+    return NameTable::mix(reinterpret_cast<std::uintptr_t>(name));
+  }
+
+  std::int32_t column_of_object(PyObject* name) {
+    return by_address_.find(hash_of_address(name), [&](const auto& place) { return place.name == name; }).column;
+  }
+  std::int32_t column_of_string(PyObject* name, std::uint32_t hash) {
+    const auto is_equal = [&](const auto& place) { return place.hash == hash && are_equal(place.name, name); };
+    return by_hash_.find(hash, is_equal).column;
+  }
+
+  // Any name.
   std::int32_t find(PyObject* name) const {
-    if (const Known& known = known_[place_of(name)]; known.name) return known.column;
     PyObject* column = PyDict_GetItemWithError(columns_.ptr(), name);
     if (!column && PyErr_Occurred()) throw nb::python_error();
     return column ? static_cast<std::int32_t>(PyLong_AsLong(column)) : -1;
@@ -219,48 +306,78 @@ class Vocabulary {
     if (const std::int32_t column = find(name); column >= 0) return column;
     const std::int32_t column = count_++;
     if (PyDict_SetItem(columns_.ptr(), name, nb::int_(column).ptr()) != 0) throw nb::python_error();
-    know(name, column);
+    remember(name, column);
     return column;
   }
 
-  std::size_t place_of(PyObject* name) const {
-    const std::size_t mask = known_.size() - 1;
-    std::size_t at = reinterpret_cast<std::uintptr_t>(name) * 0x9e3779b97f4a7c15ull >> 32 & mask;
-    while (known_[at].name && known_[at].name != name) at = (at + 1) & mask;
-    return at;
-  }
-  void know(PyObject* name, std::int32_t column) {
-    if (!PyUnicode_CheckExact(name)) {
-      only_strings_ = false;
-      return;
-    }
-    if (2 * ++strings_ > known_.size()) {
-      std::vector<Known> old(2 * known_.size());
-      old.swap(known_);
-      for (const Known& known : old)
-        if (known.name) known_[place_of(known.name)] = known;
-    }
-    known_[place_of(name)] = {name, column};
+  void remember(PyObject* name, std::int32_t column) {
+    only_strings_ = only_strings_ && PyUnicode_CheckExact(name);
+    if (!only_strings_) return;
+    by_address_.add({name, hash_of_address(name), column});
+    by_hash_.add({name, NameTable::mix(hash_of(name)), column});
   }
 
   nb::dict columns_;
   std::int32_t count_;
-  std::vector<Known> known_{64};  // a power of two
-  std::size_t strings_ = 0;
-  bool only_strings_ = true;
+  NameTable by_address_, by_hash_;  // of a name's object, and of its hash
+  std::vector<Item> items_;
+  bool only_strings_ = true;  // are all names strings?
+};
+
+// While there is one, no garbage is collected: a finalizer may run any code, even this stream's or another thread's.
+class NoCollection {
+ public:
+  NoCollection() : was_enabled_(PyGC_Disable()) {}
+  ~NoCollection() {
+    if (was_enabled_) PyGC_Enable();
+  }
+  NoCollection(const NoCollection&) = delete;
+  NoCollection& operator=(const NoCollection&) = delete;
+
+ private:
+  int was_enabled_;
 };
 
 // One state of the stream, of weights that lie feature after feature.
 struct Problem {
-  StateArrays state;
-  OwnedArrays owned;
-  RuleOf<double> rule = Normalized{};
-  KeepOf<double> keep;
+  PyState held;
+  State<double> state;
 
-  void bind(const AnyRule& chosen) {
-    const State<double> view(state);
-    rule = bind_rule(chosen, view, nullptr);
-    keep = bind_keep(view, nullptr);
+  Problem(const std::string& keep, const nb::dict& arrays, bool fit_intercept, const Rule& rule)
+      : held(keep, arrays, fit_intercept, true), state(held.arrays()) {
+    check_state(state, rule);
+    if (state.is_float32) throw nb::type_error("weights: must be float64");
+  }
+
+  // Copies of the arrays, over so many features and weight rows: first these rows, in this order, then new ones.
+  // Without old rows it is a state that has seen nothing.
+  nb::dict copy(std::int64_t features, std::int64_t K, const std::vector<std::int32_t>& rows) const {
+    nb::dict made;
+    StateArrays from = state, wide = state;
+    wide.features = features;
+    wide.K = K;
+    from.for_each(from.variances, false,
+                  [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double initial, bool used) {
+                    if (!used) return;
+                    if constexpr (std::is_same_v<P, Counters*>) {
+                      const auto counters =
+                          std::bit_cast<std::array<std::int64_t, counter_count>>(rows.empty() ? Counters{} : *pointer);
+                      made[name] = to_vector(std::vector<std::int64_t>(counters.begin(), counters.end()));
+                    } else {
+                      const auto* const old = static_cast<const double*>(pointer);
+                      std::vector<double> values(wide.size(extent), initial);
+                      const bool is_matrix = extent == StateArrays::Extent::weights;
+                      const std::int64_t columns = is_matrix ? std::min(from.features, features) : 1;
+                      if (extent == StateArrays::Extent::one)
+                        values[0] = rows.empty() ? initial : *old;
+                      else
+                        for (std::int64_t column = 0; column < columns; ++column)
+                          for (std::size_t k = 0; k < rows.size(); ++k)
+                            values[column * K + k] = old[column * from.K + rows[k]];
+                      made[name] = to_vector(std::move(values));
+                    }
+                  });
+    return made;
   }
 };
 
@@ -268,54 +385,64 @@ class Stream {
  public:
   // `arrays`: those of each state, all over as many features. With `epsilon` labels are numbers; with `hash_bits` a
   // name's column is its hash, and there are no names.
-  Stream(const nb::list& arrays, const nb::dict& names, const nb::list& labels, const PyRule& rule,
-         const std::string& keep, bool fit_intercept, bool one_vs_rest, bool tie_positive,
-         std::optional<double> epsilon, int hash_bits)
-      : vocabulary_(names, features_of(arrays)), epsilon_(epsilon), one_vs_rest_(one_vs_rest),
-        tie_positive_(tie_positive), hash_bits_(hash_bits), rule_(rule.without_penalty("a stream")) {
-    if (hash_bits_) {
-      require_bits(hash_bits_);
-      if (features() != vocabulary_.count()) fail("hash_bits: the weights must have so many columns");
+  Stream(const nb::list& arrays, const nb::dict& names, const nb::list& labels, const PyRule& rule, std::string keep,
+         bool fit_intercept, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits)
+      : keep_(std::move(keep)), fit_intercept_(fit_intercept), rule_(rule.without_penalty("a stream")),
+        problems_(problems_of(arrays)), vocabulary_(names, problems_[0].state.features), labels_(labels),
+        epsilon_(epsilon), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive), hash_bits_(hash_bits) {
+    if (hash_bits_ && static_cast<std::int64_t>(to_mask(hash_bits_)) + 1 != vocabulary_.count())
+      fail("hash_bits: the weights must have so many columns");
+    for (std::size_t code = 0; code < labels.size(); ++code) codes_[labels[code]] = code;
+    if (codes_.size() != labels.size()) fail("labels: two are equal");
+    std::int64_t scores = 0;
+    for (const Problem& one : problems_) {
+      if (one.state.keep == Keep::vote) fail("keep: the answer must be a weight vector");
+      if (one.state.features != problems_[0].state.features) fail("arrays: all must be over as many features");
+      if (one_vs_rest && one.state.K != 1) fail("arrays: in one-vs-rest, each must have one row of weights");
+      scores += one.state.K;
     }
-    set_labels(labels);
-    for (const nb::handle each : arrays) {
-      const ArrayDict given(nb::cast<nb::dict>(each));
-      auto one = std::make_unique<Problem>();
-      StateArrays& state = one->state;
-      state.keep = to_keep(keep);
-      state.fit_intercept = fit_intercept;
-      state.K = given.size("intercept");
-      state.features = features();
-      if (state.K < 1 || state.keep == Keep::vote) fail("arrays: the answer must be at least one weight vector");
-      one->owned.make(state, std::holds_alternative<Arow>(rule_));
-      for (auto& [name, values] : one->owned.all)
-        std::visit(
-            [&]<class V>(AlignedVector<V>& to) {
-              const auto size = static_cast<std::int64_t>(to.size());
-              std::copy_n(given.get<V>(name.c_str(), size), size, to.data());
-            },
-            values);
-      one->bind(rule_);
-      scores_ += state.K;
-      problems_.push_back(std::move(one));
-    }
-    const std::size_t classes = labels_.size();
-    if (problems_.empty() || (!one_vs_rest && problems_.size() != 1) ||
-        (!epsilon_ && scores_ != (classes > 2 ? static_cast<std::int64_t>(classes) : 1)))
+    const auto classes = static_cast<std::int64_t>(labels_.size());
+    if ((!one_vs_rest && problems_.size() != 1) || (!epsilon_ && scores != (classes > 2 ? classes : 1)))
       fail("arrays: there must be one state, or one per class in one-vs-rest, with a row of weights per class");
+    order_ = first_rows(scores);
+    resize(features(), problems_[0].state.K);
   }
 
-  // Learns one example; false, and nothing done, if the label is new or the stream is closed or paused.
+  // Learns one example; false, and nothing done, if the label is new or the stream is closed.
   bool learn(nb::handle features, nb::handle label, double weight) {
-    if (!(weight >= 0 && std::isfinite(weight))) fail("weight: must be finite and at least 0");
+    check_weight(weight);
     const double number = epsilon_ ? to_target(label.ptr()) : 0.0;
-    const Borrowed example(spare_);
     require_dict(features);
-    std::int32_t code = epsilon_ ? 0 : code_of(label);
-    if (closed_ || paused_ || code < 0) return false;
-    if (!read(*example, features, weight > 0) && !epsilon_) code = code_of(label);
-    if (closed_ || paused_ || code < 0) return false;
-    if (weight > 0) learn_now(*example, code, number, weight);
+    const std::int32_t code = code_of(label);
+    if (code < 0) return false;
+    read(features, weight > 0);
+    if (closed_) return false;
+    if (weight > 0) learn_now(code, number, weight);
+    return true;
+  }
+
+  // Learns one example of a new label, which comes to this place among the labels: a row of weights for it, or in
+  // one-vs-rest a state, stands behind all others. False, and nothing done, if the stream is closed.
+  bool learn_new(nb::handle features, const nb::object& label, double weight, std::size_t place) {
+    check_weight(weight);
+    require_dict(features);
+    const auto code = static_cast<std::int32_t>(order_.size());
+    if (code < 3 || place > order_.size() || codes_.contains(label)) fail("label: it needs a new stream");
+    read(features, true);
+    if (closed_) return false;
+    if (static_cast<std::size_t>(code) != order_.size()) fail("label: reading the example brought another one");
+    const NoCollection guard;
+    const Example example = example_;  // comparing labels may run Python code
+    const std::int64_t columns = problems_[0].state.features, K = problems_[0].state.K;
+    if (one_vs_rest_)
+      problems_.emplace_back(keep_, problems_[0].copy(columns, 1, {}), fit_intercept_, rule_);
+    else if (code == K)
+      resize(columns, (K * 5 / 4 + 4) & ~3);
+    codes_[label] = code;
+    labels_.insert(place, label);
+    order_.insert(order_.begin() + place, code);
+    example_ = example;
+    learn_now(code, 0.0, weight);
     return true;
   }
 
@@ -332,61 +459,32 @@ class Stream {
     return at;
   }
 
-  // One more class in one-vs-rest, which has seen nothing; `labels` are all of them in order, the new one at `place`.
-  void add_class(const nb::list& labels, std::size_t place) {
-    if (!one_vs_rest_ || problems_.size() < 3 || labels.size() != labels_.size() + 1 || place > problems_.size())
-      fail("labels: must be those of one more class in one-vs-rest");
-    auto one = std::make_unique<Problem>();
-    one->state = problems_[0]->state;
-    one->owned.make(one->state, std::holds_alternative<Arow>(rule_));
-    one->bind(rule_);
-    problems_.insert(problems_.begin() + place, std::move(one));
-    ++scores_;
-    set_labels(labels);
-  }
-
-  // From now on it only predicts; or until it is no longer paused.
+  // From now on it only predicts.
   void close() { closed_ = true; }
-  void pause(bool paused) { paused_ = paused; }
-  std::int64_t learned() const { return learned_; }
+  std::int64_t seen() const { return problems_[0].state.counters->seen; }
   std::tuple<std::int64_t, std::int64_t> counts() const {
     std::int64_t mistakes = 0, updates = 0;
-    for (const auto& one : problems_) {
-      mistakes += one->state.counters->mistakes;
-      updates += one->state.counters->updates;
+    for (const Problem& one : problems_) {
+      mistakes += one.state.counters->mistakes;
+      updates += one.state.counters->updates;
     }
     return {mistakes, updates};
   }
-  std::int64_t features() const { return hash_bits_ ? std::int64_t{1} << hash_bits_ : vocabulary_.count(); }
+  std::int64_t features() const { return vocabulary_.count(); }
   nb::dict names() const { return vocabulary_.columns(); }
-  nb::list labels() const { return nb::list(labels_); }
 
-  // Copies of the arrays of each state, over the features that there are.
   nb::list snapshot() const {
+    const NoCollection guard;
     nb::list all;
-    for (const auto& one : problems_) {
-      StateArrays state = one->state;
-      state.features = features();
-      nb::dict arrays;
-      state.for_each(state.variances, false,
-                     [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double, bool used) {
-                       if (!used) return;
-                       if constexpr (std::is_same_v<P, Counters*>) {
-                         const auto* from = reinterpret_cast<const std::int64_t*>(pointer);
-                         arrays[name] = to_vector(std::vector<std::int64_t>(from, from + counter_count));
-                       } else {
-                         const auto* from = reinterpret_cast<const double*>(pointer);
-                         arrays[name] = to_vector(AlignedVector<double>(from, from + state.size(extent)));
-                       }
-                     });
-      all.append(arrays);
-    }
+    if (!one_vs_rest_)
+      all.append(problems_[0].copy(features(), static_cast<std::int64_t>(order_.size()), order_));
+    else
+      for (const std::int32_t at : order_) all.append(problems_[at].copy(features(), 1, {0}));
     return all;
   }
 
   nb::object predict(nb::handle features) {
-    const Borrowed example(spare_);
-    const std::vector<double>& found = score(*example, features);
+    const std::vector<double>& found = score(features);
     if (found.size() == 1) return labels_[labels_.size() == 1 ? 0 : found[0] >= 0 ? 1 : 0];
     return labels_[std::max_element(found.begin(), found.end()) - found.begin()];
   }
@@ -400,41 +498,42 @@ class Stream {
     return found;
   }
 
-  Vector<double> scores(nb::handle features) {
-    const Borrowed example(spare_);
-    return to_vector(std::vector<double>(score(*example, features)));
-  }
+  Vector<double> scores(nb::handle features) { return to_vector(std::vector<double>(score(features))); }
 
  private:
-  struct Reading : Example {
-    std::vector<double> scores;
-  };
-
-  // The last example's memory, or a new one if it is in use.
-  class Borrowed {
-   public:
-    explicit Borrowed(std::unique_ptr<Reading>& spare)
-        : spare_(spare), held_(spare ? std::move(spare) : std::make_unique<Reading>()) {}
-    ~Borrowed() { spare_ = std::move(held_); }
-    Reading& operator*() const { return *held_; }
-
-   private:
-    std::unique_ptr<Reading>& spare_;
-    std::unique_ptr<Reading> held_;
-  };
-
-  static std::int64_t features_of(const nb::list& arrays) {
+  std::vector<Problem> problems_of(const nb::list& arrays) const {
     if (arrays.size() == 0) fail("arrays: there must be at least one state");
-    const ArrayDict first(nb::cast<nb::dict>(arrays[0]));
-    const std::int64_t rows = std::max<std::int64_t>(1, first.size("intercept"));
-    if (first.size("weights") / rows > std::numeric_limits<std::int32_t>::max() / 2) fail("weights: too many features");
-    return first.size("weights") / rows;
+    std::vector<Problem> made;
+    for (const nb::handle each : arrays) made.emplace_back(keep_, nb::cast<nb::dict>(each), fit_intercept_, rule_);
+    if (made[0].state.features > std::numeric_limits<std::int32_t>::max() / 2) fail("weights: too many features");
+    return made;
   }
 
-  bool read(Reading& example, nb::handle features, bool grow) {
-    if (!hash_bits_) return vocabulary_.read(example, features, grow);
-    read_hashed(example, features, hash_bits_);
-    return false;
+  static std::vector<std::int32_t> first_rows(std::int64_t count) {
+    std::vector<std::int32_t> rows(count);
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+  }
+
+  // The same states over so many features and weight rows each, in arrays of their own.
+  void resize(std::int64_t features, std::int64_t K) {
+    const NoCollection guard;
+    const std::vector<std::int32_t> rows = first_rows(problems_[0].state.K);
+    std::vector<Problem> wider;
+    for (const Problem& one : problems_) wider.emplace_back(keep_, one.copy(features, K, rows), fit_intercept_, rule_);
+    problems_.swap(wider);
+  }
+
+  static void check_weight(double weight) {
+    if (!(weight >= 0 && std::isfinite(weight))) fail("weight: must be finite and at least 0");
+  }
+
+  // Reads an example into `example_`; the weights grow with the names. What is not plain may run Python code.
+  void read(nb::handle features, bool grow) {
+    const bool is_plain = !hash_bits_ && vocabulary_.read_plain(example_, features, grow);
+    if (!is_plain) example_ = hash_bits_ ? read_hashed(features, hash_bits_) : vocabulary_.read(features, grow);
+    if (problems_[0].state.features < this->features())
+      resize(std::max<std::int64_t>(64, 2 * this->features()), problems_[0].state.K);
   }
 
   static double to_target(PyObject* label) {
@@ -444,119 +543,97 @@ class Stream {
     return number;
   }
 
-  void set_labels(const nb::list& labels) {
-    nb::dict codes;
-    for (std::size_t code = 0; code < labels.size(); ++code) codes[labels[code]] = code;
-    if (codes.size() != labels.size()) fail("labels: two are equal");
-    codes_ = codes;
-    labels_ = nb::list(labels);
-  }
-
-  // The place of a label among the classes, -1 for a new one.
+  // The weight row of a label, or its state; -1 for a new one, or if the stream is closed.
   std::int32_t code_of(nb::handle label) const {
+    if (closed_) return -1;
+    if (epsilon_) return 0;
     PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
     if (!place && PyErr_Occurred()) throw nb::python_error();
-    return place ? static_cast<std::int32_t>(PyLong_AsLong(place)) : -1;
+    return place && !closed_ ? static_cast<std::int32_t>(PyLong_AsLong(place)) : -1;
   }
 
   // No Python code runs from here on.
-  void learn_now(const Example& example, std::int32_t code, double number, double weight) {
-    ++learned_;
-    grow();
+  void learn_now(std::int32_t code, double number, double weight) {
     for (std::size_t at = 0; at < problems_.size(); ++at) {
-      Problem& one = *problems_[at];
-      const State<double> state(one.state);
+      Problem& one = problems_[at];
       if (labels_.size() == 1 && !epsilon_) {  // nothing to be mistaken for
-        ++state.counters->seen;
-        ++state.counters->survived;
+        ++one.state.counters->seen;
+        ++one.state.counters->survived;
         continue;
       }
       const std::int8_t sign = code == (one_vs_rest_ ? static_cast<std::int32_t>(at) : 1) ? 1 : -1;
-      const AnyTask task = epsilon_       ? AnyTask(Regression{{{&weight}}, &number, *epsilon_})
-                           : state.K == 1 ? AnyTask(Binary{{{&weight}}, &sign, tie_positive_})
-                                          : AnyTask(Multiclass{{&weight}, &code, state.K});
+      const AnyTask task = epsilon_ ? AnyTask(Regression{{{&weight}}, &number, *epsilon_})
+                           : one.state.K == 1
+                               ? AnyTask(Binary{{{&weight}}, &sign, tie_positive_})
+                               : AnyTask(Multiclass{{&weight}, &code, std::ssize(order_), order_.data()});
+      const SparseRows<double> row{example_.values.data(), example_.columns.data(), example_.starts, 1,
+                                   one.state.features};
       StopToken stop;
-      Loops<SparseRows<double>>::learn(example.row(state.features), task, {nullptr, 1}, {0, 1}, state, one.rule,
-                                       one.keep, stop);
+      Loops<SparseRows<double>>::learn(row, task, {nullptr, 1}, {0, 1}, one.state, rule_, stop);
     }
   }
 
-  // Room for all features that have a name.
-  void grow() {
-    if (problems_[0]->state.features >= features()) return;
-    const std::int64_t capacity = std::max<std::int64_t>(64, 2 * features());
-    for (auto& one : problems_) {
-      one->state.features = capacity;
-      one->owned.grow(one->state);
-      one->bind(rule_);
-    }
-  }
-
-  // One score per weight row, by the kept weights.
-  const std::vector<double>& score(Reading& example, nb::handle features) {
+  // One score per label, or one for two, by the answer so far.
+  const std::vector<double>& score(nb::handle features) {
     require_dict(features);
-    read(example, features, false);
-    example.scores.clear();
-    for (const auto& one : problems_) {
-      const State<double> state(one->state);
-      std::visit(
-          [&](const auto& keep) {
-            for (std::int64_t k = 0; k < state.K; ++k) {
-              double total = 0;
-              for (std::int64_t p = 0; p < example.starts[1]; ++p)
-                if (example.columns[p] < state.features)
-                  total +=
-                      example.values[p] * keep.kept(state.weights, example.columns[p] * state.K + k, *state.counters);
-              example.scores.push_back(total + keep.kept_intercept(state.intercept, k, *state.counters));
-            }
-          },
-          one->keep);
+    read(features, false);
+    scores_.clear();
+    const std::int32_t* const columns = example_.columns.data();
+    const double* const values = example_.values.data();
+    for (const std::int32_t at : order_) {
+      const State<double>& state = problems_[one_vs_rest_ ? at : 0].state;
+      const auto answer = Answer<double>::of(state);
+      const std::int64_t K = state.K, k = one_vs_rest_ ? 0 : at;
+      double total = 0;
+      for (std::int64_t p = 0; p < example_.starts[1]; ++p) total += values[p] * answer.weight(columns[p] * K + k);
+      scores_.push_back(total + answer.intercept_of(k));
     }
-    return example.scores;
+    return scores_;
   }
 
+  std::string keep_;
+  bool fit_intercept_;
+  Rule rule_;
+  std::vector<Problem> problems_;
   Vocabulary vocabulary_;
-  nb::dict codes_;
   nb::list labels_;
+  nb::dict codes_;                   // the weight row of each, or its state
+  std::vector<std::int32_t> order_;  // the same, in the order of the labels; spare rows are not in it
   std::optional<double> epsilon_;
-  bool one_vs_rest_, tie_positive_, closed_ = false, paused_ = false;
+  bool one_vs_rest_, tie_positive_, closed_ = false;
   int hash_bits_;
-  AnyRule rule_;
-  std::vector<std::unique_ptr<Problem>> problems_;
-  std::int64_t scores_ = 0, learned_ = 0;
-  std::unique_ptr<Reading> spare_;
+  Example example_;  // the last one that was read
+  std::vector<double> scores_;
 };
 
 }  // namespace
 
 void bind_stream(nb::module_& m) {
   nb::class_<Stream>(m, "Stream", "A stream of examples, each a dict of feature names and numbers, with its weights.")
-      .def(nb::init<const nb::list&, const nb::dict&, const nb::list&, const PyRule&, const std::string&, bool, bool,
-                    bool, std::optional<double>, int>(),
+      .def(nb::init<const nb::list&, const nb::dict&, const nb::list&, const PyRule&, std::string, bool, bool, bool,
+                    std::optional<double>, int>(),
            "arrays"_a, "names"_a, "labels"_a, "rule"_a, nb::kw_only(), "keep"_a, "fit_intercept"_a, "one_vs_rest"_a,
            "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
       .def("learn", &Stream::learn, "features"_a.none(), "label"_a.none(), "weight"_a = 1.0,
-           "Learn one example; False, and nothing done, if the label is new or the stream is closed or paused.")
+           "Learn one example; False, and nothing done, if the label is new or the stream is closed.")
+      .def("learn_new", &Stream::learn_new, "features"_a.none(), "label"_a.none(), "weight"_a, "place"_a,
+           "Learn an example of a new label, which comes to this place among three or more. False, and "
+           "nothing done, if the stream is closed.")
       .def("learn_many", &Stream::learn_many, "features"_a, "labels"_a, "first"_a, "weights"_a.none(),
            "Learn examples one after another, from the first of these; returns where it ended: at one that `learn` "
            "would not take, or behind the last.")
-      .def("add_class", &Stream::add_class, "labels"_a, "place"_a,
-           "Add a class in one-vs-rest; labels: all of them in order.")
       .def("close", &Stream::close, "From now on it only predicts.")
-      .def("pause", &Stream::pause, "paused"_a, "While it is paused it only predicts.")
       .def("snapshot", &Stream::snapshot, "Copies of the arrays of each state.")
-      .def_prop_ro("learned", &Stream::learned, "How many examples it has learned.")
+      .def_prop_ro("seen", &Stream::seen, "How many examples its states have seen.")
       .def_prop_ro("counts", &Stream::counts, "Mistakes and updates, over all states.")
       .def_prop_ro("features", &Stream::features, "How many features there are.")
       .def_prop_ro("names", &Stream::names, "The column of each name, as a new dict.")
-      .def_prop_ro("labels", &Stream::labels, "The labels in order, as a new list.")
       .def("predict_many", &Stream::predict_many, "features"_a, "The predicted label of each.")
       .def("predict", &Stream::predict, "features"_a.none(), "The predicted label.")
       .def("scores", &Stream::scores, "features"_a.none(), "The scores, one per weight row, by the kept weights.")
       .def_static("hashed", &hashed, "features"_a.none(), "hash_bits"_a,
                   "The columns of an example by the hash of each name, rising, and their values; equal columns add up.")
-      .def_static("check", &check_example, "features"_a.none(), "Raise if a value is not a finite number.")
-      .def_static("check_many", &check_examples, "examples"_a, "The same for each of these.");
+      .def_static("check", &check_example, "features"_a.none(), "Raise if a value is not a finite number.");
 }
 
 }  // namespace rosenblatt

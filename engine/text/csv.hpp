@@ -2,8 +2,8 @@
 //
 // A quote opens a cell only at its beginning; what follows the closing quote of a cell within one line belongs to it. A
 // cell whose quote is never closed, or whose closing quote stands lines below in the middle of something else, is
-// malformed: its first line is a record of its own, and reading goes on in the next line. This takes linear time: the
-// next quote that is not doubled decides, and where there is none to the end, all quotes from there on are doubled, so
+// malformed: its first line is a record of its own, and reading continues in the next line. This takes linear time: the
+// next quote that is not doubled decides, and if there is none to the end, all quotes from there on are doubled, so
 // that no later cell stays open.
 #pragma once
 
@@ -22,16 +22,17 @@ struct Records {
   bool open = false;                // does what is left begin with a quote that is not closed yet?
 };
 
-class RecordSplitter {
- public:
-  RecordSplitter(const char* data, std::size_t size, char delimiter, char escape, bool last, bool hopeless)
-      : data_(data), size_(size), delimiter_(delimiter), escape_(escape), last_(last), hopeless_(hopeless) {}
+struct RecordSplitter {
+  const char* data;
+  std::size_t size;
+  char delimiter, escape;  // escape: 0 if there is none
+  bool last;               // does nothing follow? Else only whole records are split
+  bool hopeless;           // a quote that is not closed by now never will be
 
-  // Whole records only, unless nothing follows (`last`); `hopeless`: a quote that is not closed by now never will be.
-  Records split() {
+  Records split() const {
     Records out;
     std::size_t begin = 0;
-    while (begin < size_) {
+    while (begin < size) {
       std::size_t end = begin;
       std::int32_t cells = 0;
       std::int64_t inside = 0;
@@ -39,7 +40,7 @@ class RecordSplitter {
       if (found == Found::incomplete) break;
       if (found == Found::malformed) {
         end = begin;
-        while (end < size_ && data_[end] != '\n' && data_[end] != '\r') ++end;
+        while (end < size && data[end] != '\n' && data[end] != '\r') ++end;
         if (!take_line_end(end)) break;
         cells = Records::malformed;
         inside = 0;
@@ -58,34 +59,28 @@ class RecordSplitter {
 
   // Behind a line end, or at the end of all. False: it may come with the next bytes.
   bool take_line_end(std::size_t& at) const {
-    if (at == size_) return last_;
-    if (data_[at] == '\r') {
-      if (at + 1 == size_) {
-        ++at;
-        return last_;
-      }
-      at += data_[at + 1] == '\n' ? 2 : 1;
-      return true;
-    }
-    ++at;
+    if (at == size) return last;
+    const bool is_return = data[at++] == '\r';
+    if (is_return && at == size) return last;
+    at += is_return && data[at] == '\n';
     return true;
   }
 
-  Found read(std::size_t begin, std::size_t& end, std::int32_t& cells, std::int64_t& inside, bool& open) {
+  Found read(std::size_t begin, std::size_t& end, std::int32_t& cells, std::int64_t& inside, bool& open) const {
     std::size_t at = begin;
     bool blank = true;
     cells = 1;
     for (;;) {
-      if (at < size_ && data_[at] == '"') {
+      if (at < size && data[at] == '"') {
         blank = false;
         const Found found = skip_quoted(at, inside, open);
         if (found != Found::whole) return found;
       }
-      while (at < size_ && data_[at] != delimiter_ && data_[at] != '\n' && data_[at] != '\r') {
-        blank &= data_[at] == ' ' || data_[at] == '\t';
-        at += escape_ && data_[at] == escape_ && at + 1 < size_ ? 2 : 1;
+      while (at < size && data[at] != delimiter && data[at] != '\n' && data[at] != '\r') {
+        blank &= data[at] == ' ' || data[at] == '\t';
+        at += escape && data[at] == escape && at + 1 < size ? 2 : 1;
       }
-      if (at < size_ && data_[at] == delimiter_) {
+      if (at < size && data[at] == delimiter) {
         ++cells;
         ++at;
         continue;
@@ -98,36 +93,31 @@ class RecordSplitter {
   }
 
   // On exit `at` is behind the closing quote.
-  Found skip_quoted(std::size_t& at, std::int64_t& inside, bool& open) {
+  Found skip_quoted(std::size_t& at, std::int64_t& inside, bool& open) const {
     std::int64_t lines = 0;
-    for (std::size_t p = at + 1; p < size_; ++p) {
-      const char c = data_[p];
-      if (c == '\n' || (c == '\r' && !(p + 1 < size_ && data_[p + 1] == '\n'))) ++lines;
-      if (escape_ && c == escape_ && p + 1 < size_) {
+    for (std::size_t p = at + 1; p < size; ++p) {
+      const char c = data[p];
+      if (c == '\n' || (c == '\r' && !(p + 1 < size && data[p + 1] == '\n'))) ++lines;
+      if (escape && c == escape && p + 1 < size) {
         ++p;
         continue;
       }
       if (c != '"') continue;
-      if (p + 1 < size_ && data_[p + 1] == '"') {
+      if (p + 1 < size && data[p + 1] == '"') {
         ++p;
         continue;
       }
-      if (p + 1 == size_ && !last_) return Found::incomplete;
-      const bool ends = p + 1 == size_ || data_[p + 1] == delimiter_ || data_[p + 1] == '\n' || data_[p + 1] == '\r';
+      if (p + 1 == size && !last) return Found::incomplete;
+      const bool ends = p + 1 == size || data[p + 1] == delimiter || data[p + 1] == '\n' || data[p + 1] == '\r';
       if (lines > 0 && !ends) return Found::malformed;
       inside += lines;
       at = p + 1;
       return Found::whole;
     }
-    if (last_ || hopeless_) return Found::malformed;
+    if (last || hopeless) return Found::malformed;
     open = true;
     return Found::incomplete;
   }
-
-  const char* data_;
-  std::size_t size_;
-  char delimiter_, escape_;
-  bool last_, hopeless_;
 };
 
 }  // namespace rosenblatt

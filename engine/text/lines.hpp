@@ -4,20 +4,13 @@
 // rise strictly and its values are finite, so the rows need no further check. Nothing is read outside of the chunk.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
-#include "simd.hpp"
+#include "text/hash.hpp"
 #include "text/number.hpp"
 
 namespace rosenblatt {
@@ -31,82 +24,68 @@ struct BadLine {
   std::string why;
 };
 
-// Distinct labels in the order in which they came; code -1 is no label.
+// Distinct labels in the order in which they came; code -1 means no label.
 class Interned {
  public:
   std::int32_t code_of(std::string_view label) {
-    for (std::size_t k = 0; k < labels_.size() && k < quick; ++k)
-      if (labels_[k] == label) return static_cast<std::int32_t>(k);
-    if (labels_.size() > quick)
-      if (const auto found = codes_.find(std::string(label)); found != codes_.end()) return found->second;
-    const auto code = static_cast<std::int32_t>(labels_.size());
-    labels_.emplace_back(label);
-    if (labels_.size() > quick) codes_.emplace(label, code);
-    return code;
+    const auto [at, is_new] = codes_.try_emplace(std::string(label), static_cast<std::int32_t>(labels_.size()));
+    if (is_new) labels_.emplace_back(label);
+    return at->second;
   }
-  std::vector<std::string>& labels() { return labels_; }
+  const std::vector<std::string>& labels() const { return labels_; }
 
  private:
-  static constexpr std::size_t quick = 8;
   std::vector<std::string> labels_;
-  std::unordered_map<std::string, std::int32_t> codes_;  // those beyond the first few
+  std::unordered_map<std::string, std::int32_t> codes_;
 };
 
-// A growing array without the zeros that std::vector writes first; capacity is reserved a line at a time.
-template <class T>
-class Growing {
- public:
-  void make_room(std::size_t more) {
-    if (size_ + more <= capacity_) return;
-    capacity_ = std::max(size_ + more, capacity_ + capacity_ / 2);
-    auto* const grown = static_cast<T*>(std::realloc(data_.get(), capacity_ * sizeof(T)));
-    if (!grown) throw std::bad_alloc();
-    data_.release();
-    data_.reset(grown);
-  }
-  void push_back(T value) { data_.get()[size_++] = value; }  // room has been made
-  void resize(std::size_t size) { size_ = size; }            // only downwards
-  std::size_t size() const { return size_; }
-  T& operator[](std::size_t at) { return data_.get()[at]; }
-  T& back() { return data_.get()[size_ - 1]; }
-  T* release() { return data_.release(); }  // to be freed by std::free
+// Names of hashed columns: of each column the first in the chunk, unless it is named already.
+struct ColumnNames {
+  const std::uint8_t* named = nullptr;  // of each column, has it a name? Null: no names are wanted
+  std::unique_ptr<std::uint8_t, decltype(&std::free)> found{nullptr, &std::free};  // by this chunk
+  std::vector<std::int32_t> columns;
+  std::string text;  // a line for each of them
 
- private:
-  struct Free {
-    void operator()(T* piece) const noexcept { std::free(piece); }
-  };
-  std::unique_ptr<T, Free> data_;
-  std::size_t size_ = 0, capacity_ = 0;
+  void want(const std::uint8_t* known, std::size_t count) {
+    named = known;
+    found.reset(static_cast<std::uint8_t*>(std::calloc(count, 1)));  // of many columns few pages are touched
+    if (!found) throw std::bad_alloc();
+  }
+  void offer(std::uint32_t column, std::string_view first, std::string_view between, std::string_view second) {
+    if (!named || named[column] || found.get()[column]) return;
+    found.get()[column] = 1;
+    columns.push_back(static_cast<std::int32_t>(column));
+    text.append(first).append(between).append(second).push_back('\n');
+  }
 };
 
 struct Parsed {
   std::vector<std::int32_t> starts{0};
-  Growing<std::int32_t> indices;
-  Growing<double> values;
+  std::vector<std::int32_t> indices;
+  std::vector<double> values;
   std::vector<std::int32_t> codes;
   std::vector<double> weights;  // empty: every row weighs 1
   Interned labels;
   std::vector<BadLine> bad;
   std::vector<std::int64_t> gaps;  // for each line that gave no row: the rows before it
   std::int64_t lines = 0;
-  std::int32_t largest = -1;  // column
-
-  void make_room(std::size_t more) {
-    indices.make_room(more);
-    values.make_room(more);
-  }
+  ColumnNames names;
 
   void put(std::int64_t column, double value) {
     indices.push_back(static_cast<std::int32_t>(column));
     values.push_back(value);
   }
 
-  void end_row(std::int32_t code, double weight = 1.0) {
+  // Ends the row, which has no label if that is empty. Says why it cannot, if so.
+  std::string end_row(std::string_view label, double weight = 1.0) {
+    const std::int32_t code = label.empty() ? -1 : labels.code_of(label);
+    if (labels.labels().size() > most_labels)
+      return "there are more than 65536 labels: they are measurements, not classes";
     if (weight != 1.0 && weights.empty()) weights.assign(codes.size(), 1.0);
     if (weight != 1.0 || !weights.empty()) weights.push_back(weight);
     codes.push_back(code);
-    if (static_cast<std::int32_t>(indices.size()) > starts.back()) largest = std::max(largest, indices.back());
     starts.push_back(static_cast<std::int32_t>(indices.size()));
+    return {};
   }
 
   void drop_row() {
@@ -116,22 +95,9 @@ struct Parsed {
 
   // The columns of the row being read in rising order, equal ones added up. False if some were equal.
   bool sort_row() {
-    const std::size_t begin = starts.back(), count = indices.size() - begin;
-    sorting_.clear();
-    for (std::size_t p = begin; p < indices.size(); ++p) sorting_.emplace_back(indices[p], values[p]);
-    std::stable_sort(sorting_.begin(), sorting_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::size_t at = begin;
-    for (const auto& [column, value] : sorting_) {
-      if (at > begin && indices[at - 1] == column) {
-        values[at - 1] += value;
-      } else {
-        indices[at] = column;
-        values[at++] = value;
-      }
-    }
-    indices.resize(at);
-    values.resize(at);
-    return at - begin == count;
+    const std::size_t count = indices.size();
+    sort_columns(indices, values, starts.back(), sorting_);
+    return indices.size() == count;
   }
 
  private:
@@ -173,7 +139,6 @@ template <class ReadLine>
 void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& read) {
   const auto take = [&](const char* at, const char* stop) {
     if (stop > at && stop[-1] == '\r') --stop;
-    out.make_room(static_cast<std::size_t>(stop - at) / 2 + 1);  // no feature is shorter than a character and a space
     const std::size_t rows = out.codes.size();
     std::string why = read(at, stop);
     if (out.codes.size() == rows) out.gaps.push_back(static_cast<std::int64_t>(rows));

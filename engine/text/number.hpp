@@ -1,57 +1,35 @@
 // Decimal numbers from text, each the double that Python's float() gives.
 //
-// Invariant: the fast path is taken only where it is exact: at most 2^53 as an integer of the digits, times or divided
-// by a power of ten that a double holds exactly (Clinger 1990). Everything else goes to std::from_chars. On entry *end
-// is no part of a number and 8 bytes behind it can be read, so that digits are taken eight at a time, without a branch
-// on how many there are: that is where a reader's time goes.
+// Invariant: the fast path runs only if it is exact: at most 14 digits, divided by a power of ten that a double holds
+// exactly (Clinger 1990). Everything else goes to std::from_chars. On entry *end is not part of a number and 8 bytes
+// behind it can be read, so that digits are read eight at a time, without a branch on how many there are: that is where
+// a reader's time goes.
 #pragma once
 
-#include <bit>
 #include <charconv>
-#include <cstdint>
-#include <cstring>
-#include <limits>
+#include <locale>
+#include <sstream>
+#include <string>
 
 #include "simd.hpp"
 
 namespace rosenblatt {
 
-inline constexpr double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+inline constexpr double powers_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
-
-// Does a decimal that std::from_chars calls out of range lie beyond the largest double (else it is next to 0)?
-inline bool is_huge(const char* at, const char* end) {
-  std::int64_t magnitude = 0, exponent = 0;
-  bool point = false, digits = false;
-  for (; at < end && (is_digit(*at) || *at == '.'); ++at) {
-    if (*at == '.') {
-      point = true;
-    } else {
-      digits = digits || *at != '0';
-      if (digits && !point) ++magnitude;
-      if (!digits && point) --magnitude;
-    }
-  }
-  if (at < end && (*at == 'e' || *at == 'E')) {
-    ++at;
-    const bool negative = at < end && *at == '-';
-    if (at < end && (*at == '-' || *at == '+')) ++at;
-    for (; at < end && is_digit(*at); ++at)
-      if (exponent < 1'000'000'000) exponent = exponent * 10 + (*at - '0');
-    if (negative) exponent = -exponent;
-  }
-  return magnitude + exponent > 0;
-}
 
 // Reads the number at `at`, at most to `end`; returns where it stops, or null if there is none.
 inline const char* parse_slowly(const char* at, const char* end, bool negative, double& value) {
   if (at < end && *at == '-') return nullptr;  // from_chars would take a second sign
   const auto [stop, error] = std::from_chars(at, end, value);
   if (error == std::errc::invalid_argument) return nullptr;
-  if (error == std::errc::result_out_of_range)
-    value = is_huge(at, stop) ? std::numeric_limits<double>::infinity() : 0.0;
+  if (error == std::errc::result_out_of_range) {  // too large, or next to 0?
+    std::istringstream text(std::string(at, stop));
+    text.imbue(std::locale::classic());
+    text >> value;
+    if (value > 1) value = std::numeric_limits<double>::infinity();
+  }
   if (negative) value = -value;
   return stop;
 }
@@ -64,7 +42,7 @@ inline double with_sign(double size, bool negative) {
 // Eight bytes of text, each less '0': digits become 0 to 9, and the first is the lowest byte.
 inline std::uint64_t load_digits(const char* at) { return load_word<std::uint64_t>(at) ^ 0x3030303030303030; }
 
-// The high bit of the first byte that is no digit, and perhaps of later ones; 0 if all are digits.
+// The high bit of the first byte that is not a digit, and perhaps of later ones; 0 if all are digits.
 inline std::uint64_t not_digits(std::uint64_t x) { return ((x + 0x7676767676767676) | x) & 0x8080808080808080; }
 
 // The number that eight digits make: pairs, then both halves of four at once (Lemire, "Quickly parsing eight digits",
@@ -96,7 +74,7 @@ inline bool parse_short(const char* at, const char* stop, double& value) {
     if (at[point] != '.' || --digits == 0) return false;
     places = digits - point;
     const std::uint64_t before = (std::uint64_t{1} << (8 * point)) - 1;
-    x = (x & before) | ((x >> 8) & ~before);  // the point is taken out
+    x = (x & before) | ((x >> 8) & ~before);  // remove the point
   }
   x <<= 64 - 8 * digits;
   if (not_digits(x)) return false;
@@ -115,40 +93,6 @@ inline int word_length(const char* at) {
   return first ? std::countr_zero(first) >> 3 : later;
 }
 
-// Any number, digit by digit.
-inline const char* parse_long_number(const char* at, const char* end, bool negative, double& value) {
-  const char* const begin = at;
-  std::uint64_t digits = 0;
-  while (is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
-  std::int64_t count = at - begin;
-  std::int64_t exponent = 0;
-  if (*at == '.' && at < end) {
-    const char* const point = ++at;
-    while (is_digit(*at)) digits = digits * 10 + static_cast<std::uint64_t>(*at++ - '0');
-    exponent = point - at;
-    count += at - point;
-  }
-  if (count == 0 || count > 19) return parse_slowly(begin, end, negative, value);  // 19 digits fit in 64 bits
-  if ((*at == 'e' || *at == 'E') && at < end) {
-    const char* mark = at + 1;
-    const bool down = *mark == '-';
-    if (down || (*mark == '+' && mark < end)) ++mark;
-    if (is_digit(*mark)) {
-      std::int64_t power = 0;
-      for (; is_digit(*mark); ++mark)
-        if (power < 100'000) power = power * 10 + (*mark - '0');
-      exponent += down ? -power : power;
-      at = mark;
-    }
-  }
-  if (digits > (std::uint64_t{1} << 53) || exponent < -22 || exponent > 22)
-    return digits == 0 ? (value = negative ? -0.0 : 0.0, at) : parse_slowly(begin, end, negative, value);
-  const double whole = static_cast<double>(static_cast<std::int64_t>(digits));
-  const double size = exponent < 0 ? whole / powers_of_ten[-exponent] : whole * powers_of_ten[exponent];
-  value = negative ? -size : size;
-  return at;
-}
-
 inline const char* parse_number(const char* at, const char* end, double& value) {
   static constexpr std::uint64_t whole_powers[] = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000};
   const bool negative = *at == '-';
@@ -162,7 +106,7 @@ inline const char* parse_number(const char* at, const char* end, double& value) 
     stop += 1 + places;
   }
   if (digits == 8 || places == 8 || digits + places == 0 || (*stop | 0x20) == 'e' || stop > end)
-    return parse_long_number(at, end, negative, value);
+    return parse_slowly(at, end, negative, value);
   const double size =
       static_cast<double>(static_cast<std::int64_t>(whole * whole_powers[places] + fraction)) / powers_of_ten[places];
   value = with_sign(size, negative);

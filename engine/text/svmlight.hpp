@@ -101,22 +101,7 @@ inline std::string read_line(const char* at, const char* end, Parsed& out, bool 
   if (!label.empty())
     if (std::string why = check_numeric_label(label); !why.empty()) return why;
   if (std::string why = read_features(at, end, out); !why.empty()) return why;
-  const std::int32_t code = label.empty() ? -1 : out.labels.code_of(label);
-  if (out.labels.labels().size() > most_labels)
-    return "there are more than 65536 labels: they are measurements, not classes";
-  out.end_row(code);
-  return {};
-}
-
-// Only the label of the line, for a quick look at the classes of a file.
-inline std::string read_label(const char* at, const char* end, Parsed& out) {
-  at = skip_space(at, end);
-  if (at == end || *at == '#') return {};
-  const std::string_view label = take_label(at, end);
-  if (label.empty()) return {};
-  if (std::string why = check_numeric_label(label); !why.empty()) return why;
-  if (out.labels.labels().size() <= most_labels) out.labels.code_of(label);
-  return {};
+  return out.end_row(label);
 }
 
 }  // namespace svmlight

@@ -5,7 +5,6 @@
 // is ignored: a perceptron has no use for an initial prediction.
 #pragma once
 
-#include "text/hash.hpp"
 #include "text/lines.hpp"
 
 namespace rosenblatt {
@@ -99,25 +98,13 @@ inline std::string read_line(const char* at, const char* end, Parsed& out, bool 
   Head head;
   if (std::string why = read_head(at, bar, head); !why.empty()) return why;
   if (head.label.empty() && require_label) return "the line has no label (a word that touches the first '|' is a tag)";
-  std::string why =
-      for_each_feature(bar, end, mask, [&](std::uint32_t column, double value, auto, auto) { out.put(column, value); });
+  std::string why = for_each_feature(bar, end, mask, [&](std::uint32_t column, double value, auto space, auto name) {
+    out.put(column, value);
+    out.names.offer(column, space, space.empty() ? "" : "^", name);
+  });
   if (!why.empty()) return why;
   out.sort_row();
-  const std::int32_t code = head.label.empty() ? -1 : out.labels.code_of(head.label);
-  if (out.labels.labels().size() > most_labels)
-    return "there are more than 65536 labels: they are measurements, not classes";
-  out.end_row(code, head.importance);
-  return {};
-}
-
-inline std::string read_label(const char* at, const char* end, Parsed& out) {
-  const auto* bar = static_cast<const char*>(std::memchr(at, '|', end - at));
-  Head head;
-  if (!bar) return {};
-  if (std::string why = read_head(at, bar, head); !why.empty()) return why;
-  if (!head.label.empty() && head.importance > 0 && out.labels.labels().size() <= most_labels)
-    out.labels.code_of(head.label);
-  return {};
+  return out.end_row(head.label, head.importance);
 }
 
 }  // namespace vw

@@ -1,10 +1,9 @@
-// Text to hashed features: words and word pairs, or the characters of words, L2-normalised; and labelled lines of text.
+// Text to hashed features: words and word pairs, or the characters of words, L2-normalized; and labeled lines of text.
 //
 // A word is a run of letters, digits and underscores; letters beyond ASCII count by their bytes, but the punctuation of
-// Latin-1 and U+2000 to U+206F separates. ASCII letters are taken in lower case.
+// Latin-1 and U+2000 to U+206F separates. ASCII letters become lower case.
 #pragma once
 
-#include "text/hash.hpp"
 #include "text/lines.hpp"
 
 namespace rosenblatt {
@@ -54,7 +53,7 @@ class Tokenizer {
   }
 
  private:
-  // The length of the separator at `p`; 0 if a word goes on there.
+  // The length of the separator at `p`; 0 if a word continues there.
   static std::size_t separator(const char* p, const char* end) {
     const auto c = static_cast<unsigned char>(*p);
     if (c < 0x80) return !((c >= 'a' && c <= 'z') || is_digit(*p) || c == '_');
@@ -87,20 +86,22 @@ class Tokenizer {
 };
 
 // The features of a text as the row being read: the root of how often each occurs, scaled to length 1.
-inline void put_text(const char* begin, const char* end, std::uint32_t seed, std::uint32_t mask, std::int32_t base,
-                     Tokenizer& tokenizer, Parsed& out, std::vector<std::uint32_t>& found) {
-  found.clear();
-  tokenizer(begin, end, seed, [&](const Gram& gram) { found.push_back(gram.hash & mask); });
+inline void put_text(const char* begin, const char* end, std::uint32_t seed, std::uint32_t mask, Tokenizer& tokenizer,
+                     Parsed& out) {
+  std::vector<std::uint32_t> found;
+  tokenizer(begin, end, seed, [&](const Gram& gram) {
+    found.push_back(gram.hash & mask);
+    out.names.offer(gram.hash & mask, gram.first, gram.second.empty() ? "" : " ", gram.second);
+  });
   std::sort(found.begin(), found.end());
   const std::size_t from = out.indices.size();
-  out.make_room(found.size());
   double squares = 0;
   const std::uint32_t* const stop = found.data() + found.size();
   for (const std::uint32_t* p = found.data(); p < stop;) {
     const std::uint32_t* q = p;
     while (q < stop && *q == *p) ++q;
     const auto count = static_cast<double>(q - p);
-    out.put(base + static_cast<std::int64_t>(*p), std::sqrt(count));
+    out.put(*p, std::sqrt(count));
     squares += count;
     p = q;
   }
@@ -108,7 +109,7 @@ inline void put_text(const char* begin, const char* end, std::uint32_t seed, std
   for (std::size_t p = from; p < out.values.size(); ++p) out.values[p] /= length;
 }
 
-namespace labelled {
+namespace labeled {
 
 inline constexpr std::string_view prefix = "__label__";
 
@@ -134,25 +135,14 @@ inline std::string split(const char*& at, const char* end, bool tabbed, std::str
 }
 
 inline std::string read_line(const char* at, const char* end, Parsed& out, bool require_label, bool tabbed,
-                             std::uint32_t mask, Tokenizer& tokenizer, std::vector<std::uint32_t>& found) {
+                             std::uint32_t mask, Tokenizer& tokenizer) {
   if (skip_space(at, end) == end) return {};
   std::string_view label;
   if (std::string why = split(at, end, tabbed, label); !why.empty()) return why;
   if (label.empty() && require_label) return "the line has no label";
-  const std::int32_t code = label.empty() ? -1 : out.labels.code_of(label);
-  if (out.labels.labels().size() > most_labels) return "there are more than 65536 labels: they are no classes";
-  put_text(at, end, 0, mask, 0, tokenizer, out, found);
-  out.end_row(code);
-  return {};
+  put_text(at, end, 0, mask, tokenizer, out);
+  return out.end_row(label);
 }
 
-inline std::string read_label(const char* at, const char* end, Parsed& out, bool tabbed) {
-  if (skip_space(at, end) == end) return {};
-  std::string_view label;
-  if (std::string why = split(at, end, tabbed, label); !why.empty()) return why;
-  if (!label.empty() && out.labels.labels().size() <= most_labels) out.labels.code_of(label);
-  return {};
-}
-
-}  // namespace labelled
+}  // namespace labeled
 }  // namespace rosenblatt

@@ -21,12 +21,11 @@ def _choose_isa() -> str:
     asked = os.environ.get("ROSENBLATT_ISA", "")
     if asked not in ("", "baseline", "avx2"):
         raise ParameterError(f"ROSENBLATT_ISA={asked!r}: must be baseline or avx2")
-    if asked == "baseline" and find_spec("rosenblatt._engine_baseline") is None:
+    is_native = find_spec("rosenblatt._engine_baseline") is None  # built with ROSENBLATT_NATIVE
+    if asked == "baseline" and is_native:
         raise ParameterError("ROSENBLATT_ISA=baseline: the engine was built for one CPU alone, by ROSENBLATT_NATIVE")
-    if asked == "baseline":
-        return asked
-    if find_spec("rosenblatt._engine_baseline") is None:  # built with ROSENBLATT_NATIVE
-        return "avx2"
+    if asked == "baseline" or is_native:
+        return asked or "avx2"
     has_avx2: bool = import_module("rosenblatt._engine_baseline").cpu_has_avx2()
     if asked == "avx2" and not has_avx2:
         raise ParameterError("ROSENBLATT_ISA=avx2: this CPU does not have AVX2")
