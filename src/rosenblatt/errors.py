@@ -1,20 +1,31 @@
-"""What can go wrong, as one tree of exceptions.
+"""The exceptions, as one tree.
 
-Every error says in one sentence what is wrong and where: the row, column, file or parameter. Each class is also
-the built-in (or scikit-learn) error that code written for scikit-learn expects.
+Every message names the problem and its place: the row, column, file or parameter. Each class is also the built-in
+error that code written for scikit-learn expects, and has a `code` that stays the same if the message changes.
 
 ::
 
-    RosenblattError
-    ├── ClusterError      RuntimeError a cluster that is gone, or has no workers
-    ├── DataError         ValueError   rows or labels that cannot be learned from
-    │   └── LabelError                 the labels are the problem
-    ├── ModelError        ValueError   a model file that is not one, is broken, or cannot be written
-    ├── ParameterError    ValueError   a parameter with a value that means nothing
-    └── MissingExtraError ImportError  an optional dependency is not installed
+    class                 also         code           problem
+    RosenblattError                    error
+    ├── ClusterError      RuntimeError cluster        the cluster is gone, or has no workers
+    ├── DataError         ValueError   data           invalid rows or labels
+    │   └── LabelError                 label          invalid labels
+    ├── ModelError        ValueError   model          not a model file, corrupt, or not writable
+    ├── ParameterError    ValueError   parameter      an invalid value of a parameter
+    └── MissingExtraError ImportError  missing-extra  an optional dependency is not installed
 """
 
 from __future__ import annotations
+
+__all__ = [
+    "ClusterError",
+    "DataError",
+    "LabelError",
+    "MissingExtraError",
+    "ModelError",
+    "ParameterError",
+    "RosenblattError",
+]
 
 
 class RosenblattError(Exception):
@@ -24,17 +35,21 @@ class RosenblattError(Exception):
     >>> try:
     ...     Perceptron(max_iter=0).fit([[1.0]], [1])
     ... except RosenblattError as error:
-    ...     print(error)
-    max_iter=0: must be at least 1
+    ...     print(error.code, error, sep=": ")
+    parameter: max_iter=0: must be at least 1
     """
+
+    code: str = "error"
 
 
 class ClusterError(RosenblattError, RuntimeError):
-    """The machines that were to do the work are not there, or keep failing.
+    """The cluster is gone, has no workers, or its workers keep failing.
 
     >>> issubclass(ClusterError, RosenblattError)
     True
     """
+
+    code = "cluster"
 
 
 class DataError(RosenblattError, ValueError):
@@ -45,8 +60,10 @@ class DataError(RosenblattError, ValueError):
     ...     Perceptron().fit([[float("nan")], [1.0]], [0, 1])
     ... except DataError as error:
     ...     print(error)
-    X contains NaN in row 0, column 0
+    X contains NaN in row 0, column 0: fill in missing values, or pass a frame to AutoPerceptron
     """
+
+    code = "data"
 
 
 class LabelError(DataError):
@@ -60,9 +77,11 @@ class LabelError(DataError):
     y has one class only, 'only': a classifier needs at least 2 classes
     """
 
+    code = "label"
+
 
 class ModelError(RosenblattError, ValueError):
-    """A model file that is not one, is broken, or cannot do what is asked.
+    """A model file that is not one, is corrupt, or does not support the call.
 
     >>> from rosenblatt import load
     >>> try:
@@ -72,9 +91,11 @@ class ModelError(RosenblattError, ValueError):
     /dev/null is not a rosenblatt model, or it is truncated
     """
 
+    code = "model"
+
 
 class ParameterError(RosenblattError, ValueError):
-    """A parameter has a value that means nothing here.
+    """A parameter has an invalid value.
 
     >>> from rosenblatt import PassiveAggressive
     >>> try:
@@ -83,6 +104,13 @@ class ParameterError(RosenblattError, ValueError):
     ...     print(error)
     C=-1: must be above 0
     """
+
+    code = "parameter"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of another library's error, short enough for a sentence."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 class MissingExtraError(RosenblattError, ImportError):
@@ -93,6 +121,8 @@ class MissingExtraError(RosenblattError, ImportError):
         ...
     rosenblatt.errors.MissingExtraError: matplotlib is not installed: pip install 'rosenblatt[plot]'
     """
+
+    code = "missing-extra"
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed: pip install 'rosenblatt[{extra}]'")

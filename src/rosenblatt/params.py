@@ -1,4 +1,4 @@
-"""Everything a learner is told: parameters with ranges, rules, keeps, and the parameters of each learner.
+"""Parameters of learners: parameters with ranges, rules, keeps, and the parameters of each learner.
 
 Invariant: a parameter is stated once, as a field of a dataclass with its default, its range and one sentence;
 signatures, checks and the options of the command are made from it. `to_json` and `params_from_json` are total. Nothing
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache, partial
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from rosenblatt.errors import ParameterError
 
@@ -21,75 +21,80 @@ from rosenblatt.errors import ParameterError
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a parameter beside its name and default."""
+    """Type, range and description of a parameter."""
 
     kind: Literal["number", "count", "choice", "switch", "value"]
-    sentence: str
+    text: str
     options: tuple[str, ...] = ()
     above: float | None = None
     least: float | None = None
     most: float = math.inf
     optional: bool = False  # None is a value of it
-    needs_all_rows: bool = False  # it has no meaning where rows are learned as they are read
+    needs_all_rows: bool = False  # it does not work if rows are learned while they are read
+
+    @property
+    def sentence(self) -> str:
+        """The first sentence."""
+        return self.text.split(". ")[0].removesuffix(".")
+
+    def written_type(self, default: Any) -> str:
+        """The type as text for a docstring."""
+        words = "{" + ", ".join(f'"{each}"' for each in self.options) + "}"
+        kinds = {"number": ["float"], "count": ["int"], "switch": ["bool"]}.get(self.kind, [])
+        kinds = kinds + [words] * bool(self.options) + ["None"] * self.optional
+        return ", ".join([" or ".join(kinds)] * bool(kinds) + [f"default={default!r}"])
 
     def check(self, name: str, value: Any) -> None:
-        """Raise unless the value means something."""
+        """Raise unless the value is valid."""
         if value is None and self.optional:
             return
         if self.kind == "choice":
             if not isinstance(value, str) or value not in self.options:
-                raise ParameterError(f"{name}={value!r}: must be {_listed(self.options, self.optional)}")
+                raise ParameterError(f"{name}={value!r}: must be {_listed((None,) * self.optional + self.options)}")
         elif self.kind == "switch":
-            if isinstance(value, str) and value not in self.options:
-                words = ["True", "False", *map(repr, self.options)]
-                raise ParameterError(f"{name}={value!r}: must be {', '.join(words[:-1])} or {words[-1]}")
+            is_flag = type(value).__name__ in ("bool", "bool_")  # NumPy's too
+            if not is_flag and not (isinstance(value, str) and value in self.options):
+                raise ParameterError(f"{name}={value!r}: must be {_listed((True, False, *self.options))}")
         elif self.kind == "number":
             check_number(name, value, above=self.above, least=self.least, most=self.most)
         elif self.kind == "count":
             check_count(name, value, least=int(self.least or 1))
 
 
-def number(default: Any, sentence: str, **about: Any) -> Any:
-    """A real number."""
-    return _parameter(default, About("number", sentence, **about))
+def _parameter(kind: Any, default: Any, text: str, **about: Any) -> Any:
+    return field(default=default, metadata={"about": About(kind, text, **about)})
 
 
-def count(default: Any, sentence: str, **about: Any) -> Any:
-    """A whole number."""
-    return _parameter(default, About("count", sentence, **about))
+number, count, switch = partial(_parameter, "number"), partial(_parameter, "count"), partial(_parameter, "switch")
+value = partial(_parameter, "value")  # anything else, checked where it is used
 
 
-def choice(default: Any, options: tuple[str, ...], sentence: str, **about: Any) -> Any:
+def choice(default: Any, options: tuple[str, ...], text: str, **about: Any) -> Any:
     """One of several words."""
-    return _parameter(default, About("choice", sentence, options, **about))
-
-
-def switch(default: bool, sentence: str, **about: Any) -> Any:
-    """On or off."""
-    return _parameter(default, About("switch", sentence, **about))
-
-
-def value(default: Any, sentence: str, **about: Any) -> Any:
-    """Anything else, checked where it is used."""
-    return _parameter(default, About("value", sentence, **about))
+    return _parameter("choice", default, text, options=options, **about)
 
 
 def about(parameter: Field[Any]) -> About:
-    """What is known of a parameter."""
+    """The `About` of a field."""
     known: About = parameter.metadata["about"]
     return known
 
 
-def check_parameters(params: Any) -> None:
-    """Raise for the first parameter with a value that means nothing; a default always means something."""
-    for name, default, known in _parameters(type(params)):  # type: ignore[arg-type]
-        if (value := getattr(params, name)) is not default:
-            known.check(name, value)
+def like(params: Any, name: str, default: Any) -> Any:
+    """The parameter of other params, with another default."""
+    return field(default=default, metadata={"about": next(about(each) for each in fields(params) if each.name == name)})
 
 
 @cache
 def _parameters(params: Any) -> tuple[tuple[str, Any, About], ...]:
     return tuple((each.name, each.default, about(each)) for each in fields(params))
+
+
+def check_fields(params: Any) -> None:
+    """Raise for a parameter that is not valid by itself."""
+    for name, default, known in _parameters(type(params)):  # type: ignore[arg-type]
+        if (value := getattr(params, name)) is not default:  # which is valid
+            known.check(name, value)
 
 
 def check_number(
@@ -107,23 +112,29 @@ def check_number(
     raise ParameterError(f"{name}={value!r}: must be {bound}{limit}")
 
 
-def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
-    """`value` as an integer of at least `least`, and at most `most`."""
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """`value` as an integer of at least `least`."""
     found = check_number(name, value, least=least)
     if found != int(found):
         raise ParameterError(f"{name}={value!r}: must be a whole number")
-    if most is not None and found > most:
-        raise ParameterError(f"{name}={value!r}: must be at most {most}")
     return int(found)
 
 
-def _parameter(default: Any, known: About) -> Any:
-    return field(default=default, metadata={"about": known})
+def weight_of_class(class_weight: Any, label: Any) -> float:
+    """The weight of one class, from a dict; 1 if the dict does not name it."""
+    given = 1.0 if class_weight is None else dict(class_weight).get(label, 1.0)
+    try:
+        weight = float(given)
+    except (TypeError, ValueError):
+        weight = math.nan
+    if not (math.isfinite(weight) and weight >= 0):
+        raise ParameterError(f"class_weight: the weight of {label!r} must be finite and at least 0, not {given!r}")
+    return weight
 
 
-def _listed(options: tuple[str, ...], optional: bool) -> str:
-    words = [*(["None"] if optional else []), *map(repr, options)]
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+def _listed(options: Iterable[Any]) -> str:
+    *most, last = map(repr, options)
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 # -- rules, penalties and keeps
@@ -131,9 +142,8 @@ def _listed(options: tuple[str, ...], optional: bool) -> str:
 PenaltyName = Literal["l2", "l1", "elasticnet"]
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """After every row ``|w_j|`` becomes ``shrink·|w_j| - cut``, or 0 where that is not above 0; the sign stays."""
+class Penalty(NamedTuple):
+    """After every row ``|w_j|`` becomes ``shrink·|w_j| - cut``, or 0 if that is not above 0; the sign stays."""
 
     shrink: float = 1.0
     cut: float = 0.0
@@ -142,7 +152,7 @@ class Penalty:
 NO_PENALTY = Penalty()
 
 
-def penalty_of(name: Any, alpha: Any, l1_ratio: Any, eta0: float = 1.0) -> Penalty:
+def penalty_of(name: PenaltyName | None, alpha: float, l1_ratio: float, eta0: float = 1.0) -> Penalty:
     """The penalty by scikit-learn's names, for steps of `eta0`.
 
     >>> penalty_of("elasticnet", alpha=0.5, l1_ratio=0.5)
@@ -152,40 +162,16 @@ def penalty_of(name: Any, alpha: Any, l1_ratio: Any, eta0: float = 1.0) -> Penal
     """
     if name is None:
         return NO_PENALTY
-    shares = {"l2": 0.0, "l1": 1.0, "elasticnet": l1_ratio}
-    if not isinstance(name, str) or name not in shares:
-        raise ParameterError(f"penalty={name!r}: must be None, 'l2', 'l1' or 'elasticnet'")
-    rate = eta0 * check_number("alpha", alpha, least=0.0)
+    share, rate = {"l2": 0.0, "l1": 1.0}.get(name, float(l1_ratio)), eta0 * float(alpha)
     if not rate < math.inf:
         raise ParameterError(f"alpha={alpha!r}: must be finite, also times eta0={eta0!r}")
-    ratio = check_number("l1_ratio", l1_ratio, least=0.0, most=1.0)
-    share = ratio if name == "elasticnet" else shares[name]
     return Penalty(max(0.0, 1.0 - (1.0 - share) * rate), share * rate)
 
 
 RuleName = Literal["perceptron", "normalized", "PA", "PA-I", "PA-II", "AROW"]
 
 
-@dataclass(frozen=True)
-class RuleTraits:
-    """What the rest of the library needs to know of a rule."""
-
-    moves_without_mistake: bool = True  # may it update on a correct answer?
-    second_order: bool = False  # does it keep a variance beside every weight?
-    # What each of two classes gets of a binary weight row when a third one appears: +share·w and -share·w. The joint
-    # perceptron would have taken the same steps with both rows; a joint step of the others is half as long.
-    joint_share: float = 0.5
-
-
-RULES: dict[str, RuleTraits] = {
-    "perceptron": RuleTraits(moves_without_mistake=False, joint_share=1.0),
-    "normalized": RuleTraits(moves_without_mistake=False),
-    "PA": RuleTraits(),
-    "PA-I": RuleTraits(),
-    "PA-II": RuleTraits(),
-    "AROW": RuleTraits(second_order=True),
-}
-FIRST_ORDER = tuple(name for name, traits in RULES.items() if not traits.second_order)
+FIRST_ORDER = tuple(name for name in get_args(RuleName) if name != "AROW")
 
 
 @dataclass(frozen=True)
@@ -206,66 +192,39 @@ class Rule:
     r: float = 1.0
     penalty: Penalty = field(default=NO_PENALTY)
 
-    def __post_init__(self) -> None:
-        if self.name not in RULES:
-            *most, last = map(repr, RULES)
-            raise ParameterError(f"rule={self.name!r}: must be {', '.join(most)} or {last}")
-        if (self.eta0, self.beta, self.C, self.r) == (1.0, 0.0, 1.0, 1.0):
-            return  # as most are, and small fits make many of them
-        check_number("eta0", self.eta0, above=0.0, most=1e100)
-        check_number("C", self.C, above=0.0)
-        check_number("beta", self.beta, least=0.0)
-        check_number("r", self.r, above=0.0)
+    @property
+    def second_order(self) -> bool:
+        """True if it keeps a variance beside every weight."""
+        return self.name == "AROW"
 
     @property
-    def traits(self) -> RuleTraits:
-        return RULES[self.name]
+    def joint_share(self) -> float:
+        """What each of two classes gets of a binary weight row when a third one appears: +share·w and -share·w.
 
-    @property
-    def moves_without_mistake(self) -> bool:
-        """May it update on a correct answer?"""
-        return self.traits.moves_without_mistake or self.beta > 0
+        The joint perceptron would have taken the same steps with both rows; a joint step of the others is half as long.
+        """
+        return 1.0 if self.name == "perceptron" else 0.5
 
     @property
     def shrinks(self) -> bool:
-        """Do weights change after every row, whatever the answer was?"""
+        """True if weights change after every row, also after a right one."""
         return self.penalty != NO_PENALTY
 
 
 KeepName = Literal["last", "average", "tail", "vote", "pocket"]
 
 
-@dataclass(frozen=True)
-class KeepTraits:
-    """What the rest of the library needs to know of a keep."""
-
-    needs_updates_alone: bool = False  # weights may change by updates along rows, and by nothing else
-    votes: bool = False  # the answer is a vote, which has no single weight vector
-    checks_all_rows: bool = False  # it has to see all rows at once
-
-
-KEEPS: dict[str, KeepTraits] = {
-    "last": KeepTraits(),
-    "average": KeepTraits(),
-    "tail": KeepTraits(needs_updates_alone=True),
-    "vote": KeepTraits(needs_updates_alone=True, votes=True),
-    "pocket": KeepTraits(needs_updates_alone=True, checks_all_rows=True),
+KEEPS = {
+    "last": "the last",
+    "average": "their mean over all examples (average)",
+    "tail": "their mean over the latest examples (tail)",
+    "vote": "a vote of all",
+    "pocket": "the best checked on the training rows (pocket)",
 }
-KEEP_NAMES = tuple(KEEPS)
-KEPT_BY_SECOND_ORDER = tuple(name for name in KEEPS if not KEEPS[name].needs_updates_alone)
-
-
-def check_keep(keep: str, rule: Rule) -> None:
-    """Refuse a keep that has no meaning with the rule."""
-    if not KEEPS[keep].needs_updates_alone:
-        return
-    if rule.shrinks:
-        raise ParameterError(
-            f"keep={keep!r} needs weights that change by updates alone, and a penalty changes them after every row: "
-            "use keep='last' or keep='average' with it"
-        )
-    if rule.traits.second_order:
-        raise ParameterError(f"keep={keep!r}: {rule.name} keeps {' or '.join(map(repr, KEPT_BY_SECOND_ORDER))}")
+KEEP_NAMES: tuple[KeepName, ...] = get_args(KeepName)
+KEPT_BY_SECOND_ORDER: tuple[KeepName, ...] = ("last", "average")
+# All others: weights may change by updates along rows, and by nothing else.
+NEED_UPDATES_ALONE = tuple(name for name in KEEP_NAMES if name not in KEPT_BY_SECOND_ORDER)
 
 
 # -- the params of every learner
@@ -275,49 +234,98 @@ MOST_HASH_BITS = 30
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Params:
-    """What every learner is told."""
+    """Parameters of every learner."""
 
-    learner: ClassVar[str] = ""  # the class in Python of these params
+    learner: ClassVar[str]  # the class in Python of these params
     is_regression: ClassVar[bool] = False  # is a label a number to come close to, not a class?
+    n_init: ClassVar[int] = 1  # runs, of which the best is chosen
+    hash_bits: ClassVar[int | None] = None  # names of features are not hashed
+    unit: ClassVar[float] = 1.0  # of a regression's targets, by which C and epsilon were multiplied
 
-    fit_intercept: bool = switch(True, "learn an intercept")
-    max_iter: int = count(1000, "the most epochs")
+    fit_intercept: bool = switch(True, "Learn an intercept. It is the weight of a constant feature 1.")
+    max_iter: int = count(
+        1000, "The maximum number of epochs. A fit that stops here warns, since it proves nothing about the data."
+    )
     tol: float | None = number(
-        0.0, "how much better an epoch must be to count as better", least=-math.inf, optional=True
+        0.0,
+        "Stop when the best mistake rate (PA, AROW and `beta` > 0: the best share of updates) has not improved by more "
+        "than this share of the rows for `n_iter_no_change` epochs. None continues until convergence or `max_iter`.",
+        least=-math.inf,
+        optional=True,
     )
-    n_iter_no_change: int = count(5, "epochs without getting better before it stops")
-    shuffle: bool | Literal["rows"] = switch(True, "another order in each epoch, by strips of rows", options=("rows",))
-    random_state: Any = value(0, "the seed of the shuffles")
-    tie: Literal["mistake", "positive"] = choice("mistake", ("mistake", "positive"), "what a score of 0 is")
+    n_iter_no_change: int = count(
+        5,
+        "The number of epochs without improvement after which training stops, once they have had 100,000 rows or are "
+        "half of `max_iter`.",
+    )
+    shuffle: bool | Literal["rows"] = switch(
+        True,
+        "Use a new order of the rows in every epoch. Strips of 32 consecutive rows come in random order, and the rows"
+        " of up to 256 strips are shuffled again; this is faster than jumping from row to row, and the same for "
+        'arrays and files. "rows" draws every row separately. Use False for data in a meaningful order, or to follow a'
+        " calculation by hand.",
+        options=("rows",),
+    )
+    random_state: Any = value(
+        0,
+        "The seed of shuffles and random starts: an int, a NumPy generator or None. The same seed gives the same bits"
+        " on every machine.",
+    )
+    tie: Literal["mistake", "positive"] = choice(
+        "mistake",
+        ("mistake", "positive"),
+        "How to read a score of exactly 0: as a mistake, or as a prediction of the larger class (the step function).",
+    )
     multiclass: Literal["joint", "ovr"] = choice(
-        "joint", ("joint", "ovr"), "three classes or more: all together, or each against the rest", needs_all_rows=True
+        "joint",
+        ("joint", "ovr"),
+        "How to learn three or more classes: one problem with a weight row per class, or one binary problem per class.",
+        needs_all_rows=True,
     )
-    class_weight: Any = value(None, "how much the rows of a class weigh", needs_all_rows=True)
-    early_stopping: bool = switch(False, "stop by the accuracy on held-out rows", needs_all_rows=True)
-    validation_fraction: float = number(0.1, "held out for early stopping", above=0.0, needs_all_rows=True)
-    warm_start: bool = switch(False, "a second fit goes on from the first", needs_all_rows=True)
-    n_jobs: int | None = value(None, "threads", needs_all_rows=True)
-    verbose: int = value(0, "1 shows a progress bar", needs_all_rows=True)
+    class_weight: Any = value(
+        None,
+        "Weights of the classes, which scale the steps of their rows. A dict {label: weight} sets them; "
+        '"balanced" gives every class the same total weight.',
+        needs_all_rows=True,
+    )
+    early_stopping: bool = switch(
+        False, "Hold rows out, stop by the score on them, and use the weights of the best epoch.", needs_all_rows=True
+    )
+    validation_fraction: float = number(
+        0.1, "The share of the rows of each class to hold out for early stopping.", above=0.0, needs_all_rows=True
+    )
+    warm_start: bool = switch(
+        False,
+        "Continue from the state of the previous fit. Two fits of 5 epochs then equal one of 10, bit for bit.",
+        needs_all_rows=True,
+    )
+    n_jobs: int | None = value(
+        None,
+        "The number of threads for independent work: the classes of one-vs-rest, and restarts. The result does not "
+        "depend on it.",
+        needs_all_rows=True,
+    )
+    verbose: int = value(0, "1 shows a progress bar with the number of mistakes.", needs_all_rows=True)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__name__.endswith("Params"):
+            cls.learner = cls.__name__.removesuffix("Params")
 
     @property
     def update_rule(self) -> Rule:
-        """How far to step, checked."""
+        """How far to step."""
         raise NotImplementedError
 
     keep: ClassVar[Any]  # which weights are the answer: of the class, or a field
 
-    @property
-    def restarts(self) -> int:
-        """How many runs there are, of which the best is taken."""
-        return 1
-
     def params(self) -> Self:
-        """Everything that a learner is told; an estimator by other names makes one of them."""
+        """The params of the family; an estimator with other parameter names converts them."""
         return self
 
     @property
     def needs_all_rows(self) -> bool:
-        """Must all rows be in memory to learn so?"""
+        """True if these parameters need all rows in memory."""
         return any(about(each).needs_all_rows and getattr(self, each.name) != each.default for each in fields(self))
 
     @property
@@ -325,28 +333,41 @@ class Params:
         return self.tie == "positive"
 
     def check(self) -> None:
-        """Raise for a parameter with a value that means nothing, alone or beside the others."""
-        check_parameters(self)
+        """Raise for an invalid parameter, or for parameters that exclude each other."""
+        check_fields(self)
         if self.validation_fraction >= 1:
             raise ParameterError(f"validation_fraction={self.validation_fraction!r}: must be below 1")
-        if self.keep not in KEEPS:
-            raise ParameterError(f"keep={self.keep!r}: must be one of {', '.join(map(repr, KEEPS))}")
-        check_keep(self.keep, self.update_rule)
+        if self.keep in NEED_UPDATES_ALONE and self.update_rule.shrinks:
+            raise ParameterError(
+                f"keep={self.keep!r} cannot be combined with a penalty, which changes the weights after every row: use "
+                "keep='last' or keep='average'"
+            )
+
+    def check_online(self) -> None:
+        """Raise also for a parameter that needs all rows at once, which `partial_fit` and `learn_one` lack."""
+        self.check()
+        for label in self.class_weight if isinstance(self.class_weight, dict) else ():
+            weight_of_class(self.class_weight, label)
+        if isinstance(self.class_weight, str):
+            raise ParameterError(
+                f"class_weight={self.class_weight!r} does not work with partial_fit, which lacks all labels: "
+                "use class_weight={label: weight, ...}"
+            )
 
     def check_classes(self, classes: int) -> None:
-        """Raise if so many classes cannot be learned in this way."""
+        """Raise if the parameters do not allow this number of classes."""
         if self.tie == "positive" and classes > 2 and self.multiclass == "joint":
             raise ParameterError(
-                f"tie='positive' has a meaning for two classes only, and there are {classes}: "
-                "write tie='mistake', or multiclass='ovr'"
+                f"tie='positive' works with two classes only, and there are {classes}: use tie='mistake' or "
+                "multiclass='ovr'"
             )
 
     def is_ovr(self, classes: int) -> bool:
-        """Is each of so many classes learned against the rest?"""
+        """True if this number of classes is learned one against the rest."""
         return self.multiclass == "ovr" and classes > 2
 
     def shape(self) -> dict[str, Any]:
-        """What a state is made by, and what cannot change while it learns on."""
+        """The parameters that determine the arrays of a state; they cannot change after fitting."""
         return {
             "keep": self.keep,
             "fit_intercept": bool(self.fit_intercept),
@@ -354,32 +375,42 @@ class Params:
         }
 
     def written(self) -> str:
-        """The learner as it is written in Python, without what is left at its default."""
-        given = {each.name: getattr(self, each.name) for each in fields(self) if _differs(self, each)}
-        return f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        """The learner as Python code, without parameters at their defaults."""
+        given = [(each.name, repr(getattr(self, each.name)), repr(each.default)) for each in fields(self)]
+        return f"{self.learner}({', '.join(f'{name}={value}' for name, value, default in given if value != default)})"
 
     def values(self) -> dict[str, Any]:
         """All parameters by name, in the order of their names."""
         return {name: getattr(self, name) for name in sorted(each.name for each in fields(self))}
 
-    def to_json(self, arrays: dict[str, Any] | None = None) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """All parameters as JSON values, and the learner's name; see `values_to_json`."""
-        return {"learner": self.learner, **values_to_json(self.values(), arrays)}
+        return {"learner": self.learner, **values_to_json(self.values())}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearParams(Params):
-    """What every learner with a weight per feature is told."""
+    """Parameters of every learner with one weight per feature."""
 
-    init: Any = value("zeros", "the weights at the start", options=("zeros", "random"), needs_all_rows=True)
-    n_init: int = count(1, "restarts, of which the best is kept", needs_all_rows=True)
-    hash_bits: int | None = count(
-        None, "features of examples that are dicts go into so many bits of columns", optional=True, needs_all_rows=True
+    init: Any = value(
+        "zeros",
+        'The starting weights. "zeros", "random" (uniform in [-1, 1)), an array of the shape of `coef_`, or a pair of'
+        " such an array and intercepts.",
+        options=("zeros", "random"),
+        needs_all_rows=True,
     )
-
-    @property
-    def restarts(self) -> int:
-        return int(self.n_init)
+    n_init: int = count(  # type: ignore[misc]
+        1,
+        "The number of runs in different orders. The run with the fewest training mistakes, or the best validation "
+        "score, is the answer.",
+        needs_all_rows=True,
+    )
+    hash_bits: int | None = count(  # type: ignore[misc]
+        None,
+        "Hash the feature names of dict examples into this many bits of columns. None gives every name its own column.",
+        optional=True,
+        needs_all_rows=True,
+    )
 
     def shape(self) -> dict[str, Any]:
         return super().shape() | {"hash_bits": self.hash_bits}
@@ -391,14 +422,14 @@ class LinearParams(Params):
         if self.n_init > 1 and not self.shuffle and not (isinstance(self.init, str) and self.init == "random"):
             raise ParameterError(
                 f"n_init={self.n_init} with shuffle=False and the same start would repeat one run: "
-                "write shuffle=True or init='random'"
+                "use shuffle=True or init='random'"
             )
 
 
-def _differs(params: Params, each: Field[Any]) -> bool:
-    found = getattr(params, each.name)
-    is_plain = found is None or isinstance(found, (bool, int, float, str))
-    return found is not each.default and not (is_plain and found == each.default)
+def keep_choice(options: tuple[str, ...] = KEEP_NAMES) -> Any:
+    """The parameter `keep`."""
+    *most, last = (KEEPS[name] for name in options)
+    return choice("last", options, f"Which weights predict: {', '.join(most)}, or {last}.")
 
 
 OF_NUMBERS: tuple[KeepName, ...] = ("last", "average", "tail")  # a vote and a pocket count mistakes of a class
@@ -410,20 +441,40 @@ class PenalizedParams(LinearParams):
     """Weights that may shrink after every row."""
 
     penalty: PenaltyName | None = choice(
-        None, get_args(PenaltyName), "shrink the weights after every row; l1 makes most of them 0", optional=True
+        None,
+        get_args(PenaltyName),
+        'Shrink every weight, but not the intercept, after every row. "l2" shrinks by a factor; "l1" by a fixed amount '
+        'that ends at 0, so that the weights of useless features become exactly 0; "elasticnet" by both. It needs '
+        'keep="last" or "average".',
+        optional=True,
     )
-    alpha: float = number(0.0001, "how strong the penalty is", least=0.0)
-    l1_ratio: float = number(0.15, "the share of l1 in elasticnet", least=0.0, most=1.0)
+    alpha: float = number(
+        0.0001,
+        "The strength of the penalty. ``|w_j|`` becomes ``(1 - (1 - l1_ratio) eta0 alpha) |w_j| - l1_ratio eta0 "
+        "alpha``, or 0 if that is negative; eta0 is 1 for a learner without it.",
+        least=0.0,
+    )
+    l1_ratio: float = number(0.15, 'The share of "l1" in "elasticnet".', least=0.0, most=1.0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class FixedKeepPerceptronParams(PenalizedParams):
-    """The perceptron, with a keep that the class decides."""
+class PerceptronParams(PenalizedParams):
+    """The perceptron with any keep."""
 
-    keep: ClassVar[KeepName] = "last"
-
-    eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
-    beta: float = number(0.0, "the margin below which they step", least=0.0)
+    eta0: float = number(
+        1.0,
+        "The learning rate: an update adds ``eta0 y x``. From zero weights, without `beta` and `penalty`, it scales "
+        "the weights and changes no prediction.",
+        above=0.0,
+        most=1e100,
+    )
+    beta: float = number(
+        0.0,
+        "The margin to ask for: an example with ``y (w·x + b) <= beta`` also causes an update. A larger value finds a"
+        " wider margin and takes longer.",
+        least=0.0,
+    )
+    keep: KeepName = keep_choice()  # type: ignore[misc]
 
     @property
     def update_rule(self) -> Rule:
@@ -432,37 +483,26 @@ class FixedKeepPerceptronParams(PenalizedParams):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PerceptronParams(FixedKeepPerceptronParams):
-    """The perceptron with any keep."""
-
-    learner: ClassVar[str] = "Perceptron"
-
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
+class AveragedPerceptronParams(PerceptronParams):
+    keep: ClassVar[KeepName] = "average"  # type: ignore[misc]
 
 
-class AveragedPerceptronParams(FixedKeepPerceptronParams):
-    learner: ClassVar[str] = "AveragedPerceptron"
-    keep: ClassVar[KeepName] = "average"
+@dataclass(kw_only=True, eq=False, repr=False)
+class VotedPerceptronParams(PerceptronParams):
+    keep: ClassVar[KeepName] = "vote"  # type: ignore[misc]
 
 
-class VotedPerceptronParams(FixedKeepPerceptronParams):
-    learner: ClassVar[str] = "VotedPerceptron"
-    keep: ClassVar[KeepName] = "vote"
-
-
-class PocketPerceptronParams(FixedKeepPerceptronParams):
-    learner: ClassVar[str] = "PocketPerceptron"
-    keep: ClassVar[KeepName] = "pocket"
+@dataclass(kw_only=True, eq=False, repr=False)
+class PocketPerceptronParams(PerceptronParams):
+    keep: ClassVar[KeepName] = "pocket"  # type: ignore[misc]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NormalizedPerceptronParams(LinearParams):
     """The perceptron with steps that do not depend on the length of the row."""
 
-    learner: ClassVar[str] = "NormalizedPerceptron"
-
-    eta0: float = number(1.0, "the step of the perceptrons", above=0.0, most=1e100)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
+    eta0: float = like(PerceptronParams, "eta0", 1.0)
+    keep: KeepName = keep_choice()  # type: ignore[misc]
 
     @property
     def update_rule(self) -> Rule:
@@ -471,11 +511,17 @@ class NormalizedPerceptronParams(LinearParams):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LimitedParams(PenalizedParams):
-    """The smallest step that gives a row what it asks for, limited by C."""
+    """The smallest step that removes the loss of a row, limited by C."""
 
-    variant: Literal["PA", "PA-I", "PA-II"] = choice("PA-I", ("PA", "PA-I", "PA-II"), "how the step is limited")
-    C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
+    variant: Literal["PA", "PA-I", "PA-II"] = choice(
+        "PA-I", ("PA", "PA-I", "PA-II"), "How the step is limited: not at all, by C, or by 1/(2C) in the denominator."
+    )
+    C: float = number(
+        1.0,
+        'The limit of a step: smaller is more cautious. "PA" does not use it. A sample weight s makes it ``s C``.',
+        above=0.0,
+    )
+    keep: KeepName = keep_choice()  # type: ignore[misc]
 
     @property
     def update_rule(self) -> Rule:
@@ -484,23 +530,24 @@ class LimitedParams(PenalizedParams):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveParams(LimitedParams):
-    """A row asks for a margin of 1."""
-
-    learner: ClassVar[str] = "PassiveAggressive"
+    """Every row needs a margin of 1."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveRegressionParams(LimitedParams):
-    """A row asks for a prediction within epsilon of its target."""
+    """Every prediction must be within epsilon of its target."""
 
-    learner: ClassVar[str] = "PassiveAggressiveRegression"
     is_regression: ClassVar[bool] = True
 
-    epsilon: float = number(0.1, "how far from its target a prediction may be without a step", least=0.0)
+    epsilon: float = number(0.1, "The distance from its target within which a prediction causes no update.", least=0.0)
     scale_target: bool = switch(
-        True, "C and epsilon are in units of the target's spread, and learning starts at its median"
+        True,
+        "Measure C and epsilon in units of the spread of the targets, and start at their median. The spread is the "
+        "mean distance of the different targets from their median, so that C means the same for euros and millions; "
+        "a stream that does not continue a `fit` does not know it, and learns as with False, the algorithm of the "
+        "paper: C and epsilon are in the unit of y, and the start is 0. Predictions and `coef_` always are.",
     )
-    keep: KeepName = choice("last", OF_NUMBERS, "which weights are the answer")  # type: ignore[misc]
+    keep: KeepName = keep_choice(OF_NUMBERS)  # type: ignore[misc]
 
     # These are about classes, and there are none.
     tie: ClassVar[Literal["mistake"]] = "mistake"  # type: ignore[misc]
@@ -521,17 +568,19 @@ class PassiveAggressiveRegressionParams(LimitedParams):
             share = 1.0 if self.penalty == "l1" else self.l1_ratio
             made["alpha"] = self.alpha * (1.0 - share + share * unit)
             made["l1_ratio"] = share * unit / (1.0 - share + share * unit)
-        return PassiveAggressiveRegressionParams(**made)
+        scaled = PassiveAggressiveRegressionParams(**made)
+        scaled.unit = unit  # type: ignore[misc]
+        return scaled
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AROWParams(LinearParams):
     """A variance beside every weight."""
 
-    learner: ClassVar[str] = "AROW"
-
-    r: float = number(1.0, "how much noise arow expects", above=0.0)
-    keep: KeepName = choice("last", KEPT_BY_SECOND_ORDER, "which weights are the answer")  # type: ignore[misc]
+    r: float = number(
+        1.0, "The noise that AROW expects: larger is more cautious. A sample weight s makes it ``r/s``.", above=0.0
+    )
+    keep: KeepName = keep_choice(KEPT_BY_SECOND_ORDER)  # type: ignore[misc]
 
     @property
     def update_rule(self) -> Rule:
@@ -540,20 +589,48 @@ class AROWParams(LinearParams):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelPerceptronParams(Params):
-    """A coefficient per mistaken row instead of a weight per feature."""
+    """One coefficient per mistaken row instead of one weight per feature."""
 
-    learner: ClassVar[str] = "KernelPerceptron"
-
-    kernel: Any = value("rbf", "of the kernel learner", options=("linear", "poly", "rbf", "sigmoid"))
-    gamma: Any = value("auto", "of the kernel")
-    degree: int = count(3, "of the kernel poly")
-    coef0: float = number(0.0, "of the kernels poly and sigmoid", least=-math.inf)
-    rule: RuleName = choice("perceptron", FIRST_ORDER, "of the kernel learner")
-    C: float = number(1.0, "the longest step of PA-I, and how bold PA-II is", above=0.0)
-    keep: KeepName = choice("last", KEEP_NAMES, "which weights are the answer")  # type: ignore[misc]
-    budget: int | None = count(None, "the most support rows of the kernel learner", optional=True)
-    policy: Policy = choice("projectron", get_args(Policy), "when the budget is used up")
-    cache_size: float = number(200, "megabytes for kernel values", least=0.0)
+    kernel: Any = value(
+        "rbf",
+        'The kernel. "poly" is ``(coef0 + gamma x·z)^degree``, "rbf" ``exp(-gamma ‖x - z‖²)``, "sigmoid" '
+        '``tanh(coef0 + gamma x·z)``. With "precomputed" X holds kernel values: all training rows with one another in '
+        "`fit`, rows with all training rows in `predict`. A function takes two tables and returns the matrix of "
+        "their kernel values.",
+        options=("linear", "poly", "rbf", "sigmoid"),
+    )
+    gamma: Any = value(
+        "auto",
+        'The factor in the kernel: a number, "auto" or "scale". "auto" is 1 / n_features; "scale", for `fit` only, '
+        'also divides by the variance of X. A larger value makes "rbf" more local.',
+    )
+    degree: int = count(3, 'The degree of the kernel "poly".')
+    coef0: float = number(
+        0.0,
+        'The constant in the kernels "poly" and "sigmoid". With 0, "poly" uses products of exactly `degree` features;'
+        " with 1, of up to `degree`.",
+        least=-math.inf,
+    )
+    rule: RuleName = choice("perceptron", FIRST_ORDER, "The update rule. `PassiveAggressive` has the formulas.")
+    C: float = like(LimitedParams, "C", 1.0)
+    keep: KeepName = keep_choice()  # type: ignore[misc]
+    budget: int | None = count(
+        None,
+        'The maximum number of support rows; with multiclass="ovr", of each class. None keeps all of them.',
+        optional=True,
+    )
+    policy: Policy = choice(
+        "projectron",
+        get_args(Policy),
+        "What happens when the budget is used up: drop the oldest row, shrink all coefficients and drop it (two "
+        "classes or one-vs-rest), or project the new row on the others.",
+    )
+    cache_size: float = number(
+        200,
+        "Megabytes for the values of a kernel that is a function, which may be needed again. The result does not "
+        "depend on it.",
+        least=0.0,
+    )
 
     @property
     def update_rule(self) -> Rule:
@@ -565,7 +642,7 @@ class KernelPerceptronParams(Params):
 
     @property
     def precomputed(self) -> bool:
-        """Are kernel values given instead of rows?"""
+        """True if X holds kernel values instead of rows."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def check(self) -> None:
@@ -574,23 +651,35 @@ class KernelPerceptronParams(Params):
             return
         if self.keep != "last":
             raise ParameterError(
-                f"keep={self.keep!r} with budget={self.budget}: it would need the rows that the budget drops; "
-                "write keep='last'"
+                f"keep={self.keep!r} cannot be combined with budget={self.budget}, which drops rows that it needs: "
+                "use keep='last'"
             )
         if self.policy != "forget-oldest" and self.rule != "perceptron":
             raise ParameterError(
-                f"policy={self.policy!r} is made for rule='perceptron': with rule={self.rule!r} write "
+                f"policy={self.policy!r} works with rule='perceptron' only: with rule={self.rule!r} use "
                 "policy='forget-oldest'"
             )
         if self.precomputed:
-            raise ParameterError("budget is for rows that come and go: a precomputed matrix already holds all of them")
+            raise ParameterError("budget cannot be combined with kernel='precomputed', which holds all rows anyway")
+
+    def check_online(self) -> None:
+        super().check_online()
+        if self.precomputed:
+            raise ParameterError(
+                "kernel='precomputed' does not work with partial_fit: X lacks the kernel values of these rows with the "
+                "rows of other calls"
+            )
+        if isinstance(self.gamma, str) and self.gamma == "scale":
+            raise ParameterError(
+                "gamma='scale' does not work with partial_fit, which lacks all rows: use gamma='auto' or a number"
+            )
 
     def check_classes(self, classes: int) -> None:
         super().check_classes(classes)
         if self.budget is not None and self.policy == "forgetron" and classes > 2 and self.multiclass == "joint":
             raise ParameterError(
-                f"policy='forgetron' has a meaning for two classes only, and there are {classes}: write "
-                "multiclass='ovr', or another policy"
+                f"policy='forgetron' works with two classes only, and there are {classes}: use multiclass='ovr' or "
+                "another policy"
             )
 
 
@@ -630,24 +719,23 @@ def make_params(name: str, **parameters: Any) -> Params:
 
 
 def parameters_of(name: str) -> dict[str, About]:
-    """What is known of the parameters of a learner, by the command's name."""
+    """The `About` of each parameter of a learner, by the command's name."""
     return {each.name: about(each) for each in fields(FAMILY[name]()) if each.name != "variant"}
 
 
 def name_of(params: Params) -> str:
     """The command's name of the params' learner."""
-    variants = {"PA": "pa", "PA-I": "pa1", "PA-II": "pa2"}
-    if isinstance(params, PassiveAggressiveParams):
-        return variants[params.variant]
-    if isinstance(params, PassiveAggressiveRegressionParams):
-        return f"{variants[params.variant]}-regression"
-    return next(name for name in FAMILY if FAMILY[name]().learner == params.learner)
+    return next(name for name, make in FAMILY.items() if _kind(make()) == _kind(params))
+
+
+def _kind(params: Params) -> tuple[str, str | None]:
+    return params.learner, getattr(params, "variant", None)
 
 
 # -- as JSON
 
 
-def params_from_json(written: Mapping[str, Any], arrays: Mapping[str, Any] | None = None) -> Params:
+def params_from_json(written: Mapping[str, Any]) -> Params:
     """The params that `Params.to_json` wrote, checked.
 
     >>> params = make_params("pa2", C=0.5, class_weight={1: 2.0, 0: 1.0})
@@ -656,36 +744,34 @@ def params_from_json(written: Mapping[str, Any], arrays: Mapping[str, Any] | Non
     """
     values = dict(written)
     learner = values.pop("learner", None)
-    makers = {make().learner: make for make in FAMILY.values()}
-    if not isinstance(learner, str) or learner not in makers:
-        raise ParameterError(f"learner={str(learner)[:40]!r}: must be one of {', '.join(makers)}")
-    maker = makers[learner]
-    kind: Callable[..., Params] = maker.func if isinstance(maker, partial) else maker
+    kinds = {made.learner: type(made) for made in (make() for make in FAMILY.values())}
+    if not isinstance(learner, str) or learner not in kinds:
+        raise ParameterError(f"learner={str(learner)[:40]!r}: must be one of {', '.join(kinds)}")
     try:
-        params = kind(**values_from_json(values, arrays))
+        params = kinds[learner](**values_from_json(values))
     except TypeError as error:
         raise ParameterError(str(error).replace("__init__() got", "got")) from None
     params.check()
     return params
 
 
-def values_to_json(values: Mapping[str, Any], arrays: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Parameters as JSON values, exactly: what JSON has no word for becomes an object of one or two entries.
+def values_to_json(values: Mapping[str, Any], *, arrays: bool = False) -> dict[str, Any]:
+    """Parameters as JSON values, exactly; a value that JSON lacks becomes an object of one or two entries.
 
-    NumPy arrays go into `arrays` if it is given. A value that a file cannot hold, such as a function, is an error.
+    With `arrays`, NumPy arrays stay as they are. A value that a file cannot hold, such as a function, is an error.
     """
     return {name: _to_json(name, value, arrays) for name, value in sorted(values.items())}
 
 
-def values_from_json(written: Mapping[str, Any], arrays: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def values_from_json(written: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that `values_to_json` wrote."""
     try:
-        return {name: _from_json(value, arrays or {}) for name, value in written.items()}
+        return {name: _from_json(value) for name, value in written.items()}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ParameterError(f"a parameter cannot be read: {error}") from None
 
 
-def _to_json(name: str, value: Any, arrays: dict[str, Any] | None) -> Any:
+def _to_json(name: str, value: Any, arrays: bool) -> Any:
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
@@ -703,7 +789,7 @@ def _to_json(name: str, value: Any, arrays: dict[str, Any] | None) -> Any:
     raise ParameterError(f"{name}={value!r}: a {type(value).__name__} cannot be written to a file")
 
 
-def _numpy_to_json(name: str, value: Any, arrays: dict[str, Any] | None) -> Any:
+def _numpy_to_json(name: str, value: Any, arrays: bool) -> Any:
     import numpy as np
 
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -711,25 +797,23 @@ def _numpy_to_json(name: str, value: Any, arrays: dict[str, Any] | None) -> Any:
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         return _to_json(name, value.item(), arrays)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        if arrays is None:
-            return {"array": value.tolist(), "dtype": value.dtype.str}
-        arrays[f"params.{name}"] = value
-        return {"tensor": f"params.{name}"}
+        return {"array": value if arrays else value.tolist(), "dtype": value.dtype.str}
     if isinstance(value, np.random.RandomState):
-        return {"random_state": _to_json(name, value.get_state(legacy=False), None)}
+        return {"random_state": _to_json(name, value.get_state(legacy=False), False)}
     if isinstance(value, np.random.Generator):
-        return {"generator": _to_json(name, value.bit_generator.state, None)}
+        return {"generator": _to_json(name, value.bit_generator.state, False)}
     raise ParameterError(f"{name}={value!r}: a {type(value).__name__} cannot be written to a file")
 
 
-def _from_json(value: Any, arrays: Mapping[str, Any]) -> Any:
+def _from_json(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    kind, found = next(iter(value.items()))
+    found: Any
+    kind, found = next(iter(value.items()), ("", None))
     if kind == "dict":
-        return {_from_json(key, arrays): _from_json(each, arrays) for key, each in found}
+        return {_from_json(key): _from_json(each) for key, each in found}
     if kind in ("list", "tuple"):
-        listed = [_from_json(each, arrays) for each in found]
+        listed = [_from_json(each) for each in found]
         return listed if kind == "list" else tuple(listed)
     if kind in ("date", "datetime"):
         return getattr(datetime, kind).fromisoformat(found)
@@ -737,13 +821,11 @@ def _from_json(value: Any, arrays: Mapping[str, Any]) -> Any:
         return float(found)
     import numpy as np
 
-    if kind == "tensor":
-        return np.array(arrays[found])
     if kind == "array":
         return np.array(found, np.dtype(value["dtype"]))
     if kind == "numpy":
         return np.int64(value["value"]).astype(np.dtype(found))
-    known = _from_json(found, arrays)
+    known = _from_json(found)
     if kind == "random_state":
         state = np.random.RandomState()
         state.set_state(known)

@@ -1,28 +1,13 @@
-"""Learners: a rule, a keep and a space each. The named classes load, with scikit-learn, when they are first used."""
+"""Learners: each combines a rule, a keep and a space. A class loads, with scikit-learn, when it is first used."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from rosenblatt.learners.arow import AROW
-    from rosenblatt.learners.kernel_perceptron import KernelPerceptron
-    from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
-    from rosenblatt.learners.perceptron import (
-        AveragedPerceptron,
-        NormalizedPerceptron,
-        Perceptron,
-        PocketPerceptron,
-        VotedPerceptron,
-    )
-    from rosenblatt.learners.regression import PassiveAggressiveRegression, PassiveAggressiveRegressor
-    from rosenblatt.learners.stopping import History
-
-_HOMES = {
+LEARNERS = {
     "AROW": "arow",
     "AveragedPerceptron": "perceptron",
-    "History": "stopping",
     "KernelPerceptron": "kernel_perceptron",
     "NormalizedPerceptron": "perceptron",
     "PassiveAggressive": "passive_aggressive",
@@ -34,23 +19,8 @@ _HOMES = {
     "VotedPerceptron": "perceptron",
 }
 
-__all__ = [
-    "AROW",
-    "AveragedPerceptron",
-    "History",
-    "KernelPerceptron",
-    "NormalizedPerceptron",
-    "PassiveAggressive",
-    "PassiveAggressiveClassifier",
-    "PassiveAggressiveRegression",
-    "PassiveAggressiveRegressor",
-    "Perceptron",
-    "PocketPerceptron",
-    "VotedPerceptron",
-]
-
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"rosenblatt.learners.{_HOMES[name]}"), name)
+    if name in LEARNERS:
+        return getattr(import_module(f"rosenblatt.learners.{LEARNERS[name]}"), name)
     raise AttributeError(f"module 'rosenblatt.learners' has no attribute {name!r}")

@@ -1,45 +1,35 @@
 """AROW: adaptive regularization of weights, the second-order learner of the family.
 
-Invariant: this file holds no learning. The class joins params to the linear learner, and says what it is for.
+Invariant: this file does not learn. The class joins params to the linear learner, and documents them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.learners.base import ClassifierMixin, LinearLearner, learner
 from rosenblatt.params import AROWParams
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class AROW(AROWParams, LinearLearner):
-    """Weights that know how sure they are: every feature has a variance, and rare features move further.
+@learner
+class AROW(AROWParams, ClassifierMixin, LinearLearner):
+    """Adaptive regularization of weights: every weight has a variance, and weights of rare features move further.
 
-    Frequent features settle while rare ones still learn, so one pass over text or counts often does what first-order
-    learners need many for. It also stands columns of very different scales better. It costs twice the memory; on rows
-    of few, equally frequent features `PassiveAggressive` does as well.
+    Frequent features settle while rare ones still learn, so one pass over text or counts is often enough. It also
+    tolerates columns of very different scales. It needs twice the memory; on rows of few, equally frequent features
+    `PassiveAggressive` is as accurate.
 
     Update::
 
-        on y (w·x + b) < 1:   v = sum Σ_j x_j² (+ Σ_b with an intercept),   β = 1/(v + r),   α = (1 - y (w·x + b)) β
-        w_j += α y Σ_j x_j,   Σ_j -= β (Σ_j x_j)²;   from w = 0, Σ = 1
+        if y (w·x + b) < 1:
+            v = sum Σ_j x_j² (+ Σ_b with an intercept)
+            β = 1/(v + r),   α = (1 - y (w·x + b)) β
+            w_j += α y Σ_j x_j,   Σ_j -= β (Σ_j x_j)²
+        starting from w = 0, Σ = 1
         more classes: the right row gains, the highest wrong row loses, v over both
-
-    Parameters
-    ----------
-    r : float, default=1.0
-        How much noise to expect: larger is more cautious.
-    keep : {"last", "average"}, default="last"
-        Which weights are the answer. The variances calm the last weights already; the average calms them further over
-        many epochs.
-    fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
-validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
-        As for `Perceptron`. A sample weight s makes it ``r/s``.
 
     Notes
     -----
-    The covariance is diagonal: a step costs three times a perceptron's. Converged means that an epoch passed without a
-    mistake and its last weights separate the rows.
+    The covariance is diagonal: a step costs three times a perceptron's. Converged means an epoch without a mistake and
+    without an update: every margin is at least 1. Since steps get smaller, most fits stop by `tol` before that.
 
     References
     ----------

@@ -1,6 +1,6 @@
-"""The passive-aggressive algorithms: the step that the loss asks for, and no longer.
+"""The passive-aggressive algorithms: the shortest step that removes the loss of a row.
 
-Invariant: this file holds no learning. A class joins params to the linear learner, and says what it is for.
+Invariant: this file does not learn. A class joins params to the linear learner, and documents them.
 """
 
 from __future__ import annotations
@@ -8,20 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar
 
-from rosenblatt.errors import ParameterError
-from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.params import LimitedParams, PassiveAggressiveParams
+from rosenblatt.learners.base import ClassifierMixin, LinearLearner, learner
+from rosenblatt.params import LimitedParams, PassiveAggressiveParams, check_fields, choice, like, switch
 
 AnyParams = TypeVar("AnyParams", bound=LimitedParams)
-Variant = Literal["PA-I", "PA-II"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressive(PassiveAggressiveParams, LinearLearner):
+@learner
+class PassiveAggressive(PassiveAggressiveParams, ClassifierMixin, LinearLearner):
     """The smallest change of the weights that gives each row a margin of 1; with more classes, MIRA's update.
 
-    Steps also on correct answers within the margin, and as far as needed, so one epoch often does what the perceptron
-    needs several for. "PA" trusts every label; "PA-I" and "PA-II" limit the step by `C`, for data with noise.
+    It also steps on correct predictions within the margin, as far as needed, so one epoch is often as good as several
+    of the perceptron. "PA" trusts every label; "PA-I" and "PA-II" limit the step by `C`, for data with noise.
 
     Update::
 
@@ -29,24 +27,10 @@ class PassiveAggressive(PassiveAggressiveParams, LinearLearner):
         PA: tau = l/q     PA-I: tau = min(C, l/q)     PA-II: tau = l/(q + 1/(2C))
         w += tau y x,   b += tau y;   more classes: the right row gains, the highest wrong row loses, with 2q for q
 
-    Parameters
-    ----------
-    variant : {"PA", "PA-I", "PA-II"}, default="PA-I"
-        How the step is limited.
-    C : float, default=1.0
-        The limit: smaller is more cautious. "PA" does not use it.
-    keep : {"last", "average", "vote", "pocket"}, default="last"
-        Which weights are the answer; "average" is a good choice for noisy data.
-    penalty, alpha, l1_ratio
-        As for `Perceptron`, with `alpha` for ``eta0 alpha``. It goes with ``keep="last"`` and ``"average"``.
-    fit_intercept, max_iter, tol, shuffle, random_state, tie, init, n_init, multiclass, class_weight, early_stopping, \
-validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
-        As for `Perceptron`. A sample weight s makes the limit ``s C``.
-
     Notes
     -----
-    PA-I makes at most ``max(R², 1/C)(‖u‖² + 2C sum l*)`` mistakes, for any u with losses l*. Converged means that an
-    epoch passed without an update.
+    In one epoch PA-I makes at most ``max(R², 1/C)(‖u‖² + 2C sum l*)`` mistakes, for any u with losses l* and rows no
+    longer than R. Converged means that an epoch passed without an update.
 
     References
     ----------
@@ -64,42 +48,37 @@ validation_fraction, n_iter_no_change, warm_start, n_jobs, verbose
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NamedByLoss:
-    """What scikit-learn's two passive-aggressive estimators are both told, by its names."""
+class SklearnParams:
+    """The parameters that scikit-learn's two passive-aggressive estimators share, by its names."""
 
-    C: float = 1.0
-    fit_intercept: bool = True
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    shuffle: bool = True
-    verbose: int = 0
-    random_state: Any = None
-    warm_start: bool = False
-    average: bool = False
+    loss: str
+    C: float = like(PassiveAggressiveParams, "C", 1.0)
+    fit_intercept: bool = like(PassiveAggressiveParams, "fit_intercept", True)
+    max_iter: int = like(PassiveAggressiveParams, "max_iter", 1000)
+    tol: float | None = like(PassiveAggressiveParams, "tol", 1e-3)
+    early_stopping: bool = like(PassiveAggressiveParams, "early_stopping", False)
+    validation_fraction: float = like(PassiveAggressiveParams, "validation_fraction", 0.1)
+    n_iter_no_change: int = like(PassiveAggressiveParams, "n_iter_no_change", 5)
+    shuffle: bool = like(PassiveAggressiveParams, "shuffle", True)
+    verbose: int = like(PassiveAggressiveParams, "verbose", 0)
+    random_state: Any = like(PassiveAggressiveParams, "random_state", None)
+    warm_start: bool = like(PassiveAggressiveParams, "warm_start", False)
+    average: bool = switch(False, "Predict with the mean of the weights after each example, from the first one on.")
+
+    def _family(self, kind: type[AnyParams], **more: Any) -> AnyParams:
+        """The params of the family: `loss` is a variant, `average` a keep, and the others have the same names."""
+        check_fields(self)
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("loss", "average")}
+        variant: Literal["PA-I", "PA-II"] = "PA-II" if self.loss.startswith("squared") else "PA-I"
+        return kind(variant=variant, keep="average" if self.average else "last", **given, **more)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class PassiveAggressiveClassifier(NamedByLoss, LinearLearner):
-    """scikit-learn's PassiveAggressiveClassifier by its own parameters, which left scikit-learn with 1.10.
+@learner
+class PassiveAggressiveClassifier(SklearnParams, ClassifierMixin, LinearLearner):
+    """scikit-learn's PassiveAggressiveClassifier, with its parameters; scikit-learn 1.10 removes it.
 
-    ``loss="hinge"`` is PA-I, ``loss="squared_hinge"`` PA-II. New code is better written with `PassiveAggressive`.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        The limit of a step.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        PA-I or PA-II.
-    average : bool, default=False
-        Answer with the mean of the weights.
-    multiclass : {"joint", "ovr"}, default="ovr"
-        One binary problem for each class, as scikit-learn does it.
-    fit_intercept, max_iter, tol, shuffle, random_state, class_weight, early_stopping, validation_fraction, \
-n_iter_no_change, warm_start, n_jobs, verbose
-        As for `Perceptron`; `tol` is a share of the rows, not a difference of losses.
+    ``loss="hinge"`` is PA-I, ``loss="squared_hinge"`` PA-II, and one binary problem per class is the default. Use
+    `PassiveAggressive` in new code.
 
     Examples
     --------
@@ -108,25 +87,11 @@ n_iter_no_change, warm_start, n_jobs, verbose
     array([1])
     """
 
-    loss: Literal["hinge", "squared_hinge"] = "hinge"
-    n_jobs: int | None = None
-    class_weight: Any = None
-    multiclass: Literal["joint", "ovr"] = "ovr"
+    loss: Literal["hinge", "squared_hinge"] = choice("hinge", ("hinge", "squared_hinge"), "PA-I or PA-II.")
+    n_jobs: int | None = like(PassiveAggressiveParams, "n_jobs", None)
+    class_weight: Any = like(PassiveAggressiveParams, "class_weight", None)
+    multiclass: Literal["joint", "ovr"] = like(PassiveAggressiveParams, "multiclass", "ovr")
 
     def params(self) -> PassiveAggressiveParams:
-        """The same by the family's own names."""
-        return params_by_loss(self, PassiveAggressiveParams, {"hinge": "PA-I", "squared_hinge": "PA-II"})
-
-
-def params_by_loss(named: Any, kind: type[AnyParams], variants: dict[str, Variant]) -> AnyParams:
-    """Params by scikit-learn's names: `loss` is a variant, `average` a keep, and what has the same name stays."""
-    if named.loss not in variants:
-        words = " or ".join(f"{loss!r} ({variant})" for loss, variant in variants.items())
-        raise ParameterError(f"loss={named.loss!r}: must be {words}")
-    if named.average not in (False, True):
-        raise ParameterError(
-            f"average={named.average!r}: averaging starts with the first example; write average=True or False"
-        )
-    shared = {each.name for each in fields(kind)} & {each.name for each in fields(named)}
-    told: dict[str, Any] = {name: getattr(named, name) for name in sorted(shared)}
-    return kind(variant=variants[named.loss], keep="average" if named.average else "last", **told)
+        """The same params by the names of the family."""
+        return self._family(PassiveAggressiveParams)

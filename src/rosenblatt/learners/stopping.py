@@ -1,16 +1,16 @@
 """Stopping criterion, updated after each epoch.
 
-Invariant: stopping is decided here and nowhere else, for arrays, files, products, sweeps and replays. Nothing is
-compared with an absolute loss, only shares of the rows, so the answer never depends on the scale of the data.
+Invariant: only this module decides when to stop, for arrays, files, products, sweeps and replays. It compares shares of
+the rows, never losses, so the decision does not depend on the scale of the data.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.params import Params, check_count
@@ -18,7 +18,9 @@ from rosenblatt.params import Params, check_count
 
 @dataclass
 class History:
-    """One entry per epoch: mistakes, updates, seconds, and the validation score if there was one.
+    """One entry per epoch in each list: `mistakes`, `updates`, `seconds`, and `validation_score`.
+
+    `validation_score` is empty without early stopping.
 
     >>> from rosenblatt import Perceptron
     >>> Perceptron(shuffle=False).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]).history_.mistakes
@@ -33,39 +35,28 @@ class History:
     def __len__(self) -> int:
         return len(self.mistakes)
 
-    def append(self, mistakes: int, updates: int, seconds: float = 0.0, validation_score: float | None = None) -> None:
+    def append(self, epoch: Epoch) -> None:
         """One more epoch."""
-        self.mistakes.append(mistakes)
-        self.updates.append(updates)
-        self.seconds.append(seconds)
-        if validation_score is not None:
-            self.validation_score.append(validation_score)
-
-    def cut(self, entries: int) -> None:
-        """Keep only so many entries."""
-        for values in (self.mistakes, self.updates, self.seconds):
-            del values[entries:]
+        for name, values in vars(self).items():
+            if (value := getattr(epoch, name)) is not None:  # there may be no validation score
+                values.append(value)
 
     def followed_by(self, later: History) -> History:
-        return History(
-            self.mistakes + later.mistakes,
-            self.updates + later.updates,
-            self.seconds + later.seconds,
-            self.validation_score + later.validation_score,
-        )
+        return History(**{name: mine + vars(later)[name] for name, mine in vars(self).items()})
 
     @classmethod
     def total(cls, histories: list[History]) -> History:
         """Problems learned side by side, as one: sums per epoch, and the mean of the validation scores."""
         if len(histories) == 1:
             return histories[0]
-        scores = zip_longest(*(h.validation_score for h in histories))
-        return cls(
-            [sum(each) for each in zip_longest(*(h.mistakes for h in histories), fillvalue=0)],
-            [sum(each) for each in zip_longest(*(h.updates for h in histories), fillvalue=0)],
-            [sum(each) for each in zip_longest(*(h.seconds for h in histories), fillvalue=0.0)],
-            [sum(known) / len(known) for each in scores if (known := [s for s in each if s is not None])],
-        )
+
+        def epochs(name: str) -> list[list[Any]]:
+            """The values of all problems that learned in each epoch."""
+            columns = zip_longest(*(vars(history)[name] for history in histories))
+            return [[value for value in each if value is not None] for each in columns]
+
+        sums = {name: [sum(each) for each in epochs(name)] for name in ("mistakes", "updates", "seconds")}
+        return cls(**sums, validation_score=[sum(each) / len(each) for each in epochs("validation_score")])
 
 
 StopReason = Literal["converged", "no_change", "max_iter"]
@@ -77,7 +68,7 @@ class Epoch(NamedTuple):
 
     mistakes: int
     updates: int
-    mistake_weight: float  # of the rows that were mistakes, each with its sample weight
+    mistake_weight: float  # the sample weights of the rows that were a mistake or, for a margin rule, an update
     weight: float  # of all rows
     rows: int
     finite: bool = True  # are the weights?
@@ -85,20 +76,37 @@ class Epoch(NamedTuple):
     validation_score: float | None = None  # higher is better
 
 
+class Counters(NamedTuple):
+    """The counters of all problems at one moment."""
+
+    mistakes: int
+    updates: int
+    weight: float
+
+    @classmethod
+    def of(cls, *states: Any) -> Counters:
+        mistakes, updates = (sum(state.counter(name) for state in states) for name in ("mistakes", "updates"))
+        return cls(mistakes, updates, sum(state.mistake_weight for state in states))
+
+    def since(self, before: Counters, weight: float, rows: int, **more: Any) -> Epoch:
+        """The epoch between two moments, over rows of so much weight."""
+        mistakes, updates = self.mistakes - before.mistakes, self.updates - before.updates
+        return Epoch(mistakes, updates, self.weight - before.weight, weight, rows, **more)
+
+
 @dataclass
 class StoppingCriterion:
     """Stops when the rule has nothing left to do, when epochs get no better, or when there are no more epochs.
 
-    Nothing left to do: an epoch without a mistake and without an update. Better: a lower mistake rate, a share of the
-    rows each counted with its sample weight; for a rule that moves without a mistake a lower share of updates; or,
-    where there is one, a higher validation score. Patience counts rows as well as epochs, so that tiny data, whose
-    epochs are short, get their chance.
+    Nothing left to do: an epoch without a mistake and without an update. Better: a lower share of rows that were a
+    mistake or, for a rule that wants a margin, an update, each counted with its sample weight; or, if there is one, a
+    higher validation score. Patience counts rows as well as epochs, so that tiny data get
+    enough epochs.
     """
 
     max_iter: int
     tol: float | None
     n_iter_no_change: int
-    by_updates: bool = False  # is it the updates that count, not the mistakes?
     shrinks: bool = False  # do weights change after every row, so that an epoch without an update proves nothing?
     history: History = field(default_factory=History)
     best: float = -math.inf
@@ -111,23 +119,18 @@ class StoppingCriterion:
     def of(cls, params: Params) -> StoppingCriterion:
         """The stopping criterion of these params."""
         tol = None if params.tol is None else float(params.tol)
-        rule = params.update_rule
-        return cls(int(params.max_iter), tol, int(params.n_iter_no_change), rule.moves_without_mistake, rule.shrinks)
+        return cls(int(params.max_iter), tol, int(params.n_iter_no_change), params.update_rule.shrinks)
 
     def update(self, epoch: Epoch, separates: Callable[[], bool]) -> StopReason | None:
         """Why to stop after this epoch, or None.
 
-        `separates` says whether the weights at the end of the epoch get every row right, by one more pass; it is asked
-        only where weights shrink.
+        `separates` says whether the weights at the end of the epoch get every row right, by one more pass; called
+        only if weights shrink.
         """
-        self.history.append(epoch.mistakes, epoch.updates, epoch.seconds, epoch.validation_score)
+        self.history.append(epoch)
         if not epoch.finite:
             raise DataError(f"the weights overflowed in epoch {len(self.history)}: scale the columns")
-        score = epoch.validation_score
-        if score is None and self.by_updates:
-            score = -epoch.updates / epoch.rows
-        elif score is None:
-            score = -epoch.mistake_weight / epoch.weight
+        score = -epoch.mistake_weight / epoch.weight if epoch.validation_score is None else epoch.validation_score
         better = self.tol is None or score - self.best > self.tol
         self.waited = 0 if better else self.waited + 1
         self.waited_rows = 0 if better else self.waited_rows + epoch.rows
@@ -135,38 +138,47 @@ class StoppingCriterion:
         self.best = max(score, self.best)
         if epoch.mistakes == 0 and epoch.updates == 0 and (not self.shrinks or separates()):
             self.stop_reason = "converged"
-        elif self.waited >= self.n_iter_no_change and self._has_waited_long():
+        elif self._patience_is_over():
             self.stop_reason = "no_change"
         elif len(self.history) >= self.max_iter:
             self.stop_reason = "max_iter"
         return self.stop_reason
 
-    def _has_waited_long(self) -> bool:
-        return self.waited_rows >= PATIENCE or 2 * self.waited >= self.max_iter
+    def _patience_is_over(self) -> bool:
+        enough = self.waited_rows >= PATIENCE or 2 * self.waited >= self.max_iter
+        return enough and self.waited >= self.n_iter_no_change
 
     def set_epochs(self, most: int, *, within: bool) -> None:
-        """Allow so many epochs from now on; `within`: is an epoch half learned?"""
+        """Set the number of epochs still allowed; `within` is True in the middle of an epoch."""
         check_count("max_iter", most)
         done = len(self.history)
         if most < done or (most == done and within):
-            begun = f"{done:,} epochs" + (" and a part" if within else "")
-            raise ParameterError(f"max_iter={most}: {begun} have been learned already")
+            learned = f"{done:,} epochs" + (" and a part" if within else "")
+            raise ParameterError(f"max_iter={most}: the run has already learned {learned}")
         self.max_iter = most
-        if self.stop_reason in ("max_iter", None):
-            self.stop_reason = "max_iter" if most == done else None
+        if self.stop_reason != "converged":  # more epochs mean more patience
+            self.stop_reason = "no_change" if self._patience_is_over() else "max_iter" if most == done else None
 
     def to_json(self) -> dict[str, Any]:
-        """What has to be known to go on judging."""
-        best = None if math.isinf(self.best) else self.best
+        """The state of the criterion as JSON values."""
         return {
-            "best": best,
+            "best": None if math.isinf(self.best) else self.best,
             "waited": self.waited,
             "waited_rows": self.waited_rows,
             "stop_reason": self.stop_reason,
+            "history": asdict(self.history),
         }
 
-    def restore(self, known: dict[str, Any], history: History) -> None:
-        """Go on from what `to_json` said."""
-        self.best = -math.inf if known["best"] is None else float(known["best"])
-        self.waited, self.waited_rows = int(known["waited"]), int(known.get("waited_rows", 0))
-        self.stop_reason, self.history = known["stop_reason"], history
+    def restore(self, known: dict[str, Any]) -> None:
+        """Continue from the values of `to_json`; an invalid one is a ValueError, and changes nothing."""
+        history, best, reason = History(**known["history"]), known["best"], known["stop_reason"]
+        counts = [*history.mistakes, *history.updates, known["waited"], known["waited_rows"]]
+        numbers = [*history.seconds, *history.validation_score, 0.0 if best is None else best]
+        valid = all(isinstance(column, list) for column in asdict(history).values())
+        valid = valid and all(type(count) is int and 0 <= count < 2**62 for count in counts)
+        valid = valid and all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
+        if not valid or len(history.updates) != len(history) or reason not in (None, *get_args(StopReason)):
+            raise ValueError("its history cannot be read")
+        self.best = -math.inf if best is None else float(best)
+        self.waited, self.waited_rows = known["waited"], known["waited_rows"]
+        self.stop_reason, self.history = reason, history

@@ -1,38 +1,251 @@
 """Examples as dicts of names and numbers: learn_one, learn_many, predict_one, predict_many.
 
-Invariant: this file holds no learning. `Stream` owns names, labels and weights; learners without streams learn an
-example as a row of a table. Names outlive a stream: they go back into the learner when it is closed.
+Invariant: an example that raises changes nothing, and `learn_one` does the arithmetic of `partial_fit` on the same row.
+While examples come as dicts, `engine.Stream` owns names, labels and weights, and `states` copies them when somebody
+asks. Learners that the engine has no stream for (kernels, votes, penalties) learn an example as a table of one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import cache
-from typing import Any, Self, cast
+import _signal as signal  # type: ignore[import-not-found]  # without the enums of `signal`, which cost 10 us per call
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.labels import label_values, merge_classes, places_in, sorted_classes
+from rosenblatt.data.labels import Labels, label_values, places_in
+from rosenblatt.data.table import Table, example_table
 from rosenblatt.errors import DataError, LabelError
-from rosenblatt.learners.base import Learner
-from rosenblatt.learners.hearing import Hearing
-from rosenblatt.learners.learned import Learned, Lock
-from rosenblatt.learners.stopping import History
-from rosenblatt.learners.stream import Columns, Stream, row_table
-from rosenblatt.learners.targets import check_online, check_weight, weight_of_class
-from rosenblatt.learners.weights import LINEAR, SAFE, seed_of, states_over
+from rosenblatt.learners.stopping import Counters, History
+from rosenblatt.learners.weights import SAFE, WeightState, engine_rule, states_over
 from rosenblatt.models.predictions import Predictions
-from rosenblatt.params import Params
+from rosenblatt.models.predictors import Linear, Predictor
+from rosenblatt.params import LinearParams, Params, Rule, weight_of_class
 
-_BEGINNING = Lock()  # for the first example of a learner, which has no lock yet
+Columns = dict[Any, int] | int | None  # the column of each name, or the bits of its hash; None: columns have numbers
 
 
-class DictLearner(Learner):
-    """A learner of weights whose features may come by name, and new ones at any time."""
+@dataclass(frozen=True)
+class ModelSnapshot:
+    """Predictors and their classes; immutable, later learning does not change it."""
+
+    classes: NDArray[Any]  # none for a regression
+    predictors: tuple[Predictor, ...]  # their scores stand side by side
+    features: int  # the number of columns
+    columns: Columns = None
+    is_multilabel: bool = False
+    calibration: Any = None  # from scores to probabilities
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # nothing that is cached
+
+    def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
+        """Scores of shape (rows, K)."""
+        return np.hstack([each.scores(table, index) for each in self.predictors])
+
+    def predictions(self, scores: NDArray[np.float64]) -> Predictions:
+        """The predictions for scores of shape (rows, K)."""
+        return Predictions(self.classes, scores, self.is_multilabel, self.calibration)
+
+    def stream(self, examples: int = 1) -> engine.Stream | None:
+        """Predicts so many examples as dicts; None unless one weight vector per class does.
+
+        Making it takes as long as the scores of an example for each hundred columns or so: None until so many came.
+        """
+        if "_stream" not in vars(self):
+            asked = vars(self)["_asked"] = vars(self).get("_asked", 0) + examples
+            if self._linear is None or 100 * asked < self.features:
+                return None
+        return self._stream
+
+    def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
+        """The scores of one example."""
+        if (stream := self.stream()) is not None:
+            return stream.scores(features)
+        if (linear := self._linear) is None:
+            return self.scores(example_table([features], self.names, self.features, self._bits))[0]
+        if self._bits:
+            at, values = engine.Stream.hashed(features, self._bits)
+        else:
+            engine.Stream.check(features)
+            known = {self.names[name]: value for name, value in dict.items(features) if name in self.names}
+            at, values = np.array([*known], np.int64), np.array([*known.values()], np.float64)
+        # Added one after another, as a stream does: the same bits.
+        terms = np.column_stack([np.zeros(linear.width), linear.weights[:, at].astype(np.float64) * values])
+        total: NDArray[np.float64] = np.add.accumulate(terms, axis=1)[:, -1] + linear.intercept
+        return total
+
+    @cached_property
+    def names(self) -> dict[Any, int]:
+        """The column of each name, or of each number if there are no names; empty for hashed names."""
+        if self.columns is None:
+            return {column: column for column in range(self.features)}
+        return self.columns if isinstance(self.columns, dict) else {}
+
+    @property
+    def _bits(self) -> int:
+        return self.columns if isinstance(self.columns, int) else 0
+
+    @property
+    def _linear(self) -> Linear | None:
+        """The weights, if there is one vector of them per class."""
+        first = self.predictors[0]
+        usable = isinstance(first, Linear) and len(self.classes) != 1 and not self.is_multilabel
+        return first if usable else None  # type: ignore[return-value]
+
+    @cached_property
+    def _stream(self) -> engine.Stream:
+        linear: Any = self._linear
+        weights, generator = np.asfortranarray(linear.weights, np.float64), engine.seed_generator(0)
+        state = WeightState.begin(weights, linear.intercept, generator)
+        epsilon = None if len(self.classes) else 0.0  # of a regression
+        how = {"one_vs_rest": False, "tie_positive": False, "epsilon": epsilon, "hash_bits": self._bits}
+        return engine_stream([state], self.classes, self.names, Rule(), **how)
+
+
+def engine_stream(
+    states: list[WeightState], classes: NDArray[Any], names: dict[Any, int], rule: Rule, **options: Any
+) -> engine.Stream:
+    """A stream that owns copies of the states; its weights lie feature after feature."""
+    arrays = []
+    for state in states:
+        wide = {array.name: np.asarray(state.arrays[array.name], np.float64) for array in state.matrices}
+        arrays.append(state.arrays | {name: values.ravel(order="F") for name, values in wide.items()})
+    options |= {"keep": states[0].keep, "fit_intercept": states[0].fit_intercept}
+    return engine.Stream(arrays, names, label_values(classes), engine_rule(rule), **options)
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[NDArray[np.uint8]]:
+    """Ctrl-C calls its handler at once; an exception of the handler is raised at the end of the block.
+
+    Yields a flag that is set then, by which the engine stops at the next row. Signals reach the main thread only.
+    """
+    cancel, raised = np.zeros(1, np.uint8), list[BaseException]()
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield cancel
+        return
+
+    def handle(*received: Any) -> None:
+        try:
+            handler(*received)
+        except BaseException as error:
+            raised.append(error)
+            cancel[0] = 1
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield cancel
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if raised:
+            raise raised[0]
+
+
+@dataclass
+class Fitted:
+    """The fitted state of a learner, replaced as a whole, so that readers never see half of a change."""
+
+    states: list[Any]  # one per problem; while there is a stream, as they began
+    classes: NDArray[Any]
+    shape: dict[str, Any]  # parameters that cannot change while the states learn on
+    features: int = 0
+    names: dict[Any, int] | None = None  # the column of each name; None: columns have numbers
+    history: History = field(default_factory=History)
+    n_iter: int = 1
+    stop_reason: str = "learn_one"
+    is_multilabel: bool = False  # can a row have several labels, a state for each?
+    unit: float = 1.0  # of a regression's targets
+    stream: engine.Stream | None = None  # owns the state while examples come as dicts
+    cached: tuple[int, ModelSnapshot | None] = field(default=(0, None), init=False)  # the latest, and its version
+    named: tuple[int, NDArray[Any] | None] = field(default=(-1, None), init=False)  # names of so many columns
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.features if self.stream is None else self.stream.features
+
+    @property
+    def column_names(self) -> dict[Any, int] | None:
+        """The column of each name; None if columns have numbers."""
+        return self.names if self.stream is None else self.stream.names or None
+
+    @property
+    def columns(self) -> Columns:
+        """The column of each name, or the bits of its hash."""
+        bits = self.shape.get("hash_bits")
+        return bits if bits and self.width == 1 << bits else self.column_names
+
+    @property
+    def feature_names(self) -> NDArray[Any] | None:
+        """The names of the columns, if all are texts; made once per new column, since scikit-learn asks often."""
+        if self.named[0] != (width := self.width):
+            names = list(self.column_names or ())[:width]
+            are_texts = bool(names) and all(isinstance(name, str) for name in names)
+            self.named = width, np.array(names, dtype=object) if are_texts else None
+        return self.named[1]
+
+    @property
+    def whole_history(self) -> History:
+        """The history, with the counts of the stream in its last entry."""
+        if self.stream is None:
+            return self.history
+        before, (mistakes, updates) = Counters.of(*self.states), self.stream.counts
+        history = self.history.followed_by(History())
+        history.mistakes[-1] += mistakes - before.mistakes
+        history.updates[-1] += updates - before.updates
+        return history
+
+    @property
+    def version(self) -> int:
+        """Rises when the stream learns."""
+        return -1 if self.stream is None else int(self.stream.seen)
+
+    @property
+    def latest(self) -> ModelSnapshot | None:
+        """The snapshot that is cached, if it is up to date."""
+        version, snapshot = self.cached
+        return snapshot if version == self.version else None
+
+    def snapshot(self, *, is_regression: bool) -> ModelSnapshot:
+        """The current snapshot, made if it is not cached."""
+        version, found = self.version, self.latest
+        if found is None:
+            now = self.without_stream()
+            classes, predictors = np.empty(0) if is_regression else now.classes, now.states[0].predictors_of(now.states)
+            found = ModelSnapshot(classes, predictors, now.features, now.columns, now.is_multilabel)
+            self.cached = version, found
+        return found
+
+    def without_stream(self) -> Fitted:
+        """The same with the state and the counts of the stream merged in, and without the stream."""
+        if self.stream is None:
+            return self
+        states = stream_states(self.states, self.stream)
+        features, names = states[0].features, self.stream.names  # a copy
+        if len(names) > features:  # learned meanwhile
+            names = {name: column for name, column in names.items() if column < features}
+        history = self.whole_history
+        return replace(self, states=states, features=features, names=names or None, history=history, stream=None)
+
+
+class StreamingMixin:
+    """Learns and predicts examples as dicts; features and labels may be new at any time."""
 
     class_weight: Any = None  # unless the params have it
+    _fitted: Fitted = Fitted([], np.empty(0), {})
+
+    @staticmethod
+    def _learn(features: dict[Any, float], label: Any) -> bool:
+        """Learn an example whose weight is 1, if its label is known: that of the stream, once there is one."""
+        return False
 
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
         """Learn from one example.
@@ -40,14 +253,14 @@ class DictLearner(Learner):
         Parameters
         ----------
         features : dict
-            Names and numbers; a feature that is not there is 0, one that was never seen gets a weight of its own.
-            After a fit on an array without column names, the names are the column numbers.
+            Names and numbers. A missing feature is 0; a new feature gets a new weight.
+            A number is a name too: after a fit on an array, its columns are named 0, 1, 2, ...
         label
-            Any label; a new one is taken as it comes.
+            Any label, known or new.
         weight : float, default=1.0
             Scales the step, as a sample weight does.
 
-        With a penalty, or with ``keep="vote"``, an example costs as much as a call of `partial_fit`.
+        With a kernel, a penalty or ``keep="vote"``, an example costs as much as a call of `partial_fit`.
 
         Returns
         -------
@@ -62,20 +275,16 @@ class DictLearner(Learner):
         >>> learner.predict_one({"win": 1, "tomorrow": 1})
         'spam'
         """
-        if weight != 1.0 or self.class_weight is not None:
-            weight = self._weight_of(features, label, weight)
-            if weight == 0:
-                return self
-        learned = self._learned
-        if learned is not None and (stream := learned.lock.stream) is not None:
-            one = stream.engine
-            if one is not None and one.learn(features, label, weight):
-                return self
-        self._learn_slowly(features, label, weight)
+        try:
+            learned = weight == 1.0 and self._learn(features, label)
+        except TypeError:  # of a label that is a list, say, which `_learn_slowly` names
+            learned = False
+        if not learned:
+            self._learn_slowly(features, label, weight)
         return self
 
     def learn_many(self, examples: Any, labels: Any, weights: Any = None) -> Self:
-        """Learn from examples one after another: what `learn_one` does with each of them, in one call.
+        """Learn from examples one after another, as `learn_one` does, in one call.
 
         Parameters
         ----------
@@ -102,369 +311,222 @@ class DictLearner(Learner):
         >>> learner.predict_many([{"win": 1}, {"lunch": 1}])
         ['spam', 'ham']
         """
+        if hasattr(examples, "shape"):
+            raise DataError("learn_many needs a list of dicts: pass a frame or an array to partial_fit")
         examples, labels = list(examples), _listed(labels)
-        given = None if weights is None else _listed(weights)
+        given = [1.0] * len(examples) if weights is None else _listed(weights)
         self._check_many(examples, labels, given)
-        if given is not None or self.class_weight is not None:
-            raw = [1.0] * len(examples) if given is None else given
-            given = [self._weight_of(*each) for each in zip(examples, labels, raw, strict=True)]
+        sizes = None
+        if weights is not None or self.class_weight is not None:
+            sizes = [self._weight_of(*each) for each in zip(examples, labels, given, strict=True)]
         at = 0
         while at < len(examples):
-            stream = None if self._learned is None else self._learned.stream
-            if stream is not None and stream.engine is not None:
-                at = stream.engine.learn_many(examples, labels, at, given)
+            if (stream := self._fitted.stream) is not None:
+                at = stream.learn_many(examples, labels, at, sizes)
             if at < len(examples):
-                weight = 1.0 if given is None else given[at]
-                if weight > 0:
-                    self._learn_slowly(examples[at], labels[at], weight)
+                self._learn_slowly(examples[at], labels[at], given[at])
                 at += 1
         return self
 
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example; features that were never seen count for nothing.
+    def predict_one(self: Any, features: dict[Any, float]) -> Any:
+        """The label of one example; unknown features are ignored.
 
         After a fit with several labels per row, a list of 0 and 1, as a row of `predict`.
         """
-        learned = self._learned or self.learned  # once: a new class that comes meanwhile has its own
-        if (one := self._predicting(learned)) is not None:
-            return one.predict(features)
-        scores = self._scores_of(learned, features)[None]
-        return Predictions(learned.classes, scores, learned.is_multilabel).one
+        stream = self._fitted.stream or self.snapshot().stream()
+        if stream is not None:
+            return stream.predict(features)
+        snapshot = self.snapshot()
+        return snapshot.predictions(snapshot.scores_one(features)[None]).one
 
-    def predict_many(self, examples: Any) -> list[Any]:
-        """The labels of examples, each a dict of names and numbers, as `predict_one` gives them."""
-        one = self._predicting(self.learned)
-        return (
-            [self.predict_one(features) for features in examples] if one is None else one.predict_many(list(examples))
-        )
+    def predict_many(self: Any, examples: Any) -> list[Any]:
+        """The label of each example, as by `predict_one`."""
+        examples = list(examples)
+        stream = self._fitted.stream or self.snapshot().stream(len(examples))
+        if stream is None or self.params().is_regression:
+            return [self.predict_one(features) for features in examples]
+        found: list[Any] = stream.predict_many(examples)
+        return found
 
-    def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
+    def scores_one(self: Any, features: dict[Any, float]) -> NDArray[np.float64]:
         """The scores of one example: one with two classes, else one per class."""
-        return self._scores_of(self.learned, features)
+        stream = self._fitted.stream
+        found: NDArray[np.float64] = self.snapshot().scores_one(features) if stream is None else stream.scores(features)
+        return found
+
+    def columns_by_name(self: Any) -> dict[Any, int]:
+        """The column of each name, or of each number if there are no names; empty for hashed names."""
+        known = self._fitted.columns
+        if known is None:
+            return {column: column for column in range(self._fitted.width)}
+        return known if isinstance(known, dict) else {}
 
     @property
-    def n_features_in_(self) -> int:
-        """How many features the learner has seen."""
-        if (stream := self._stream()) is not None:
-            return stream.width
-        if "_n_features" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no features yet: call fit first")
-        return self._n_features
+    def column_names(self) -> dict[Any, int] | None:
+        """The column of each name; None if the columns have no names."""
+        return self._fitted.column_names
 
-    @n_features_in_.setter
-    def n_features_in_(self, value: int) -> None:
-        self._n_features = value
+    def close_stream(self: Any) -> None:
+        """Copy the state of the engine's stream into the learner, as an entry of the history."""
+        with self.lock:
+            if self._fitted.stream is not None:
+                self._fitted.stream.close()
+                self._fitted = self._fitted.without_stream()
+                vars(self).pop("_learn", None)
 
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, if they all have one."""
-        if (stream := self._stream()) is not None:
-            names = list(stream.names)
-            if not names or not all(isinstance(name, str) for name in names):
-                raise AttributeError("the features of this stream have no names")
-            return np.array(names, dtype=object)
-        if "_feature_names" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} was not fitted with feature names")
-        return self._feature_names
+    def _learn_slowly(self: Any, features: dict[Any, float], label: Any, weight: float) -> None:
+        """Learn an example with a weight, or one that opens a stream, brings a new label, or is learned as a table."""
+        with self.lock:
+            check_one_label(label)
+            size = self._weight_of(features, label, weight)
+            features = {name: float(number) for name, number in dict.items(features)}  # may run code of the caller
+            stream = self._fitted.stream
+            if weight == 0 or (stream is not None and stream.learn(features, label, size)):
+                return
+            params, labels = self._checked_params([label])
+            if self.is_multilabel:
+                raise LabelError("learn_one takes one label, but earlier rows had several: use partial_fit")
+            self._check_shape(params)
+            bits = params.hash_bits
+            if bits and self.has_learned and self.n_features_in_ != 1 << bits:
+                raise DataError(
+                    f"hash_bits={bits} makes {1 << bits:,} columns of an example, but {self.n_features_in_} were "
+                    "learned: learn from dicts alone, or from rows of as many columns"
+                )
+            classes = self._merged(labels.classes)
+            params.check_classes(len(classes))
+            if not has_stream(params):
+                self._learn_row(params, labels, features, weight)
+                return
+            place = int(places_in(classes, labels.classes)[0])
+            if not params.is_regression:
+                label = label_values(classes[place : place + 1])[0]  # in the type of the classes
+            with deferred_interrupt():  # readers see the state before or after
+                if self._learn_in_stream(params, classes, place, features, label, size):
+                    return
+                fitted = self._with_stream(params, classes)
+                fitted.stream.learn(features, label, size)
+                self._fitted = fitted
+                if self.class_weight is None:
+                    self._learn = fitted.stream.learn
 
-    @feature_names_in_.setter
-    def feature_names_in_(self, value: NDArray[Any]) -> None:
-        self._feature_names = value
+    def _with_stream(self: Any, params: Params, classes: NDArray[Any]) -> Fitted:
+        """The fitted state over these classes, with a stream that continues from it."""
+        fitted: Fitted = self._over(params, classes)
+        names, bits, history = self.columns_by_name(), int(params.hash_bits or 0), fitted.history
+        width = 1 << bits if bits else max(len(names), fitted.states[0].features)
+        states = [state if state.features == width else state.with_features(width) for state in fitted.states]
+        stream = engine_stream(
+            states,
+            classes,
+            names,
+            params.update_rule,
+            one_vs_rest=params.is_ovr(len(classes)),
+            tie_positive=params.tie_positive,
+            epsilon=float(params.epsilon) if params.is_regression else None,  # type: ignore[attr-defined]
+            hash_bits=bits,
+        )
+        if fitted.stop_reason != "learn_one" or not len(history):  # else it is the same stream, continued
+            history = history.followed_by(History([0], [0], [0.0]))
+        return replace(fitted, states=states, stream=stream, history=history, n_iter=1, stop_reason="learn_one")
 
-    @feature_names_in_.deleter
-    def feature_names_in_(self) -> None:
-        if "_feature_names" not in vars(self) and self._stream() is None:
-            raise AttributeError("feature_names_in_")
-        self.__dict__.pop("_feature_names", None)  # those of a stream go with it
+    def _learn_in_stream(
+        self, params: Params, classes: NDArray[Any], place: int, features: dict[Any, float], label: Any, weight: float
+    ) -> bool:
+        """Learn an example in the open stream, which may gain its label; False if that needs a new stream."""
+        fitted, known = self._fitted, self._fitted.classes
+        kept_as_they_are = classes.dtype.kind == known.dtype.kind and classes.dtype.kind not in "mM"
+        if fitted.stream is None or not 2 < len(known) < len(classes) or not kept_as_they_are:
+            return False
+        one_vs_rest = params.is_ovr(len(classes))
+        states = states_over(fitted.states, known, classes, params) if one_vs_rest else fitted.states
+        learned: bool = fitted.stream.learn_new(features, label, weight, place)
+        if learned:
+            self._fitted = replace(fitted, states=states, classes=classes)
+        return learned
 
-    def feature_columns(self) -> Columns:
-        """The column of each feature, by its name, or the bits of its hash."""
-        bits = self.learned.told.get("hash_bits")
-        return bits if bits and self.n_features_in_ == 1 << bits else self.columns_by_name()
+    def _learn_row(self: Any, params: Params, labels: Labels, features: dict[Any, float], weight: float) -> None:
+        """Learn an example as a table of one row; names that are new get the next columns."""
+        bits, names = params.hash_bits or 0, self.columns_by_name()
+        if new := [] if bits else [name for name in features if name not in names]:
+            names = names | {name: len(names) + at for at, name in enumerate(new)}
+        table = example_table([features], names, 1 << bits if bits else max(len(names), 1), bits)
+        self._learn_rows(params, table, labels, np.array([weight]), names=None if bits else names)
 
-    def columns_by_name(self) -> dict[Any, int]:
-        """The column of each feature, by its name, or by its number if there are no names."""
-        if (stream := self._stream()) is not None:
-            return stream.names
-        bits = getattr(self.params(), "hash_bits", None)
-        return {} if bits and self.n_features_in_ == 1 << bits else columns_of(self)
-
-    def close_stream(self) -> None:
-        """The stream's weights and names go back into the learner."""
-        if self._stream() is not None:
-            with Hearing():
-                self._close_now(self.learned)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in _param_names(cast(Any, type(self))) and (learned := self._learned) is not None:
-            with learned.lock:  # what is learned next is learned by the new parameter
-                self.close_stream()
-
-    def _close_now(self, learned: Learned) -> None:
-        stream = learned.stream
-        assert stream is not None
-        stream.close()
-        names, mistakes_updates = getattr(self, "feature_names_in_", None), stream.unrecorded()
-        learned.states = stream.states()
-        self._n_features = stream.width
-        self.__dict__.pop("_feature_names", None)
-        self.__dict__.pop("_stream_names", None)
-        if names is not None:
-            self._feature_names = names
-        elif found := stream.names:  # numbers of columns among names: no names for scikit-learn, and names for dicts
-            self._stream_names = found
-        learned.stream = None
-        if any(mistakes_updates):
-            self.history_.append(*mistakes_updates)
-
-    def _unrecorded(self) -> tuple[int, int]:
-        stream = self._stream()
-        return (0, 0) if stream is None else stream.unrecorded()
-
-    def _stream(self) -> Stream | None:
-        return None if self._learned is None else self._learned.stream
-
-    def _predicting(self, learned: Learned) -> engine.Stream | None:
-        if (stream := learned.stream) is not None:
-            return stream.engine
-        return None if learned.is_multilabel else learned.reading().stream_of(self.feature_columns)
-
-    def _scores_of(self, learned: Learned, features: dict[Any, float]) -> NDArray[np.float64]:
-        if (stream := learned.stream) is not None:
-            if stream.engine is not None:
-                return stream.scores(features)
-            with learned.lock:
-                return stream.scores(features)
-        return learned.reading().score_one(features, self.feature_columns)
-
-    def _weight_of(self, features: dict[Any, float], label: Any, weight: float) -> float:
+    def _weight_of(self: Any, features: dict[Any, float], label: Any, weight: float) -> float:
         """The weight of an example, its class's included."""
         engine.Stream.check(features)
         params: Params = self.params()
-        check_online(params)
-        weight = check_weight(weight) * weight_of_class(params.class_weight, label)
-        largest = max((abs(float(number)) for number in features.values()), default=0.0)
+        params.check_online()
+        try:
+            is_usable = bool(np.isfinite(weight) and weight >= 0)
+        except (TypeError, ValueError):
+            is_usable = False
+        if not is_usable:
+            raise DataError(f"weight={weight!r}: must be finite and at least 0")
+        weight = float(weight) * weight_of_class(params.class_weight, label)
+        largest = max((abs(float(number)) for number in dict.values(features)), default=0.0)
         if weight * largest * max(params.update_rule.eta0, params.update_rule.C) > SAFE[8]:
             raise DataError(f"weight={weight!r}: the weights would overflow; scale the features or the weight")
         return weight
 
-    def _learn_slowly(self, features: dict[Any, float], label: Any, weight: float) -> None:
-        """Learn an example that begins a stream, brings a new label, or is learned as a table."""
-        engine.Stream.check(features)
-        params: Params = self.params()
-        params.check()
-        check_online(params)
-        while True:
-            learned = self._learned
-            with _BEGINNING if learned is None else learned.lock, Hearing():
-                if self._learned is not learned:
-                    continue  # another thread has begun one
-                if learned is not None:
-                    learned.lock.pause(False)  # it is this thread that learns
-                if learned is not None and learned.stream is not None and learned.stream.learn(features, label, weight):
-                    learned.changed()
-                else:
-                    self._begin_stream(params, features, label, weight)
-                return
-
-    def _begin_stream(self, params: Params, features: dict[Any, float], label: Any, weight: float) -> None:
-        """On copies, so that a reader beside it sees what was learned before or after it."""
-        classes, names, history = self._classes_of(label), {}, History()
-        if self.has_learned:
-            learned = self.learned
-            if learned.is_multilabel:
-                raise LabelError("learn_one has one label, and the rows before had several: use partial_fit")
-            learned.check_told(params.shape())
-            classes = merge_classes(learned.classes, classes)
-            params.check_classes(len(classes))
-            self._check_hashed(params)
-            if self._add_class(learned, label, classes):
-                assert learned.stream is not None
-                learned.stream.learn(features, label, weight)
-                return
-            names, history = dict(self.columns_by_name()), self.history_
-            states = [s.copy() for s in states_over(learned.states, learned.classes, classes, params)]
-            if (stream := learned.stream) is not None:  # it goes on predicting for those who hold it
-                stream.close()
-                history = history.followed_by(History())
-                if any(counts := stream.unrecorded()):
-                    history.append(*counts)
-        else:
-            states = LINEAR.new_states(params, None, classes, engine.seed_generator(seed_of(params.random_state)))  # type: ignore[arg-type]
-        begun = Learned(classes, states, LINEAR.make_predictors, params.shape())
-        target = label if params.is_regression else self._known(classes, label)
-        begun.begin_stream(names, params).learn(features, target, weight)
-        self.history_ = history
-        self.learned = begun
-        self.n_iter_, self.converged_, self.stop_reason_ = 1, False, "learn_one"
-
-    def _add_class(self, learned: Learned, label: Any, classes: NDArray[Any]) -> bool:
-        """Add a class to the stream that is under way; False, and nothing done, if it needs other states."""
-        stream = learned.stream
-        if stream is None or len(classes) == len(learned.classes):
-            return False
-        counts = stream.unrecorded()
-        if not stream.add_class(classes, int(places_in(classes, self._classes_of(label))[0])):
-            return False
-        learned.set_classes(classes)
-        learned.changed()
-        self.classes_ = classes
-        stream.recorded(*counts)  # what came before the new class is an entry of the history
-        if any(counts):
-            self.history_.append(*counts)
-        return True
-
-    def _known(self, classes: NDArray[Any], label: Any) -> Any:
-        """The label as the classes have it."""
-        return label_values(classes)[int(places_in(classes, self._classes_of(label))[0])]
-
-    def _check_hashed(self, params: Params) -> None:
-        """Raise if hashed features cannot go on from the columns that were learned."""
-        bits = getattr(params, "hash_bits", None)
-        if bits and self.n_features_in_ != 1 << bits:
-            raise DataError(
-                f"hash_bits={bits} makes {1 << bits:,} columns of an example, but {self.n_features_in_} were learned: "
-                "learn from dicts alone, or from rows of as many columns"
-            )
-
-    def _classes_of(self, label: Any) -> NDArray[Any]:
-        """The classes of one label."""
-        return sorted_classes([label])
-
-    def _check_many(self, examples: list[Any], labels: list[Any], weights: list[Any] | None) -> None:
+    def _check_many(self: Any, examples: list[Any], labels: list[Any], weights: list[Any]) -> None:
         """Raise if one of the examples could not be learned, before any is."""
         params: Params = self.params()
-        params.check()
-        check_online(params)
-        if len(examples) != len(labels) or (weights is not None and len(weights) != len(examples)):
+        params.check_online()
+        if not len(examples) == len(labels) == len(weights):
             raise DataError(
                 f"there are {len(examples)} examples, but {len(labels)} labels or another number of weights"
             )
-        engine.Stream.check_many(examples)
-        if params.is_regression and labels:
-            self.labels_of(labels)
-        elif labels:
-            classes = self.learned.classes if self.has_learned else self._classes_of(labels[0])
-            known = set(label_values(classes))
-            for label in labels:
-                if not isinstance(label, Hashable) or label not in known:
-                    classes = merge_classes(classes, self._classes_of(label))
-                    known.add(label)
-            params.check_classes(len(classes))
+        for example in examples:
+            engine.Stream.check(example)
+        for label in labels:
+            check_one_label(label)
+        if labels:
+            different = labels if params.is_regression else list(dict.fromkeys(labels))
+            params.check_classes(len(self._merged(self.labels_of(different).classes)))
 
 
-class OneByOne(Learner):
-    """A learner of tables that takes dicts; features that come later get a column of their own.
-
-    `learn_one` does what `partial_fit` does with the same row, and costs as much.
-    """
-
-    def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
-        """Learn from one example, as `partial_fit` does from its row.
-
-        Parameters
-        ----------
-        features : dict
-            Names and numbers; a feature that is not there is 0, one that was never seen gets a column of its own.
-            After a fit on an array without column names, the names are the column numbers.
-        label
-            Any label; a new one is taken as it comes.
-        weight : float, default=1.0
-            Scales the step, as a sample weight does.
-
-        Returns
-        -------
-        self
-        """
-        engine.Stream.check(features)
-        self.labels_of([label])
-        if check_weight(weight) == 0:
-            return self
-        before, states = dict(vars(self)), list(self.learned.states) if self.has_learned else []
-        names = dict(self.columns_by_name()) if self.has_learned else {}
-        for name in features:
-            names.setdefault(name, len(names))
-        try:
-            self._take_columns(names)
-            weights = None if weight == 1.0 else [weight]
-            self._go_on(row_table(features, names).values, [label], None, weights, named=False)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            if states:
-                self.learned.states[:] = states
-                self.learned.changed()
-            raise
-        return self
-
-    def predict_one(self, features: dict[Any, float]) -> Any:
-        """The label of one example; features that were never seen count for nothing.
-
-        After a fit with several labels per row, a list of 0 and 1, as a row of `predict`.
-        """
-        reading = self.learned.reading()
-        return reading.predictions(reading.score_one(features, self.columns_by_name)[None]).one
-
-    def scores_one(self, features: dict[Any, float]) -> NDArray[np.float64]:
-        """The scores of one example: one with two classes, else one per class."""
-        return self.learned.reading().score_one(features, self.columns_by_name)
-
-    def columns_by_name(self) -> dict[Any, int]:
-        """The column of each feature, by its name, or by its number if there are no names."""
-        return columns_of(self)
-
-    def feature_columns(self) -> Columns:
-        """Where a feature of an example is: here always by its name."""
-        return self.columns_by_name()
-
-    def _take_columns(self, names: dict[Any, int]) -> None:
-        """From now on these are the columns; the first of them are those that were known."""
-        width = max(len(names), 1)
-        known = getattr(self, "n_features_in_", None)
-        self._stream_names = names
-        if known == width:
-            return
-        if known is not None and self.has_learned:
-            self._widen(width)
-        self.n_features_in_ = width
-        self.__dict__.pop("feature_names_in_", None)
-
-    def _widen(self, width: int) -> None:
-        """Give the support rows more columns, which are 0."""
-        raise NotImplementedError
+def has_stream(params: Params) -> bool:
+    """True if the engine has a stream for it: not for votes, which store rows, nor for weights with a penalty."""
+    return isinstance(params, LinearParams) and params.keep != "vote" and not params.update_rule.shrinks
 
 
-@cache
-def _param_names(learner: Any) -> frozenset[str]:
-    return frozenset(learner._get_param_names())
+def stream_states(states: list[WeightState], stream: engine.Stream) -> list[WeightState]:
+    """The states of the start of a stream, with copies of its current arrays."""
+    found = []
+    for state, arrays in zip(states, stream.snapshot(), strict=True):
+        rows = len(arrays["intercept"])  # weights of a stream lie feature after feature
+        wide = {array.name: arrays[array.name].reshape(-1, rows).T for array in state.matrices}
+        found.append(replace(state, arrays={**state.arrays, **arrays, **wide}))
+    return found
+
+
+def check_one_label(label: Any) -> None:
+    """Raise for several labels, as one row may have in `partial_fit`."""
+    if isinstance(label, list | tuple | set | dict | np.ndarray):
+        raise LabelError(f"learn_one takes one label, not {label!r}: use partial_fit for several per row")
+
+
+def known_row(learner: Any, features: dict[Any, float]) -> NDArray[np.float64]:
+    """One example as a dense row over the columns that were fitted; a feature beyond them raises."""
+    engine.Stream.check(features)
+    count = learner.n_features_in_
+    names, row = columns_of(learner) or {column: column for column in range(count)}, np.zeros((1, count))
+    for name, value in dict.items(features):
+        if name not in names:
+            raise DataError(f"feature {name!r} is not among the columns that {type(learner).__name__} was fitted on")
+        row[0, names[name]] = value
+    return row
+
+
+def columns_of(estimator: Any) -> dict[Any, int] | None:
+    """The column of each feature of a fitted estimator by its name, if there are names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else {name: at for at, name in enumerate(names)}
 
 
 def _listed(values: Any) -> list[Any]:
     """Labels or weights in Python's types, as a list."""
     found = values.tolist() if hasattr(values, "tolist") else values
     return list(found)
-
-
-def columns_of(learner: Any) -> dict[Any, int]:
-    """The column of each feature that a learner has seen, by its name, or by its number if there are no names."""
-    own = vars(learner).get("_stream_names")
-    if own is not None and len(own) == learner.n_features_in_:
-        found: dict[Any, int] = own
-        return found
-    names = getattr(learner, "feature_names_in_", None)
-    return {name: at for at, name in enumerate(range(learner.n_features_in_) if names is None else names)}
-
-
-def known_row(learner: Any, features: dict[Any, float]) -> NDArray[np.float64]:
-    """One example as a dense row over the columns that were fitted; a feature beyond them raises."""
-    engine.Stream.check(features)
-    names = columns_of(learner)
-    row = np.zeros((1, learner.n_features_in_))
-    for name, value in features.items():
-        if name not in names:
-            raise DataError(f"feature {name!r} is not among the columns that {type(learner).__name__} was fitted on")
-        row[0, names[name]] = value
-    return row

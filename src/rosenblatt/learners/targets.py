@@ -1,13 +1,14 @@
-"""What examples ask for, how much each weighs and which are held out: the seam between a task and the loops.
+"""Tasks and targets: the target and the weight of each row, and the held-out rows.
 
-Invariant: loops know targets only; which task they belong to, and how its classes are told apart, is decided here.
+Invariant: loops know targets only. A new task is a member of `Task` and a branch in `Targets` and `targets_of`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,33 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.params import weight_of_class
+
+
+class Task(Enum):
+    """The kind of target that one problem has."""
+
+    BINARY = "binary"
+    MULTICLASS = "multiclass"
+    REGRESSION = "regression"
 
 
 @dataclass(frozen=True)
 class Targets:
-    """What each row should be: a sign (two classes), a code (more) or a number, and how much the row weighs."""
+    """The targets of the rows of one problem, and their weights."""
 
-    y: NDArray[Any]  # int8 signs, int32 codes or float64 numbers
-    weight_rows: int  # that one problem has
+    y: NDArray[Any]  # int8 signs (binary), int32 codes (multiclass) or float64 numbers (regression)
+    weight_rows: int
     sample_weight: NDArray[np.float64] | None = None
     tie_positive: bool = False
-    epsilon: float = 0.0  # how far from its number a score is right
+    epsilon: float = 0.0  # a regression's score within this distance of its target is right
+
+    @property
+    def task(self) -> Task:
+        """The kind of the problem; several labels per row are a binary problem each."""
+        if self.y.dtype.kind == "f":
+            return Task.REGRESSION
+        return Task.BINARY if self.weight_rows == 1 else Task.MULTICLASS
 
     @cached_property
     def view(self) -> engine.Targets:
@@ -38,32 +55,27 @@ class Targets:
             epsilon=self.epsilon,
         )
 
-    @property
-    def measured(self) -> bool:
-        """Are they numbers?"""
-        return bool(self.y.dtype.kind == "f")
-
     def __getstate__(self) -> dict[str, Any]:
         return {name: found for name, found in vars(self).items() if name != "view"}
 
-    def take(self, index: NDArray[Any]) -> Targets:
-        """Those of some rows."""
+    def take(self, index: NDArray[Any] | None) -> Targets:
+        """The targets of some rows; None: of all."""
+        if index is None:
+            return self
         weights = None if self.sample_weight is None else self.sample_weight[index]
         return replace(self, y=self.y[index], sample_weight=weights)
 
     def total(self, rows: NDArray[np.uint32] | None) -> float:
-        """What the rows weigh together."""
+        """The weight of the rows together."""
         if self.sample_weight is None:
             return float(len(self.y) if rows is None else len(rows))
         return float((self.sample_weight if rows is None else self.sample_weight[rows]).sum())
 
     def wrong(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which rows are mistakes at these scores, of shape (rows, K); a score of 0 is one, a tie too."""
-        if self.measured:
+        """A mask of the mistaken rows for scores of shape (rows, K); a score of 0 is a mistake, and so is a tie."""
+        if self.task is Task.REGRESSION or (self.task is Task.BINARY and self.tie_positive):
             return ~self.right(scores)
-        if self.weight_rows == 1:
-            if self.tie_positive:
-                return np.not_equal(scores[:, 0] >= 0, self.y > 0)
+        if self.task is Task.BINARY:
             return np.less_equal(self.y * scores[:, 0], 0)
         every = np.arange(len(self.y))
         others = scores.copy()
@@ -72,28 +84,31 @@ class Targets:
         return wrong
 
     def right(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which rows are predicted right at these scores."""
-        if self.measured:
-            return np.less_equal(np.abs(self.y - scores[:, 0]), self.epsilon)
-        if self.weight_rows == 1:
+        """A mask of the rows that these scores predict right."""
+        task = self.task
+        if task is Task.BINARY:
             return np.equal(scores[:, 0] >= 0, self.y > 0)
+        if task is Task.REGRESSION:
+            return np.less_equal(np.abs(self.y - scores[:, 0]), self.epsilon)
         right: NDArray[np.bool_] = np.argmax(scores, axis=1) == self.y
         return right
 
     def quality(self, scores: NDArray[np.float64]) -> float:
-        """How good the scores are: the share of the rows that are right, or for numbers R², which has no unit."""
-        if not self.measured:
-            return float(np.average(self.right(scores), weights=self.sample_weight))
+        """The share of the rows that are right; for a regression R², which has no unit."""
+        if self.y.dtype.kind != "f":
+            right = self.right(scores)
+            if self.sample_weight is None:
+                return float(np.count_nonzero(right) / len(right))
+            return float(np.average(right, weights=self.sample_weight))
         mean = np.average(self.y, weights=self.sample_weight)
         away, spread = ((self.y - other) ** 2 for other in (scores[:, 0], mean))
         left, most = (float(np.average(each, weights=self.sample_weight)) for each in (away, spread))
         return 1.0 - left / most if most > 0 else -left
 
-    def weigh(self, chosen: NDArray[np.bool_]) -> float:
-        """What some of the rows weigh together."""
-        if self.sample_weight is None:
-            return float(np.count_nonzero(chosen))
-        return float(self.sample_weight[chosen].sum())
+    def mistakes(self, scores: NDArray[np.float64]) -> float:
+        """The weight of the rows that are mistakes at these scores."""
+        wrong = self.wrong(scores)
+        return float(np.count_nonzero(wrong) if self.sample_weight is None else self.sample_weight[wrong].sum())
 
 
 def targets_of(
@@ -103,17 +118,15 @@ def targets_of(
     sample_weight: NDArray[np.float64] | None = None,
     tie_positive: bool = False,
 ) -> list[Targets]:
-    """The problems that labels pose: one, or one per class against the rest."""
+    """The problems for these labels: one, or one per class against the rest."""
+    classes = len(labels.classes)
     if isinstance(labels, Numbers):
         return [Targets(labels.numbers, 1, sample_weight, epsilon=labels.epsilon)]
-    classes = len(labels.classes)
-
-    def problem(y: NDArray[Any], rows: int) -> Targets:
-        return Targets(y, rows, sample_weight, tie_positive)
-
     if labels.is_multilabel or (ovr and classes > 2):
-        return [problem(labels.signs(k), 1) for k in range(classes)]
-    return [problem(labels.signs(), 1) if classes <= 2 else problem(labels.codes, classes)]
+        return [Targets(labels.signs(k), 1, sample_weight, tie_positive) for k in range(classes)]
+    if classes <= 2:
+        return [Targets(labels.signs(), 1, sample_weight, tie_positive)]
+    return [Targets(labels.codes, classes, sample_weight, tie_positive)]
 
 
 def target_units(numbers: NDArray[np.float64]) -> tuple[float, float]:
@@ -125,6 +138,11 @@ def target_units(numbers: NDArray[np.float64]) -> tuple[float, float]:
     return center, spread if 0 < spread < np.inf else 1.0
 
 
+def problem_shape(params: Any, classes: int, is_multilabel: bool = False) -> tuple[int, int]:
+    """The number of independent problems, and of weight rows that each has."""
+    return (classes, 1) if is_multilabel or params.is_ovr(classes) else (1, weight_rows(classes))
+
+
 def weight_rows(classes: int) -> int:
     """How many weight rows a joint problem has: one for two classes, else one each."""
     return 1 if classes <= 2 else classes
@@ -133,9 +151,9 @@ def weight_rows(classes: int) -> int:
 def row_weights(
     sample_weight: Any, class_weight: Any, labels: Labels, *, more_to_come: bool = False
 ) -> NDArray[np.float64] | None:
-    """The product of both, or None where every row weighs 1.
+    """The product of both, or None if every row weighs 1.
 
-    A weight of 0 is a row that is not there. Negative or not finite is an error that names the row. With
+    A row of weight 0 is ignored. A weight that is negative or not finite is an error that names the row. With
     `more_to_come`, a class weight may name a class that has not come yet, and all rows may weigh 0.
     """
     weights = None if sample_weight is None else _checked(sample_weight, len(labels.codes))
@@ -149,10 +167,14 @@ def row_weights(
     return weights
 
 
+def rows_with_weight(weights: NDArray[np.float64] | None) -> NDArray[np.uint32] | None:
+    """The rows with a weight above 0; None: all."""
+    return None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
+
+
 def are_absent(sample_weight: Any, labels: Labels) -> bool:
-    """Have all rows the weight 0, so that they are as if absent?"""
-    weights = None if sample_weight is None else _checked(sample_weight, len(labels.codes))
-    return weights is not None and not weights.any()
+    """True if all rows have the weight 0, so that they are ignored."""
+    return sample_weight is not None and not _checked(sample_weight, len(labels.codes)).any()
 
 
 def class_weights(
@@ -160,9 +182,7 @@ def class_weights(
 ) -> NDArray[np.float64]:
     """One weight per class, from a dict or 'balanced': ``n / (K n_k)``, rows counted with their sample weights."""
     classes = labels.classes
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ParameterError(f"class_weight={class_weight!r}: must be 'balanced', a dict of label: weight, or None")
+    if isinstance(class_weight, str) and class_weight == "balanced":
         counts = np.bincount(labels.codes, weights, minlength=len(classes))
         balanced = np.ones(len(classes))
         np.divide(counts.sum() / len(classes), counts, out=balanced, where=counts > 0)
@@ -173,22 +193,11 @@ def class_weights(
         raise ParameterError(
             f"class_weight={class_weight!r}: must be 'balanced', a dict of label: weight, or None"
         ) from None
-    result = np.array([float(given.pop(label, 1.0)) for label in label_values(classes)])
-    if given and not more_to_come:
-        raise ParameterError(f"class_weight: {next(iter(given))!r} is not among the classes {classes.tolist()}")
-    if not (np.isfinite(result) & (result >= 0)).all():
-        raise ParameterError("class_weight: a weight must be finite and at least 0")
+    result = np.array([weight_of_class(given, label) for label in label_values(classes)])
+    unknown = [label for label in given if label not in label_values(classes)]
+    if unknown and not more_to_come:
+        raise ParameterError(f"class_weight: {unknown[0]!r} is not among the classes {classes.tolist()}")
     return result
-
-
-def weight_of_class(class_weight: Any, label: Any) -> float:
-    """The weight of one class, from a dict; 1 where it is not named."""
-    if class_weight is None:
-        return 1.0
-    weight = float(dict(class_weight).get(label, 1.0))
-    if not (np.isfinite(weight) and weight >= 0):
-        raise ParameterError("class_weight: a weight must be finite and at least 0")
-    return weight
 
 
 def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
@@ -209,20 +218,20 @@ def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(weights)
 
 
-def check_online(params: Any) -> None:
-    """Raise for what needs all rows at once."""
-    if isinstance(params.class_weight, str):
-        raise ParameterError(
-            f"class_weight={params.class_weight!r} needs all labels at once and has no meaning in partial_fit: "
-            "write class_weight={label: weight, ...}"
-        )
+Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
 
 
-def check_weight(weight: float) -> float:
-    """The weight of one example."""
-    if not (np.isfinite(weight) and weight >= 0):
-        raise DataError(f"weight={weight!r}: must be finite and at least 0")
-    return float(weight)
+def draw_order(
+    rows: NDArray[np.uint32] | int,
+    generator: NDArray[np.uint64],
+    shuffle: Shuffle = "rows",
+    out: NDArray[np.uint32] | None = None,
+) -> NDArray[np.uint32]:
+    """A shuffled order of the rows, or of so many, written to `out`; advances the generator."""
+    named, count = (None, rows) if isinstance(rows, int) else (rows, len(rows))
+    order = np.empty(count, np.uint32) if out is None else out  # fresh pages cost time
+    engine.draw_order(order, generator, named, max(count, 1) if shuffle == "rows" else engine.WINDOW)
+    return order
 
 
 def hold_out(
@@ -230,21 +239,19 @@ def hold_out(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Rows to learn from and rows to validate on, in order: the same share of every class, and never all of one.
 
-    Where a share of each class is less than half a row, single rows of as many classes are held out, and one at least.
+    If a share of each class is less than half a row, single rows of as many classes are held out, at least one.
     """
     everything = np.arange(len(labels.codes), dtype=np.uint32) if rows is None else rows
     codes = labels.codes[everything]
     held = np.zeros(len(labels.codes), bool)
     firsts = []  # of the classes with more than one row, in the order of the draw
-    for k in range(len(labels.classes)):
-        members = everything[codes == k].copy()
-        engine.shuffle(members, generator)
+    for k in range(max(len(labels.classes), 1)):  # a regression has no classes, and codes of 0
+        members = draw_order(everything[codes == k], generator)
         if len(members) > 1:
             firsts.append(members[0])
             held[members[: min(round(fraction * len(members)), len(members) - 1)]] = True
     if not held.any():
-        single = np.array(firsts, np.uint32)
-        engine.shuffle(single, generator)
+        single = draw_order(np.array(firsts, np.uint32), generator)
         held[single[: max(1, round(fraction * len(everything)))]] = True
     validation, training = everything[held[everything]], everything[~held[everything]]
     if not len(validation):

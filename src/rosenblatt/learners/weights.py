@@ -1,144 +1,213 @@
-"""The state of a linear learner: weights, counters and whatever the keep needs beside them, as plain arrays.
+"""The state of a linear learner: weights, counters and the arrays of its keep.
 
-Invariant: a state is changed only by `learn`, row by row, so any cut of the rows into batches gives the same bits. A
-rule and a keep declare the arrays they need; starting, copying, growing, saving and handing to the engine are each one
-loop over the declaration. The raw weights stay beside whatever answer is kept of them.
+Invariant: only `learn` changes a state, row by row, so any cut of the rows into batches gives the same bits. A rule and
+a keep declare their arrays; creating, copying, growing, saving and passing to the engine are each one loop over the
+declaration. The raw weights stay beside the weights that predict.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.labels import places_in
-from rosenblatt.data.table import Table
-from rosenblatt.errors import ParameterError
+from rosenblatt.data.table import LARGEST, Table
+from rosenblatt.errors import ModelError, ParameterError
 from rosenblatt.learners.targets import Targets, weight_rows
-from rosenblatt.models.predictors import Linear, Predictor, Updates, Voted, stack_rows, with_columns
-from rosenblatt.params import NO_PENALTY, LinearParams, Params, Penalty, Rule
+from rosenblatt.models.container import Spec, check_rows, check_shapes, count_of, from_tree, places_from, to_tree
+from rosenblatt.models.predictors import Kernel, Linear, Predictor, Updates, Voted, stack_rows, with_columns
+from rosenblatt.params import NO_PENALTY, KeepName, Params, Penalty, Rule
 
-Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they lie
-Flag = NDArray[np.uint8]  # one number: set, it ends a pass between two rows
-
-
-@dataclass(frozen=True)
-class PassOptions:
-    """How one pass over rows goes that is an epoch among others."""
-
-    ratchet: bool = False  # may a pocket be checked on all rows of the pass?
-    places: NDArray[np.int64] | None = None  # where a vote has stored each row (-1: not yet), as the table comes again
-    cancel: Flag | None = None
-
-
-ALONE = PassOptions()
-
-
+Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they are stored
+Flag = NDArray[np.uint8] | None  # one number; if it is set, a pass ends at the next row boundary
+Passes = Callable[[Order, Flag], None]  # learns in a given order, until the flag is set
 Arrays = dict[str, NDArray[Any]]
+SAFE = {4: 1e30, 8: 1e290}  # steps up to this size cannot overflow, however many there are
 
 
-@dataclass(frozen=True)
-class Array:
-    """One array: its name, its shape and what a place begins with."""
+class Mix(NamedTuple):
+    """Weight rows made of old ones: row ``to[i]`` of `rows` is ``factor[i]`` times the old row ``source[i]``.
 
-    name: str
-    # (K, features), (K,), (features,) or (1,), where K is the number of weight rows.
-    shape: Literal["weights", "classes", "features", "one"]
-    begin: float = 0.0  # also of features and classes that come later
-    copy_of: str = ""  # it begins as a copy of that array instead
-    as_rows: bool = False  # does it have the precision of the rows? Else it is float64
-    inherits: bool = False  # a class that is made of another one has that one's values, unmixed
+    Each new row comes from at most one old row; a row that is not in `to` starts as declared.
+    """
 
-    def new(self, arrays: Arrays) -> NDArray[Any]:
-        """This array for weights that are about to learn."""
-        if self.copy_of:
-            return arrays[self.copy_of].copy()
-        K, features = arrays["weights"].shape
-        sizes = {"weights": (K, features), "classes": (K,), "features": (features,), "one": (1,)}
-        dtype = arrays["weights"].dtype if self.as_rows else np.float64
-        return np.full(sizes[self.shape], self.begin, dtype)
-
-    def with_features(self, values: NDArray[Any], features: int) -> NDArray[Any]:
-        """The values for more features, or for fewer: the rest is cut off."""
-        if self.shape not in ("weights", "features"):
-            return values.copy()
-        begin = 0.0 if self.copy_of else self.begin
-        wider = np.full((*values.shape[:-1], features), begin, values.dtype, order="F")
-        shared = min(features, values.shape[-1])
-        wider[..., :shared] = values[..., :shared]
-        return wider
-
-    def with_classes(self, values: NDArray[Any], mix: NDArray[np.float64]) -> NDArray[Any]:
-        """The values for other weight rows, ``mix @ values``."""
-        if self.shape not in ("weights", "classes"):
-            return values.copy()
-        made = np.zeros((len(mix), *values.shape[1:]), values.dtype)
-        if self.inherits:
-            made += np.asarray(self.begin, values.dtype)
-        places, sources = np.nonzero(mix != 0)  # ten times as fast as without the comparison
-        if self.inherits:
-            made[places] = values[sources]
-        elif np.all(mix[places, sources] == 1.0) and np.all(np.diff(places) > 0):  # rows move, and are not mixed
-            made[places] += values[sources]
-        else:
-            for new, old in zip(places, sources, strict=True):
-                made[new] = made[new] + mix[new, old] * values[old]
-        return made
-
-    def with_classes_at(self, values: NDArray[Any], classes: int, places: NDArray[np.intp]) -> NDArray[Any]:
-        """The values for so many weight rows, the old ones at these places."""
-        if self.shape not in ("weights", "classes"):
-            return values.copy()
-        made = np.full((classes, *values.shape[1:]), self.begin if self.inherits else 0.0, values.dtype)
-        if self.inherits:
-            made[places] = values
-        else:
-            made[places] += values
-        return made
-
-
-EVERY: tuple[Array, ...] = (
-    Array("weights", "weights", as_rows=True),
-    Array("intercept", "classes"),
-    Array("mistake_weight", "one"),  # the sample weights of all mistakes
-)
-OF_SECOND_ORDER = (
-    Array("variances", "weights", begin=1.0, as_rows=True, inherits=True),
-    Array("intercept_variances", "classes", begin=1.0, inherits=True),
-)
-OF_PENALTY = (Array("settled_at", "one"),)  # examples that had been seen when all weights were settled
-
-
-def matrices(declared: Iterable[Array]) -> list[Array]:
-    """Those with a value per feature and class."""
-    return [array for array in declared if array.shape == "weights"]
+    rows: int
+    to: NDArray[np.intp]
+    source: NDArray[np.intp]
+    factor: NDArray[np.float64]
 
 
 COUNTERS: tuple[str, ...] = engine.COUNTERS
 _PLACES = {name: place for place, name in enumerate(COUNTERS)}
+# The weights of a new state are in the pocket until the first update.
+NO_ROWS = [{"checked": 1, "pocket_is_current": 1, "pocket_run": -1}.get(name, 0) for name in COUNTERS]
 
 
-def new_counters() -> NDArray[np.int64]:
-    """The counters of a state that has seen nothing: its weights are in the pocket until the first update."""
-    counters = np.zeros(len(COUNTERS), np.int64)
-    counters[_PLACES["checked"]] = counters[_PLACES["pocket_is_current"]] = 1
-    counters[_PLACES["pocket_run"]] = -1
-    return counters
+@dataclass(frozen=True)
+class Array:
+    """One array of a state: its name, its shape and its starting value."""
 
-
-class Counted:
-    """A state whose counters are among its arrays."""
-
-    arrays: Arrays
+    name: str
+    shape: tuple[int | str, ...]  # a size by its name: "K" weight rows, "features", the "slots" of a budget
+    begin: Any = 0.0  # also of features and classes that come later
+    least: float = -sys.float_info.max  # of its values in a file
+    most: float = sys.float_info.max
+    dtype: str = "<f8"  # "rows": the precision of the rows
+    copy_of: str = ""  # it begins as a copy of that array instead
+    inherits: bool = False  # a class that is made of another one has that one's values, unmixed
 
     @property
-    def counters(self) -> NDArray[np.int64]:
-        return self.arrays["counters"]
+    def is_matrix(self) -> bool:
+        """True if it has a value per feature and class."""
+        return "features" in self.shape
+
+    @property
+    def later(self) -> float:
+        """The starting value of a new feature."""
+        return 0.0 if self.copy_of else float(self.begin)
+
+    def new(self, sizes: Mapping[str, int], dtype: Any) -> NDArray[Any]:
+        """The array of a new state, of rows in this precision."""
+        return np.full(self._shape(sizes), self.begin, dtype if self.dtype == "rows" else self.dtype)
+
+    def to_tree(self, values: NDArray[Any]) -> Any:
+        """The content of a file: of a matrix only the values that are not to the bit what a new feature starts with.
+
+        They are stored in the order of a predictor's, so that a model file stores equal ones once.
+        """
+        if not self.is_matrix:
+            return values
+        bits, by_column = f"i{values.itemsize}", np.ascontiguousarray(values.T)
+        changed = by_column.view(bits) != np.array(self.later, values.dtype).view(bits)
+        counts = np.count_nonzero(changed, axis=1)
+        used = np.flatnonzero(counts)
+        places = {"columns": used.astype(np.int64), "counts": counts[used].astype(np.int32)}
+        return places | {"rows": np.nonzero(changed)[1].astype(np.int32), "values": by_column[changed]}
+
+    def read(self, found: Any, sizes: Mapping[str, int], dtype: Any) -> NDArray[Any]:
+        """The array that `to_tree` wrote, checked."""
+        spec = Spec(
+            np.dtype(dtype if self.dtype == "rows" else self.dtype).str, self._shape(sizes), self.least, self.most
+        )
+        if not self.is_matrix:
+            spec.check(self.name, found)
+            return np.array(found)
+        row, column = places_from(found, sizes["K"], sizes["features"])
+        spec._replace(shape=row.shape).check(self.name, found["values"])
+        matrix = np.full(self._shape(sizes), self.later, spec.dtype, order="F")
+        matrix[row, column] = found["values"]
+        return matrix
+
+    def _shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(sizes[size] if isinstance(size, str) else size for size in self.shape)
+
+    def with_features(self, values: NDArray[Any], features: int) -> NDArray[Any]:
+        """The values for more features, or for fewer: the rest is cut off."""
+        if not self.is_matrix:
+            return values.copy()
+        wider = np.full((len(values), features), self.later, values.dtype, order="F")
+        shared = min(features, values.shape[1])
+        wider[:, :shared] = values[:, :shared]
+        return wider
+
+    def with_classes(self, values: NDArray[Any], mix: Mix) -> NDArray[Any]:
+        """The values for other weight rows."""
+        if "K" not in self.shape:
+            return values.copy()
+        made = np.full((mix.rows, *values.shape[1:]), self.begin if self.inherits else 0.0, values.dtype)
+        if self.inherits:
+            made[mix.to] = values[mix.source]
+        elif (mix.factor == 1.0).all():
+            made[mix.to] += values[mix.source]
+        else:
+            made[mix.to] += (mix.factor * values[mix.source].T).T
+        return made
+
+
+MATRIX, ROWS, ONE = ("K", "features"), ("K",), (1,)
+EVERY: tuple[Array, ...] = (
+    Array("weights", MATRIX, dtype="rows"),
+    Array("intercept", ROWS),
+    Array("mistake_weight", ONE, least=0.0),  # the sample weights of all rows that were a mistake or an update
+    Array("counters", (len(COUNTERS),), NO_ROWS, least=-1, most=2**62, dtype="<i8"),
+    Array("generator", engine.seed_generator(0).shape, least=0, dtype="<u8"),
+)
+OF_SECOND_ORDER = (
+    Array("variances", MATRIX, begin=1.0, least=0.0, dtype="rows", inherits=True),
+    Array("intercept_variances", ROWS, begin=1.0, least=0.0, inherits=True),
+)
+# The average: the engine keeps ``sum over updates of (examples before it) · change``, so that the mean is
+# ``w - sums/N``; with a penalty, which changes weights between updates, the sums are those of the weights themselves,
+# each up to ``summed_at`` examples. The tail: with N examples seen and 2^k the last power of two up to N, the mean of
+# the weights after each of the examples from 2^(k-1) + 1 on; the engine keeps the sums from there, and those from 2^k
+# on, which come next.
+OF_KEEP: dict[KeepName, tuple[Array, ...]] = {
+    "last": (),
+    "average": (Array("sums", MATRIX), Array("intercept_sums", ROWS)),
+    "tail": (
+        Array("recent_sums", MATRIX),
+        Array("intercept_recent_sums", ROWS),
+        Array("later_sums", MATRIX),
+        Array("intercept_later_sums", ROWS),
+    ),
+    "vote": (
+        Array("start", MATRIX, copy_of="weights", dtype="rows"),
+        Array("start_intercept", ROWS, copy_of="intercept"),
+    ),
+    "pocket": (
+        Array("pocket", MATRIX, copy_of="weights", dtype="rows"),
+        Array("pocket_intercept", ROWS, copy_of="intercept"),
+        # The sample weights of the rows that it gets wrong; infinity before the first check.
+        Array("pocket_mistakes", ONE, begin=np.inf, least=0.0, most=np.inf),
+    ),
+}
+SETTLED_AT = Array("settled_at", ONE, least=0.0)  # examples that had been seen when all weights were settled
+OF_PENALTY = {"last": (SETTLED_AT,), "average": (SETTLED_AT, Array("summed_at", MATRIX, least=0.0))}
+
+
+def declare(keep: KeepName, second_order: bool, shrinks: bool = False) -> tuple[Array, ...]:
+    """The arrays of a state with this keep, of a second-order rule or not, with weights that shrink or not."""
+    return (*EVERY, *OF_KEEP[keep], *(OF_SECOND_ORDER if second_order else ()), *(OF_PENALTY[keep] if shrinks else ()))
+
+
+def new_arrays(declared: Iterable[Array], given: Arrays, sizes: Mapping[str, int]) -> Arrays:
+    """The declared arrays of a new state; some are given."""
+    arrays = dict(given)
+    for array in declared:
+        if array.copy_of:
+            copied = arrays[array.copy_of]
+            arrays[array.name] = copied.astype(copied.dtype if array.dtype == "rows" else array.dtype)
+        elif array.name not in arrays:
+            arrays[array.name] = array.new(sizes, arrays["weights"].dtype if "weights" in arrays else None)
+    return arrays
+
+
+def read_arrays(declared: Iterable[Array], found: Arrays, sizes: Mapping[str, int]) -> Arrays:
+    """The declared arrays of a file, which may be read-only, as arrays that can be learned with; checked."""
+    dtype = found["weights"]["values"].dtype if "weights" in found else None
+    check_shapes(dtype in (None, np.float32, np.float64))
+    arrays = {array.name: array.read(found[array.name], sizes, dtype) for array in declared}
+    if not arrays["generator"].any():
+        raise ModelError("its generator is all 0")
+    return arrays
+
+
+class State:
+    """The state of one problem. Class methods serve all problems of one learner, which learn the same rows."""
+
+    keep: KeepName  # which weights are the answer
+    arrays: Arrays
+    learn: Callable[..., None]  # folds rows into the state, in the given order
+    predictors_of: Callable[..., tuple[Predictor, ...]]  # of all problems; their scores stand side by side
+    fill_pocket: Callable[[], None]  # puts the last weights into the pocket
 
     @property
     def generator(self) -> NDArray[np.uint64]:
@@ -146,7 +215,7 @@ class Counted:
 
     @property
     def mistake_weight(self) -> float:
-        """The sample weights of all mistakes."""
+        """The sample weights of all rows that were a mistake or an update."""
         return float(self.arrays["mistake_weight"][0])
 
     def counter(self, name: str) -> int:
@@ -155,189 +224,105 @@ class Counted:
     def set_counter(self, name: str, value: int) -> None:
         self.arrays["counters"][_PLACES[name]] = value
 
-    def count_as_right(self, rows: int) -> None:
-        """Rows were seen that had no other class to be mistaken for."""
+    def skip_rows(self, rows: int) -> None:
+        """Count rows that come before a second class."""
         for name in ("seen", "survived"):
             self.set_counter(name, self.counter(name) + rows)
 
+    def copy(self) -> Self:
+        """A copy that learns separately."""
+        arrays = {name: values.copy(order="K") for name, values in self.arrays.items()}
+        return replace(self, arrays=arrays)  # type: ignore[type-var]
 
-class Keep:
-    """What a state remembers beside its raw weights."""
+    @classmethod
+    def passes(
+        cls, states: list[Any], targets: list[Targets], table: Table, rule: Rule, *, ratchet: bool = False
+    ) -> Passes:
+        """A function that folds rows into the states of all problems; `ratchet`: check a pocket on all of them."""
 
-    name: ClassVar[str]
-    arrays: ClassVar[tuple[Array, ...]] = ()
-    arrays_of_penalty: ClassVar[tuple[Array, ...]] = ()  # those that it needs where weights shrink, too
-    stores_rows: ClassVar[bool] = False
+        def run(order: Order, cancel: Flag) -> None:
+            for state, each in zip(states, targets, strict=True):
+                state.learn(table, each, rule, order, ratchet=ratchet, cancel=cancel)
 
-    def predictor(self, state: WeightState) -> Linear | Voted:
-        """The answer of a state whose weights are up to date; what is learned later does not change it."""
-        raise NotImplementedError
+        return run
 
-    def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64] | float:
-        """How much of each update is in the answer, by the examples before it, after `seen` examples."""
-        return 1.0
+    @classmethod
+    def bind(cls, table: Table, states: list[Any], *, match_rows: bool = False) -> None:
+        """Prepare to learn from a table; `match_rows`: the table has the rows of earlier learning."""
 
-    def begin_epochs(self, state: WeightState, mistakes: Callable[[], float]) -> None:
-        """Epochs over rows are about to begin, of which the answer so far gets so many wrong."""
+    @classmethod
+    def unbind(cls, states: list[Any]) -> None:
+        """Release the table."""
 
-    def converged(self, state: WeightState) -> None:
-        """The raw weights were found to make no mistake."""
+    def predictor(self) -> Any:
+        """The predictor with the weights that the keep chooses."""
+        return self.predictors_of([self])[0]
 
+    def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
+        """Prepare for epochs over these rows: on new rows, the run of a pocket starts again."""
+        if self.keep == "pocket":
+            mistakes = targets.take(order).mistakes(self.predictor().scores(table, order))
+            if self.counter("seen") and mistakes != self.arrays["pocket_mistakes"][0]:
+                for name in ("pocket_run", "run", "checked"):
+                    self.set_counter(name, 0)
+            self.arrays["pocket_mistakes"][0] = mistakes
 
-class Last(Keep):
-    """The raw weights."""
-
-    name = "last"
-
-    def predictor(self, state: WeightState) -> Linear:
-        return Linear(state.weights.copy(order="K"), state.intercept.copy())
-
-
-class Average(Keep):
-    """The mean of the weights after each example.
-
-    The engine keeps ``sum over updates of (examples before it) · change``, so that the mean is ``w - sums/N``; with a
-    penalty, which changes weights between updates, the sums are those of the weights themselves, each up to
-    ``summed_at`` examples.
-    """
-
-    name = "average"
-    arrays = (Array("sums", "weights"), Array("intercept_sums", "classes"))
-    arrays_of_penalty = (Array("summed_at", "weights"),)
-
-    def predictor(self, state: WeightState) -> Linear:
-        seen = state.counter("seen")
-        share = state.arrays["sums"] / max(seen, 1)
-        mean = share if state.penalty != NO_PENALTY and seen else state.weights.astype(np.float64) - share
-        return Linear(mean, state.intercept - state.arrays["intercept_sums"] / max(seen, 1))
-
-    def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64]:
-        return (seen - before) / max(seen, 1)
+    def converged(self) -> None:
+        """Put the last weights, which make no mistake, into the pocket."""
+        if self.keep == "pocket":
+            self.fill_pocket()
+            self.arrays["pocket_mistakes"] = np.zeros(1)
+            self.set_counter("pocket_is_current", 1)
+            self.set_counter("pocket_run", max(self.counter("pocket_run"), self.counter("run")))
 
 
-class Tail(Keep):
-    """The mean over the latest examples: half of them to three quarters, the first weights left out.
-
-    With N examples seen and 2^k the last power of two up to N, it is the mean of the weights after each of the examples
-    from 2^(k-1) + 1 on. The engine keeps its sums from there, and those from 2^k on, which come next.
-    """
-
-    name = "tail"
-    arrays = (
-        Array("recent_sums", "weights"),
-        Array("intercept_recent_sums", "classes"),
-        Array("later_sums", "weights"),
-        Array("intercept_later_sums", "classes"),
-    )
-
-    def predictor(self, state: WeightState) -> Linear:
-        examples = max(state.counter("seen") - self._first(state.counter("seen")), 1)
-        mean = state.weights.astype(np.float64) - state.arrays["recent_sums"] / examples
-        return Linear(mean, state.intercept - state.arrays["intercept_recent_sums"] / examples)
-
-    def shares(self, before: NDArray[np.int64], seen: int) -> NDArray[np.float64]:
-        first = self._first(seen)
-        return (seen - np.maximum(before, first)) / max(seen - first, 1)
-
-    @staticmethod
-    def _first(seen: int) -> int:
-        """How many examples at the beginning are left out."""
-        return (1 << (seen.bit_length() - 1)) // 2 if seen else 0
-
-
-class Vote(Keep):
-    """Every weight vector that lived, as the starting weights and the list of updates."""
-
-    name = "vote"
-    stores_rows = True
-    arrays = (
-        Array("start", "weights", copy_of="weights", as_rows=True),
-        Array("start_intercept", "classes", copy_of="intercept"),
-    )
-
-    def predictor(self, state: WeightState) -> Voted:
-        start = Linear(state.arrays["start"], state.arrays["start_intercept"])
-        remembered = state.remembered
-        return Voted(start, remembered.rows, remembered.updates, state.counter("survived"), state.fit_intercept)
-
-
-class Pocket(Keep):
-    """The weights with the fewest mistakes on all rows so far."""
-
-    name = "pocket"
-    arrays = (
-        Array("pocket", "weights", copy_of="weights", as_rows=True),
-        Array("pocket_intercept", "classes", copy_of="intercept"),
-        Array("pocket_mistakes", "one", begin=np.inf),  # the sample weights of the rows that it gets wrong
-    )
-
-    def predictor(self, state: WeightState) -> Linear:
-        return Linear(state.arrays["pocket"].copy(order="K"), state.arrays["pocket_intercept"].copy())
-
-    def begin_epochs(self, state: WeightState, mistakes: Callable[[], float]) -> None:
-        settle_pocket(state, state.arrays["pocket_mistakes"], mistakes())
-
-    def converged(self, state: WeightState) -> None:
-        state.arrays["pocket"] = state.weights.copy(order="K")
-        state.arrays["pocket_intercept"] = state.intercept.copy()
-        state.arrays["pocket_mistakes"] = np.zeros(1)
-        state.set_counter("pocket_is_current", 1)
-        state.set_counter("pocket_run", max(state.counter("pocket_run"), state.counter("run")))
-
-
-def settle_pocket(state: Any, known: NDArray[np.float64], found: float) -> None:
-    """The pocket gets so many rows wrong. Where these are other rows than before, its run on those counts no more."""
-    if state.counter("seen") and found != known[0]:
-        for name in ("pocket_run", "run", "checked"):
-            state.set_counter(name, 0)
-    known[0] = found
-
-
-KEEP_BY_NAME: dict[str, Keep] = {keep.name: keep for keep in (Last(), Average(), Tail(), Vote(), Pocket())}
+def tail_start(seen: int) -> int:
+    """The number of examples before the tail."""
+    return (1 << (seen.bit_length() - 1)) // 2 if seen else 0
 
 
 @dataclass(frozen=True)
 class UpdateLog:
-    """Updates in order, each naming one of the stored rows. What is here is never changed, only followed by more."""
+    """Updates in order, each with the index of a stored row. Entries never change; new ones are appended."""
 
     rows: Any = None  # an array or CSR array; None before the first update
     updates: Updates = Updates.none()
+    table: Table | None = None  # that the latest updates came from
+    places: NDArray[np.int64] | None = None  # where each of its rows is stored; -1: not yet
 
-    def followed_by(self, table: Table, updates: Updates, places: NDArray[np.int64]) -> UpdateLog:
-        """With updates that name rows of a table; `places` says where each is stored already (-1: not yet)."""
+    def followed_by(self, table: Table, dtype: np.dtype[Any], updates: Updates) -> UpdateLog:
+        """The log followed by updates on rows of a table, stored in this precision."""
         if not len(updates):
             return self
-        rows, new = self.rows, np.unique(updates.which[places[updates.which] < 0])
+        known = self.places if self.table is table else None
+        rows, places = self.rows, np.full(table.count, -1) if known is None else known.copy()
+        new = np.unique(updates.which[places[updates.which] < 0])
         if len(new):
             places[new] = (0 if rows is None else rows.shape[0]) + np.arange(len(new))
-            rows = stack_rows(rows, table.take(new))
-        return UpdateLog(rows, self.updates.followed_by(updates.naming(places)))
+            rows = stack_rows(rows, table.take(new).astype(dtype, copy=False))
+        return UpdateLog(rows, Updates.concatenated([self.updates, updates.naming(places)]), table, places)
 
     def with_features(self, features: int) -> UpdateLog:
         """The same over more features, or fewer."""
         return self if self.rows is None else UpdateLog(with_columns(self.rows, features), self.updates)
 
-    def with_classes(self, mix: NDArray[np.float64]) -> UpdateLog:
+    def with_classes(self, mix: Mix) -> UpdateLog:
         """The same with other classes."""
-        return UpdateLog(self.rows, self.updates.mixed(mix))
-
-
-NOTHING = UpdateLog()
+        return UpdateLog(self.rows, self.updates.mixed(*mix))
 
 
 @dataclass
-class WeightState(Counted):
+class WeightState(State):
     """The state of one problem: one weight row with two classes, one per class with more, learned jointly.
 
-    With a `penalty` the weights are those that would have led to the current ones by shrinking alone, from the moment
-    when all were settled (engine/penalty.hpp); `settled` gives the current ones.
+    With a `penalty` we store weights that lead to the current ones by shrinking alone, since all
+    were last settled (engine/penalty.hpp); `settled` gives the current ones.
     """
 
-    keep: Keep
-    declared: tuple[Array, ...]
+    keep: KeepName
     fit_intercept: bool
-    arrays: Arrays  # as declared, `counters` and `generator`
-    remembered: UpdateLog = NOTHING
+    arrays: Arrays  # as declared
+    log: UpdateLog = UpdateLog()  # of a vote
     penalty: Penalty = NO_PENALTY
 
     @classmethod
@@ -345,45 +330,81 @@ class WeightState(Counted):
         cls,
         weights: NDArray[Any],
         intercept: NDArray[np.float64],
-        *,
-        keep: str,
-        fit_intercept: bool,
         generator: NDArray[np.uint64],
+        keep: KeepName = "last",
+        fit_intercept: bool = True,
         second_order: bool = False,
     ) -> WeightState:
-        """A state that has seen nothing yet, from the given weights."""
-        arrays: Arrays = {"weights": weights, "intercept": intercept}
-        declared = declare(keep, second_order)
-        for array in declared:
-            if array.name not in arrays:
-                arrays[array.name] = array.new(arrays)
-        arrays |= {"counters": new_counters(), "generator": generator}
-        return cls(KEEP_BY_NAME[keep], declared, fit_intercept, arrays)
+        """A new state that starts from the given weights."""
+        given: Arrays = {"weights": weights, "intercept": intercept, "generator": generator}
+        sizes = dict(zip(MATRIX, weights.shape, strict=True))
+        return cls(keep, fit_intercept, new_arrays(declare(keep, second_order), given, sizes))
 
     @classmethod
     def of(
         cls, params: Params, weights: NDArray[Any], intercept: NDArray[np.float64], generator: NDArray[np.uint64]
     ) -> WeightState:
-        """A state as params ask for it that has seen nothing yet."""
-        return cls.begin(
-            weights,
-            intercept,
-            keep=params.keep,
-            fit_intercept=bool(params.fit_intercept),
-            generator=generator,
-            second_order=params.update_rule.traits.second_order,
-        )
+        """A new state for these params."""
+        how = params.keep, bool(params.fit_intercept), params.update_rule.second_order
+        return cls.begin(weights, intercept, generator, *how)
 
-    def fresh(self) -> WeightState:
-        """A state like this one, with one weight row of zeros, that has seen nothing yet."""
-        return WeightState.begin(
-            np.zeros((1, self.features), self.dtype),
-            np.zeros(1),
-            keep=self.keep.name,
-            fit_intercept=self.fit_intercept,
-            generator=engine.seed_generator(0),
-            second_order="variances" in self.arrays,
-        )
+    @classmethod
+    def new(
+        cls, params: Any, table: Table | None, shape: tuple[int, int], generator: NDArray[np.uint64], init: Any = None
+    ) -> list[WeightState]:
+        """States for so many problems and weight rows; without a table, over no features yet."""
+        problems, K = shape
+        features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
+        start = params.init if init is None else init
+        weights, intercept = starting_weights(start, (problems * K, features), dtype, generator, params.fit_intercept)
+        if problems == 1:
+            return [cls.of(params, weights, intercept, generator)]
+        rows = [slice(k, k + 1) for k in range(problems)]
+        return [cls.of(params, weights[k].copy(), intercept[k].copy(), generator.copy()) for k in rows]
+
+    def fresh(self, generator: NDArray[np.uint64]) -> WeightState:
+        """A new state like this one, with one weight row of zeros."""
+        weights, how = np.zeros((1, self.features), self.dtype), (self.keep, self.fit_intercept)
+        return self.begin(weights, np.zeros(1), generator, *how, "variances" in self.arrays)
+
+    def to_tree(self) -> dict[str, Any]:
+        """The content of a file."""
+        arrays = {array.name: array.to_tree(self.arrays[array.name]) for array in self.declared}
+        penalty = None if self.penalty == NO_PENALTY else self.penalty._asdict()
+        tree = {"arrays": arrays, "features": self.features, "penalty": penalty}
+        if self.keep == "vote":
+            tree |= {"log": to_tree(self.log.updates), "support": to_tree(self.log.rows)}
+        return tree
+
+    @classmethod
+    def from_tree(cls, tree: dict[str, Any], features: int, K: int, params: Params) -> WeightState:
+        """The state of a file, by these params and over so many features and weight rows, every value checked."""
+        check_shapes(tree["features"] == features)
+        keep, penalty = params.keep, NO_PENALTY
+        if tree["penalty"] is not None:
+            penalty = Penalty(**tree["penalty"])
+            if not (0.0 <= penalty.shrink <= 1.0 and 0.0 <= penalty.cut < np.inf):
+                raise ModelError("its penalty is out of range")
+        declared = declare(keep, params.update_rule.second_order, penalty != NO_PENALTY)
+        arrays = read_arrays(declared, tree["arrays"], {"K": K, "features": features})
+        seen = count_of(int(arrays["counters"][_PLACES["seen"]]))
+        if penalty != NO_PENALTY and any(arrays[array.name].max(initial=0.0) > seen for array in OF_PENALTY[keep]):
+            raise ModelError("its weights were settled after more examples than it has seen")
+        log = UpdateLog()
+        if keep == "vote":
+            rows = from_tree(tree["support"])
+            log = UpdateLog(rows, Updates.read(tree["log"], check_rows(rows, features), K))
+        return WeightState(keep, bool(params.fit_intercept), arrays, log, penalty)
+
+    @property
+    def declared(self) -> tuple[Array, ...]:
+        """Its arrays."""
+        return declare(self.keep, "variances" in self.arrays, self.penalty != NO_PENALTY)
+
+    @property
+    def matrices(self) -> list[Array]:
+        """The arrays with a value per feature and class."""
+        return [array for array in self.declared if array.is_matrix]
 
     @property
     def weights(self) -> NDArray[Any]:
@@ -395,121 +416,139 @@ class WeightState(Counted):
         return self.arrays["intercept"]
 
     @property
-    def stores_rows(self) -> bool:
-        """Are rows kept, so that one that comes again should be known?"""
-        return self.keep.stores_rows
-
-    @property
     def features(self) -> int:
         return int(self.weights.shape[1])
+
+    @property
+    def size(self) -> int:
+        """The number of weights."""
+        return self.weights.size
 
     @property
     def dtype(self) -> np.dtype[Any]:
         return self.weights.dtype
 
-    def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, how: PassOptions = ALONE) -> None:
+    def learn(self, table: Table, targets: Targets, rule: Rule, order: Order = None, *, cancel: Flag = None) -> None:
         """Fold rows into the state, in the given order."""
-        self.passes(table, targets, rule, how)(order)
+        self.passes([self], [targets], table, rule)(order, cancel)
 
-    def passes(self, table: Table, targets: Targets, rule: Rule, how: PassOptions) -> Callable[[Order], None]:
-        """What `learn` does with these rows, to be called with one order after another."""
-        one = self.begin_pass(table, targets, rule, ratchet=how.ratchet)
+    @classmethod
+    def passes(
+        cls, states: list[Self], targets: list[Targets], table: Table, rule: Rule, *, ratchet: bool = False
+    ) -> Passes:
+        """They learn side by side, so that an interrupt leaves all states after the same row."""
+        rows = table.astype(np.result_type(table.dtype, *(state.dtype for state in states)))
+        begun = [
+            state.begin_pass(rows, each, rule, ratchet=ratchet) for state, each in zip(states, targets, strict=True)
+        ]
 
-        def run(order: Order) -> None:
-            one.set_order(order)
-            try:
-                engine.run_passes([one], how.cancel)
-            finally:  # an interrupted pass has learned whole rows, and all of them count
-                self.end_pass(one, table, how.places)
+        def run(order: Order, cancel: Flag) -> None:
+            # A pocket is checked on all rows of the order.
+            for part in [order] if states[0].keep == "pocket" else table.windows(order):
+                for one in begun:
+                    one.set_order(part)
+                try:
+                    engine.run_passes(begun, cancel)
+                finally:  # an interrupted pass has learned whole rows, and all of them count
+                    for state, one in zip(states, begun, strict=True):
+                        state.end_pass(one, table)
+                if cancel is not None and cancel[0]:
+                    break
 
         return run
 
-    def begin_pass(
-        self, table: Table, targets: Targets, rule: Rule, order: Order = None, *, ratchet: bool = False
-    ) -> engine.Pass:
+    def begin_pass(self, table: Table, targets: Targets, rule: Rule, *, ratchet: bool = False) -> engine.Pass:
         """A pass, ready for the engine; several over one order may run side by side."""
         self.take_penalty(rule.penalty)
         dtype = np.result_type(table.dtype, self.dtype)
-        for array in matrices(self.declared):
+        for array in self.matrices:
             values = self.arrays[array.name]
-            if array.as_rows:
-                values = values.astype(dtype, copy=False)
-            self.arrays[array.name] = table.arranged(values)
-        table = table.astype(dtype)
-        return engine.Pass(
-            table.rows, targets.view, self.view(table.sparse), engine_rule(rule), order=order, ratchet=ratchet
-        )
+            values = values.astype(dtype, copy=False) if array.dtype == "rows" else values
+            self.arrays[array.name] = table.arranged(values)  # in the order in which the engine reads them
+        rows, view = table.astype(dtype).rows, self.view(table.sparse)
+        return engine.Pass(rows, targets.view, view, engine_rule(rule), ratchet=ratchet)
 
     def view(self, feature_major: bool) -> engine.State:
-        """The arrays as the engine sees them, which lie in this order already."""
+        """The arrays as the engine sees them, which are in this order already."""
         flat = {name: values.ravel(order="K") for name, values in self.arrays.items()}
-        return engine.State(self.keep.name, flat, fit_intercept=self.fit_intercept, feature_major=feature_major)
+        return engine.State(self.keep, flat, fit_intercept=self.fit_intercept, feature_major=feature_major)
 
-    def end_pass(self, one: engine.Pass, table: Table, places: NDArray[np.int64] | None = None) -> None:
-        """Take over what a finished pass hands back: the updates of a vote."""
-        if self.stores_rows and len(updates := Updates(*one.updates())):
-            where = np.full(table.count, -1) if places is None else places
-            self.remembered = self.remembered.followed_by(table.astype(self.dtype), updates, where)
+    def end_pass(self, one: engine.Pass, table: Table) -> None:
+        """Append the updates of a finished pass to the log of a vote."""
+        if self.keep == "vote":
+            self.log = self.log.followed_by(table, self.dtype, Updates(*one.updates()))
+
+    @classmethod
+    def unbind(cls, states: list[WeightState]) -> None:
+        for state in states:
+            state.log = UpdateLog(state.log.rows, state.log.updates)
 
     def count_mistakes(self, table: Table, targets: Targets, order: Order = None) -> float:
-        """How many of the rows the raw weights get wrong, each counted with its sample weight."""
-        table = table.astype(np.result_type(table.dtype, self.dtype))
-        weights = table.arranged(self.settled().weights.astype(table.dtype, copy=False))
-        raw = WeightState.begin(
-            weights, self.intercept, keep="last", fit_intercept=True, generator=self.arrays["generator"]
-        )
-        found: float = engine.count_mistakes(table.rows, targets.view, raw.view(table.sparse), order=order)
-        return found
-
-    def begin_epochs(self, table: Table, targets: Targets, order: Order = None) -> None:
-        """Before the first epoch over these rows."""
-        asked = targets if order is None else targets.take(order)
-        self.keep.begin_epochs(self, lambda: asked.weigh(asked.wrong(self.predictor().scores(table, order))))
+        """The weight of the rows that the raw weights get wrong."""
+        settled = self.settled()
+        return targets.take(order).mistakes(Linear(settled.weights, settled.intercept).scores(table, order))
 
     def predictor(self) -> Linear | Voted:
-        """The weights that the keep says are the answer."""
-        return self.keep.predictor(self.settled())
+        """The predictor with the weights that the keep chooses; later learning does not change it."""
+        state, seen = self.settled(), self.counter("seen")
+        arrays, weights, intercept = state.arrays, state.weights, state.intercept
+        match self.keep:
+            case "last":
+                return Linear(weights.copy(order="K"), intercept.copy())
+            case "average":
+                examples = float(max(seen, 1))
+                share = arrays["sums"] / examples
+                mean = share if state is not self and seen else weights - share  # sums of weights, or of changes
+                return Linear(mean, intercept - arrays["intercept_sums"] / examples)
+            case "tail":
+                examples = max(seen - tail_start(seen), 1)
+                mean = weights.astype(np.float64) - arrays["recent_sums"] / examples
+                return Linear(mean, intercept - arrays["intercept_recent_sums"] / examples)
+            case "vote":
+                start = Linear(arrays["start"], arrays["start_intercept"])
+                log, survived = self.log, (self.counter("survived"),)
+                return Voted(Kernel(), log.rows, (log.updates,), survived, start.width, self.fit_intercept, start)
+            case "pocket":
+                return Linear(arrays["pocket"].copy(order="K"), arrays["pocket_intercept"].copy())
 
-    def converged(self) -> None:
-        """The raw weights were found to make no mistake."""
-        self.keep.converged(self)
+    @classmethod
+    def predictors_of(cls, states: list[WeightState]) -> tuple[Predictor, ...]:
+        """One predictor for all problems; for a one-vs-rest vote, one per class."""
+        found = [state.predictor() for state in states]
+        linear = [each for each in found if isinstance(each, Linear)]
+        if len(linear) == len(found) > 1:
+            stacked = np.vstack([each.weights for each in linear])
+            return (Linear(stacked, np.concatenate([each.intercept for each in linear])),)
+        return tuple(found)
+
+    def fill_pocket(self) -> None:
+        self.arrays["pocket"] = self.weights.copy(order="K")
+        self.arrays["pocket_intercept"] = self.intercept.copy()
 
     def is_finite(self) -> bool:
         finite = np.logical_and.reduce(np.isfinite(self.weights), axis=None)
         return bool(finite) and all(map(math.isfinite, self.intercept.tolist()))
 
-    def copy(self) -> WeightState:
-        """A state that goes its own way."""
-        return replace(self, arrays={name: values.copy(order="K") for name, values in self.arrays.items()})
+    @staticmethod
+    def needs_rollback(params: Params, table: Table, weights: NDArray[np.float64] | None) -> bool:
+        """True if the weights can overflow, which takes very long steps."""
+        rule, size = params.update_rule, table.dtype.itemsize
+        return LARGEST[size] * (1.0 if weights is None else float(weights.max())) * max(rule.eta0, rule.C) > SAFE[size]
 
     def with_features(self, features: int) -> WeightState:
-        """The same state over more features, which begin as declared; or over fewer, the rest cut off."""
-        state = self.copy()
+        """The same state over more features, which start as declared; or over fewer, the rest cut off."""
+        state = replace(self.copy(), log=self.log.with_features(features))
         for array in self.declared:
             state.arrays[array.name] = array.with_features(self.arrays[array.name], features)
-        state.remembered = self.remembered.with_features(features)
         return state
 
-    def with_classes(self, mix: NDArray[np.float64]) -> WeightState:
-        """The same state with other weight rows, ``mix @ rows``: one row of `mix` per new weight row."""
-        settled = self.settled()
-        state = settled.copy()
+    def with_classes(self, mix: Mix) -> WeightState:
+        """The same state with other weight rows."""
+        state = self.settled().copy()
         for array in self.declared:
-            state.arrays[array.name] = array.with_classes(settled.arrays[array.name], mix)
-        state.remembered = self.remembered.with_classes(mix)
+            state.arrays[array.name] = array.with_classes(state.arrays[array.name], mix)
+        state.log = self.log.with_classes(mix)
         state.mark_settled()
-        return state
-
-    def with_classes_at(self, classes: int, places: NDArray[np.intp]) -> WeightState:
-        """The same state over so many classes, the old ones at these places: nothing is mixed."""
-        if self.stores_rows:
-            mix = np.zeros((classes, len(places)))
-            mix[places, np.arange(len(places))] = 1.0
-            return self.with_classes(mix)
-        settled = self.settled()
-        state = settled.copy()
-        for array in self.declared:
-            state.arrays[array.name] = array.with_classes_at(settled.arrays[array.name], classes, places)
         return state
 
     def settled(self) -> WeightState:
@@ -517,51 +556,35 @@ class WeightState(Counted):
         if self.penalty == NO_PENALTY:
             return self
         state = self.copy()
-        for array in matrices(self.declared):  # weight by weight beside its sum
+        for array in self.matrices:  # weight by weight beside its sum
             state.arrays[array.name] = np.asfortranarray(state.arrays[array.name])
         engine.settle(state.view(True), engine_rule(Rule(penalty=self.penalty)))
         return state
 
     def take_penalty(self, penalty: Penalty) -> None:
-        """From now on this penalty; what the one before still has to do is done."""
+        """Change the penalty, after settling the weights by the one before."""
         if penalty == self.penalty:
             return
-        settled, seen = self.settled(), self.counter("seen")
-        self.arrays = settled.arrays
-        if "sums" in self.arrays and NO_PENALTY in (penalty, self.penalty):  # the sums change their meaning
-            self.arrays["sums"] = seen * self.weights.astype(np.float64) - self.arrays["sums"]
+        arrays, seen = self.settled().arrays, self.counter("seen")
+        if "sums" in arrays and NO_PENALTY in (penalty, self.penalty):  # the sums change their meaning
+            arrays["sums"] = seen * arrays["weights"].astype(np.float64) - arrays["sums"]
+        old = {array.name for array in OF_PENALTY["average"]}
+        arrays = {name: values for name, values in arrays.items() if name not in old}
         self.penalty = penalty
-        self.declared = declare(self.keep.name, "variances" in self.arrays, penalty != NO_PENALTY)
-        for array in (*OF_PENALTY, *self.keep.arrays_of_penalty):
-            self.arrays.pop(array.name, None)
-            if array in self.declared:
-                self.arrays[array.name] = array.new(self.arrays)
+        self.arrays = new_arrays(self.declared, arrays, dict(zip(MATRIX, arrays["weights"].shape, strict=True)))
         self.mark_settled()
 
     def mark_settled(self) -> None:
         """The weights, and sums, are up to date."""
-        for array in (*OF_PENALTY, *self.keep.arrays_of_penalty):
-            if array in self.declared:
-                self.arrays[array.name] = np.full_like(self.arrays[array.name], self.counter("seen"))
+        for array in OF_PENALTY[self.keep] if self.penalty != NO_PENALTY else ():
+            self.arrays[array.name] = np.full_like(self.arrays[array.name], self.counter("seen"))
 
 
-def declare(keep: str, second_order: bool, shrinks: bool = False) -> tuple[Array, ...]:
-    """The arrays of a state with this keep, of a second-order rule or not, with weights that shrink or not."""
-    of_penalty = (*OF_PENALTY, *KEEP_BY_NAME[keep].arrays_of_penalty) if shrinks else ()
-    return (*EVERY, *KEEP_BY_NAME[keep].arrays, *(OF_SECOND_ORDER if second_order else ()), *of_penalty)
-
-
+@lru_cache(maxsize=64)
 def engine_rule(rule: Rule) -> engine.Rule:
     """A rule as the engine sees it."""
-    return engine.Rule(
-        rule.name,
-        eta0=rule.eta0,
-        beta=rule.beta,
-        C=rule.C,
-        r=rule.r,
-        shrink=rule.penalty.shrink,
-        cut=rule.penalty.cut,
-    )
+    steps = {"eta0": rule.eta0, "beta": rule.beta, "C": rule.C, "r": rule.r}
+    return engine.Rule(rule.name, **steps, **rule.penalty._asdict())
 
 
 def states_over(states: list[Any], old: NDArray[Any], new: NDArray[Any], params: Params) -> list[Any]:
@@ -569,112 +592,25 @@ def states_over(states: list[Any], old: NDArray[Any], new: NDArray[Any], params:
     if len(new) == len(old) or weight_rows(len(new)) == 1:
         return list(states)
     places = places_in(new, old)
-    if params.is_ovr(len(new)):
-        return _ovr(states, len(old), len(new), places)
-    return [_joint(states[0], len(old), len(new), places, params.update_rule.traits.joint_share)]
-
-
-def _joint(state: Any, old: int, new: int, places: NDArray[np.intp], share: float) -> Any:
-    """Two classes share one weight row ``w``: with a third, the larger class gets ``share·w`` and the smaller
-    ``-share·w``, what the joint rule would have given them.
-    """
-    if old > 2 and isinstance(state, WeightState):  # as quick as copying, however many classes there are
-        return state.with_classes_at(new, places)
-    mix = np.zeros((new, weight_rows(old)))
-    if old == 2:
-        mix[places[1], 0], mix[places[0], 0] = share, -share
-    elif old > 2:
-        mix[places, np.arange(old)] = 1.0
-    return state.with_classes(mix)
-
-
-def _ovr(states: list[Any], old: int, new: int, places: NDArray[np.intp]) -> list[Any]:
-    """One binary problem each, new ones from 0."""
-    known: dict[int, Any] = {}
-    if old == 2:
-        known = {int(places[0]): states[0].with_classes(np.array([[-1.0]])), int(places[1]): states[0]}
-    elif old > 2:
-        known = dict(zip(places.tolist(), states, strict=True))
-    return [known[place] if place in known else states[0].fresh() for place in range(new)]
-
-
-LARGEST = {4: 1e15, 8: 1e100}  # values that a table may hold, by the bytes of each
-
-
-SAFE = {4: 1e30, 8: 1e290}  # steps that leave room for very many of them
-
-
-Tasks = list[tuple[Any, Targets]]  # states, and what the rows ask of each
-
-
-class LinearSpace:
-    """The features as they are: a weight each."""
-
-    def check(self, params: LinearParams, table: Table) -> None:
-        """Any table will do."""
-
-    def new_states(
-        self,
-        params: LinearParams,
-        table: Table | None,
-        classes: NDArray[Any],
-        generator: NDArray[np.uint64],
-        init: Any = None,
-        *,
-        apart: bool = False,
-    ) -> list[WeightState]:
-        """From the params' start, or from `init`; without a table, over no features yet."""
-        ovr = apart or params.is_ovr(len(classes))
-        features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
-        shape = (len(classes) if ovr else weight_rows(len(classes)), features)
-        start = params.init if init is None else init
-        weights, intercept = starting_weights(start, shape, dtype, generator, params.fit_intercept)
-        if not ovr:
-            return [WeightState.of(params, weights, intercept, generator)]
-        rows = [slice(k, k + 1) for k in range(len(classes))]
-        return [WeightState.of(params, weights[k].copy(), intercept[k].copy(), generator.copy()) for k in rows]
-
-    def may_fail(self, params: LinearParams, table: Table, weights: NDArray[np.float64] | None) -> bool:
-        """Only weights that overflow, which takes steps far from what is usual."""
-        rule = params.update_rule
-        largest = LARGEST[table.dtype.itemsize] * (1.0 if weights is None else float(weights.max()))
-        return largest * max(rule.eta0, rule.C) > SAFE[table.dtype.itemsize]
-
-    def look_at(self, table: Table, states: list[WeightState]) -> None:
-        """Weights are all that is needed."""
-
-    def recognize(self, table: Table, states: list[WeightState]) -> None:
-        """Weights know no rows."""
-
-    def learn(self, tasks: Tasks, table: Table, rule: Rule, order: Order, cancel: Flag) -> bool:
-        """Side by side, so that all of them have learned the same rows wherever they are stopped."""
-        table = table.astype(np.result_type(table.dtype, *(state.dtype for state, _ in tasks)))
-        passes = [state.begin_pass(table, targets, rule, order) for state, targets in tasks]
-        try:
-            engine.run_passes(passes, cancel)
-        finally:
-            for (state, _), one in zip(tasks, passes, strict=True):
-                state.end_pass(one, table)
-        return True
-
-    def leave(self, states: list[WeightState]) -> None:
-        """Weights are all that is left."""
-
-    def make_predictors(self, states: list[WeightState]) -> tuple[Predictor, ...]:
-        """One answer; or, for a one-vs-rest vote, one per class."""
-        predictors = [state.predictor() for state in states]
-        linear = [answer for answer in predictors if isinstance(answer, Linear)]
-        if len(linear) == len(predictors) > 1:
-            stacked = np.vstack([answer.weights for answer in linear])
-            return (Linear(stacked, np.concatenate([answer.intercept for answer in linear])),)
-        return tuple(predictors)
-
-
-LINEAR = LinearSpace()
+    if params.is_ovr(len(new)):  # one binary problem per class, new ones from 0
+        known = dict(zip(places.tolist(), states, strict=True)) if len(old) > 2 else {}
+        if len(old) == 2:
+            opposite = Mix(1, np.zeros(1, np.intp), np.zeros(1, np.intp), -np.ones(1))
+            known = {int(places[0]): states[0].with_classes(opposite), int(places[1]): states[0]}
+        return [
+            known[place] if place in known else states[0].fresh(engine.seed_generator(0)) for place in range(len(new))
+        ]
+    source, factor = np.arange(len(old)), np.ones(len(old))
+    if len(old) == 2:  # share·w for the larger class and -share·w for the smaller, as the joint rule would have it
+        share = params.update_rule.joint_share
+        source, factor = np.zeros(2, np.intp), np.array([-share, share])
+    elif len(old) == 1:  # it has learned nothing
+        places, source, factor = places[:0], source[:0], factor[:0]
+    return [states[0].with_classes(Mix(len(new), places, source, factor))]
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed from an int, None (another one each time) or a NumPy generator (drawn from it)."""
+    """A seed from an int, None (a random one) or a NumPy generator (drawn from it)."""
     is_integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if is_integer and 0 <= random_state < 2**64:  # first: NumPy's generators take a while to load
         return int(random_state)
