@@ -45,7 +45,7 @@ def perceptron_bound(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None = N
 
     References
     ----------
-    A. B. J. Novikoff, On convergence proofs for perceptrons (1962).
+    A. B. J. Novikoff, On convergence proofs on perceptrons (1962).
 
     Examples
     --------

@@ -20,6 +20,8 @@ from rosenblatt.errors import DataError
 from rosenblatt.theory import exact
 from rosenblatt.theory.margin import Constraints, make_constraints
 
+LONG_WEIGHT = 10**24  # longer ones are printed with six digits
+
 
 class Interval(NamedTuple):
     """Two floats that enclose a real number.
@@ -40,14 +42,11 @@ class Interval(NamedTuple):
 
 class _Verdict:
     kind: ClassVar[str]
+    fit_intercept: bool
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, in values that JSON can hold exactly."""
         return {"kind": self.kind} | {f.name: _to_json(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
-
-
-class _Claim(_Verdict):
-    fit_intercept: bool
 
     def check(self, X: Any, y: ArrayLike) -> bool:
         """Prove every claim for these data in exact arithmetic; False if one is not proved."""
@@ -65,11 +64,11 @@ class _Claim(_Verdict):
 
     def _prove_again(self, constraints: Constraints) -> None:
         """Raise DataError if a claim is not proved."""
-        raise NotImplementedError
+        raise DataError("there is no proof: the verdict is unknown")
 
 
 @dataclass(frozen=True, eq=False)
-class Separable(_Claim):
+class Separable(_Verdict):
     """The data are separable, and here is why.
 
     ``(w, b)`` gives every row a margin above 0. ``gamma`` encloses the best margin that any weights can have: its lower
@@ -153,13 +152,13 @@ class Separable(_Claim):
         return (
             f"separable\n"
             f"  best margin gamma   {self.gamma.lower:.6g} to {self.gamma.upper:.6g}\n"
-            f"  longest row R       {self.radius:.6g}\n"
-            f"  mistakes at most    {self.mistake_bound}"
+            f"  longest row R       {self.radius:.6g}{', with its constant 1' if self.fit_intercept else ''}\n"
+            f"  mistakes at most    {self.mistake_bound:,}"
         )
 
 
 @dataclass(frozen=True, eq=False)
-class NotSeparable(_Claim):
+class NotSeparable(_Verdict):
     """The data are not separable: a convex combination of the signed rows is exactly 0 (Gordan's theorem).
 
     If some weights gave every signed row a positive margin, the combination would have one too; but it is 0.
@@ -168,7 +167,8 @@ class NotSeparable(_Claim):
     ----------
     rows, wrong : the rows of the combination and, with more than two classes, the wrong class of each.
     weights : positive integers without a common divisor; divided by their sum they are the convex weights. At most
-        d + 2 of them with an offset.
+        d + 2 of them with an offset. They can have many digits, because floats such as 5.1 are fractions with a
+        denominator of 2^50; only their ratios matter.
 
     Examples
     --------
@@ -202,17 +202,15 @@ class NotSeparable(_Claim):
         if proved.as_dict() != self.as_dict() or any(type(n) is not int for n in self.weights):
             raise DataError("the weights must be integers without a common divisor, in the order of the rows")
 
-    @property
-    def fractions(self) -> tuple[Fraction, ...]:
-        """The convex weights: positive, and their sum is 1."""
-        return tuple(Fraction(n, sum(self.weights)) for n in self.weights)
-
     def __str__(self) -> str:
-        lines = [f"not separable: these {len(self.rows)} signed rows, so weighted, sum to exactly 0"]
+        signed = "" if self.wrong is not None else " y (x, 1)" if self.fit_intercept else " y x"
+        lines = [f"not separable: this weighted sum of {len(self.rows)} signed rows{signed} is exactly 0"]
         for place, (row, n) in enumerate(zip(self.rows, self.weights, strict=True)):
             against = "" if self.wrong is None else f" against class number {self.wrong[place]}"
-            weight = str(n) if n < 10**24 else f"{Decimal(n):.5e} (exact in .weights)"
+            weight = str(n) if n < LONG_WEIGHT else f"{Decimal(n):.5e}"
             lines.append(f"  {weight} x row {row + 1}{against}")
+        if max(self.weights) >= LONG_WEIGHT:
+            lines.append("only the ratios of the weights matter; .weights and --json have all digits")
         return "\n".join(lines)
 
 
@@ -278,7 +276,11 @@ def from_dict(values: dict[str, Any]) -> Certificate:
     if cls is None or set(values) != {"kind", *(f.name for f in fields(cls))}:
         raise DataError("not a certificate: its fields are not those of one")
     try:
-        read: Any = {name: _from_json(value, name) for name, value in values.items() if name != "kind"}
+        read: Any = {f.name: values[f.name] if f.name == "reason" else _from_json(values[f.name]) for f in fields(cls)}
+        if "gamma" in read:
+            read["gamma"] = Interval(*map(float, read["gamma"]))
+        for name in {"w", "b"} & set(read):
+            read[name] = np.array(read[name])[()]
     except (TypeError, ValueError, ArithmeticError) as error:
         raise DataError(f"not a certificate: {error}") from None
     certificate: Certificate = cls(**read)
@@ -296,20 +298,10 @@ def _to_json(value: Any) -> Any:
     return hex(value) if isinstance(value, int) and abs(value) > 2**53 else value
 
 
-def _from_json(value: Any, field: str) -> Any:
-    """The inverse of :func:`_to_json` for one field of a certificate."""
-    if field == "gamma":
-        return Interval(*map(float, value))
-    if field in ("rows", "wrong", "weights") and value is not None:
-        return tuple(_number(v) for v in value)
-    if field == "w" or (field == "b" and isinstance(value, list)):
-        return np.array(_number(value))
-    return value if field in ("reason", "fit_intercept") else _number(value)
-
-
-def _number(value: Any) -> Any:
+def _from_json(value: Any) -> Any:
+    """The inverse of :func:`_to_json`; lists become tuples."""
     if isinstance(value, list):
-        return [_number(v) for v in value]
+        return tuple(_from_json(v) for v in value)
     if isinstance(value, str):
         numerator, slash, denominator = value.partition("/")
         return Fraction(int(numerator, 16), int(denominator, 16)) if slash else int(numerator, 16)

@@ -22,10 +22,13 @@ from rosenblatt import engine
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError
+from rosenblatt.learners.targets import Targets
+from rosenblatt.learners.weights import WeightState
+from rosenblatt.params import Rule
 from rosenblatt.theory import exact
 from rosenblatt.theory.certificate import Certificate, Interval, NotSeparable, Separable, Unknown, squared_length
 from rosenblatt.theory.exact import Floats
-from rosenblatt.theory.margin import Constraints, Integers, make_constraints
+from rosenblatt.theory.margin import Constraints, make_constraints
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -62,7 +65,7 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
     Returns
     -------
     Separable | NotSeparable | Unknown
-        As truth values: True, False, and an error.
+        As booleans: True, False, and an error.
 
     Notes
     -----
@@ -87,7 +90,7 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
     >>> AND.mistake_bound, AND.check(X, [0, 0, 0, 1]), AND.check(X, [0, 0, 1, 1])
     (51, True, False)
     >>> print(certify(X, [0, 1, 1, 0]))
-    not separable: these 4 signed rows, so weighted, sum to exactly 0
+    not separable: this weighted sum of 4 signed rows y (x, 1) is exactly 0
       1 x row 1
       1 x row 2
       1 x row 3
@@ -103,18 +106,17 @@ def certify(X: Any, y: ArrayLike, *, fit_intercept: bool = True, budget: float =
         if verdict is not None:
             return verdict
     found = _approach(constraints, deadline)
-    wide = _separable(constraints, found.vector, found) if found.lower > 0 else None
+    wide = _separable(constraints, found.vector, found.chosen, found.weights) if found.lower > 0 else None
     if wide is not None and wide.gamma.width <= _CLOSE:
         return wide
     nearest = _nearest_point(constraints, found, deadline)
     if nearest is not None:
         return _exact_verdict(constraints, nearest)
-    if wide is None:
-        plane = _any_plane(constraints)
-        wide = None if plane is None else _separable(constraints, plane, found)
+    if wide is None and (plane := _any_plane(constraints)) is not None:
+        wide = _separable(constraints, plane, found.chosen, found.weights)
     if wide is not None:
         return wide
-    upper = exact.sqrt_up(squared_length(constraints, found.chosen.tolist(), found.weights.tolist()))
+    upper = exact.sqrt_up(squared_length(constraints, found.chosen, found.weights))
     return Unknown(Interval(0.0, upper), f"{budget:g} seconds were not enough", constraints.fit_intercept)
 
 
@@ -165,10 +167,10 @@ def _any_plane(constraints: Constraints) -> Floats | None:
     return np.append(plane.w, plane.b)[: constraints.dimension] if plane.converged else None
 
 
-def _separable(constraints: Constraints, vector: Floats, found: _Approach) -> Separable | None:
+def _separable(constraints: Constraints, vector: Floats, chosen: list[int], weights: list[float]) -> Separable | None:
     """The certificate of a vector of floats; None if it does not separate the rows."""
     try:
-        return Separable.prove(constraints, vector.tolist(), found.chosen.tolist(), found.weights.tolist())
+        return Separable.prove(constraints, vector.tolist(), chosen, weights)
     except DataError:
         return None
 
@@ -178,13 +180,10 @@ def _exact_verdict(constraints: Constraints, nearest: _NearestPoint) -> Separabl
     if not any(nearest.point):
         return NotSeparable.prove(constraints, nearest.chosen, nearest.weights)
     largest = max(map(abs, nearest.point))
-    rounded, weights = [float(p / largest) for p in nearest.point], [float(s) for s in nearest.weights]
-    try:
-        verdict = Separable.prove(constraints, rounded, nearest.chosen, weights)
-        if verdict.gamma.width <= _CLOSE:
-            return verdict
-    except DataError:  # the rounded point or weights prove nothing
-        pass
+    rounded = np.array([float(p / largest) for p in nearest.point])
+    verdict = _separable(constraints, rounded, nearest.chosen, [float(s) for s in nearest.weights])
+    if verdict is not None and verdict.gamma.width <= _CLOSE:
+        return verdict
     return Separable.prove(constraints, nearest.point, nearest.chosen, nearest.weights)
 
 
@@ -196,8 +195,8 @@ class _Approach:
     constraint with a margin of `lower` times its length (negative while it does not separate).
     """
 
-    chosen: Integers
-    weights: Floats
+    chosen: list[int]
+    weights: list[float]
     upper: float
     vector: Floats
     lower: float
@@ -213,7 +212,7 @@ def _approach(constraints: Constraints, deadline: float) -> _Approach:
     from scipy import sparse
 
     if float(np.abs(constraints.X.data).max(initial=0.0)) > 1e150:  # squares overflow: leave it to exact arithmetic
-        return _Approach(np.zeros(1, dtype=np.int64), np.ones(1), np.inf, np.zeros(constraints.dimension), -np.inf)
+        return _Approach([0], [1.0], np.inf, np.zeros(constraints.dimension), -np.inf)
     scale = float(np.sqrt(constraints.X.power(2).sum(axis=1).max())) or 1.0
     vector = _mean(constraints) / scale
     margins = constraints.margins(vector)
@@ -222,7 +221,7 @@ def _approach(constraints: Constraints, deadline: float) -> _Approach:
     lengths = np.sqrt(Z.power(2).sum(axis=1))
     shortest = int(np.argmin(lengths))
     upper = float(lengths[shortest])
-    found = _Approach(working[[shortest]], np.ones(1), upper * scale, vector, _relative(margins, vector))
+    found = _Approach([int(working[shortest])], [1.0], upper * scale, vector, _relative(margins, vector))
     while (mu := _nearest_weights(Z, deadline)) is not None:
         positive = np.flatnonzero(mu > 0)
         weights = mu[positive] / mu[positive].sum()
@@ -230,7 +229,7 @@ def _approach(constraints: Constraints, deadline: float) -> _Approach:
         upper = float(np.linalg.norm(vector))
         margins = constraints.margins(vector)
         lower = _relative(margins, vector)
-        found = replace(found, chosen=working[positive], weights=weights, upper=upper * scale)
+        found = replace(found, chosen=working[positive].tolist(), weights=weights.tolist(), upper=upper * scale)
         if lower >= found.lower:
             found = replace(found, vector=vector, lower=lower)
         worst = np.argsort(margins, kind="stable")[:_STEP]
@@ -297,7 +296,7 @@ def _nearest_point(constraints: Constraints, start: _Approach, deadline: float) 
     point violates some constraint, that one joins; while a weight is not positive, the point moves to the border and
     that constraint leaves. No corral comes twice, so the search ends; from a good start, at once.
     """
-    corral = start.chosen.tolist()
+    corral = start.chosen
     share = _shares(exact.fractions(start.weights))
     while True:
         columns, Z = constraints.exact_take(np.array(corral, dtype=np.int64))
@@ -323,8 +322,7 @@ def _nearest_point(constraints: Constraints, start: _Approach, deadline: float) 
         # direction = c point with c > 0, so compare c (point·z) with c (point·point).
         if not any(point) or margins[lowest] >= sum(d * p for d, p in zip(direction, point, strict=True)):
             return _NearestPoint(corral, share, point)
-        corral.append(lowest)
-        share.append(Fraction(0))
+        corral, share = [*corral, lowest], [*share, Fraction(0)]
 
 
 def _shares(weights: list[Fraction]) -> list[Fraction]:
@@ -336,7 +334,7 @@ def _shares(weights: list[Fraction]) -> list[Fraction]:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """What :func:`separate` found.
+    """The result of :func:`separate`.
 
     Attributes
     ----------
@@ -398,13 +396,36 @@ def separate(X: Any, y: Any, *, fit_intercept: bool = True, max_updates: int = 1
         raise DataError(f"X has {table.count} rows and y has {len(labels.codes)} labels")
     if len(labels.classes) != 2:
         raise LabelError(f"y has {len(labels.classes)} classes; a hyperplane separates two (certify decides more)")
-    weights, intercept = np.zeros(table.features, table.dtype), np.zeros(1)
-    converged, updates, passes, visits, support = engine.separate(
-        table.rows,
-        labels.signs(),
-        weights=weights,
-        intercept=intercept,
+    state = WeightState.begin(
+        np.zeros((1, table.features), table.dtype),
+        np.zeros(1),
+        engine.seed_generator(0),
+        keep="vote",  # whose updates name the mistaken rows
         fit_intercept=bool(fit_intercept),
-        max_updates=int(max_updates),
     )
-    return Separation(weights, float(intercept[0]), converged, updates, passes, visits, support)
+    targets = Targets(labels.signs(), 1)
+    every = state.begin_pass(table, targets, Rule())
+    some = replace(state, keep="last").begin_pass(table, targets, Rule())  # on the same weights, and faster
+
+    def learn(one: engine.Pass, order: NDArray[np.uint32] | None) -> bool:
+        before = state.counter("updates")
+        one.set_order(order)
+        engine.run_passes([one])
+        return state.counter("updates") > before
+
+    support, is_known, passes, visits, converged = np.empty(0, np.uint32), np.zeros(table.count, bool), 0, 0, False
+    while not converged and state.counter("updates") < max_updates:
+        converged = not learn(every, None)
+        passes, visits = passes + 1, visits + table.count
+        if state.counter("mistakes") > state.counter("updates"):
+            converged = False
+            break  # a row of zeros without an offset stays at a score of 0
+        mistaken = every.updates()[0]
+        fresh = mistaken[~is_known[mistaken]]
+        is_known[fresh] = True
+        support = np.append(support, fresh.astype(np.uint32))
+        moved = not converged
+        while moved and state.counter("updates") < max_updates:
+            moved, visits = learn(some, support), visits + len(support)
+    updates = state.counter("updates")
+    return Separation(state.weights[0], float(state.intercept[0]), converged, updates, passes, visits, len(support))

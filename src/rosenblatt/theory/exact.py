@@ -73,17 +73,14 @@ def sqrt_down(square: Fraction) -> float:
     >>> sqrt_down(Fraction(2)) ** 2 < 2 < math.nextafter(sqrt_down(Fraction(2)), 2) ** 2
     True
     """
-    # Scaled by an even power of two so that neither huge nor tiny squares leave the range of floats.
-    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    n, d = square.numerator, square.denominator
+    shift = max(0, 64 - (n.bit_length() - d.bit_length()) // 2)
+    root = Fraction(math.isqrt((n << 2 * shift) // d), 1 << shift)  # rounded down, to more bits than floats have
     try:
-        root = math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
+        nearest = float(root)
     except OverflowError:
-        root = sys.float_info.max
-    while Fraction(root) ** 2 > square:
-        root = math.nextafter(root, 0.0)
-    while (above := math.nextafter(root, math.inf)) < math.inf and Fraction(above) ** 2 <= square:
-        root = above
-    return root
+        return sys.float_info.max
+    return nearest if Fraction(nearest) ** 2 <= square else math.nextafter(nearest, 0.0)
 
 
 def sqrt_up(square: Fraction) -> float:

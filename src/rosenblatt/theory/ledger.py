@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from rosenblatt.theory.certificate import Interval, NotSeparable, Separable
 from rosenblatt.theory.certify import certify
 from rosenblatt.theory.exact import Floats
 from rosenblatt.theory.margin import Constraints, as_vector, make_constraints
-from rosenblatt.theory.trace import Run, make_run, render_columns
+from rosenblatt.theory.trace import IN_ORDER, begin_trace, render_columns
 
 _ROUNDING = 1e-9  # relative error allowed for the sums of a long run
 
@@ -108,24 +108,12 @@ class Ledger:
     def render_table(self, most: int | None = None) -> str:
         """Columns to read, the first `most` lines or all; rows are counted from 1."""
         heads = ["k", "row", "w·u", "k·gamma", "‖w‖²", "k·R²", "cos", "margin of w", "‖w‖/k"]
-        lines = [
-            [
-                x.k,
-                x.row + 1,
-                x.progress,
-                x.least_progress,
-                x.squared_length,
-                x.most_squared_length,
-                x.cosine,
-                *x.bracket,
-            ]
-            for x in self.lines[:most]
-        ]
+        lines = [[x.k, x.row + 1, *astuple(x)[2:-1], *x.bracket] for x in self.lines[:most]]
         left = len(self.lines) - len(lines)
-        return render_columns(heads, lines) + (f"\n… {left} more lines" if left else "")
+        return render_columns(heads, lines) + (f"\n… {left:,} more lines" if left else "")
 
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         verdict = "both inequalities hold at every line" if self.holds else "AN INEQUALITY FAILS"
         return (
             f"{len(self.lines)} mistakes of at most {math.floor(self.bound)}: "
@@ -171,9 +159,11 @@ def ledger(
     >>> book.holds
     True
     """
-    run = make_run(X, y, learner)
-    _check_theorem(run)
-    constraints = make_constraints(X, y, bool(run.params.fit_intercept))
+    learner = learner or IN_ORDER
+    run, steps = begin_trace(X, y, learner)
+    _check_theorem(learner)
+    rule = learner.update_rule
+    constraints = make_constraints(X, y, bool(learner.fit_intercept))
     u = _comparison(constraints, X, y, w, b)
     margins = constraints.margins(u)
     gamma = float(margins.min())
@@ -181,13 +171,13 @@ def ledger(
         row = int(np.argmin(margins)) // (len(constraints.classes) - 1)
         raise DataError(f"w and b do not separate the data: row {row} has a margin of 0 or less")
     squared_radius = float(constraints.X.power(2).sum(axis=1).max())
-    reach = squared_radius * (1 if constraints.is_binary else 2) + 2 * run.rule.beta / run.rule.eta0
+    reach = squared_radius * (1 if constraints.is_binary else 2) + 2 * rule.beta / rule.eta0
     lines: list[Line] = []
     clean = 0
-    for step in run.steps():
+    for step in steps:
         clean = 0 if step.mistake else clean + 1
         if step.update:
-            V = np.array(step.after)[:, : constraints.shape[1]] / run.rule.eta0
+            V = np.array(step.after)[:, : constraints.shape[1]] / rule.eta0
             lines.append(_line(len(lines) + 1, step.row, V.ravel(), u, gamma, reach, constraints))
     return Ledger(lines, gamma, math.sqrt(squared_radius), reach / gamma**2, clean >= len(run.X))
 
@@ -210,29 +200,23 @@ def _comparison(constraints: Constraints, X: Any, y: Any, w: ArrayLike | None, b
         if not isinstance(verdict, Separable):
             raise DataError(f"no separating weights are known: {verdict.reason}")
         w, b = verdict.w.astype(np.float64), verdict.b
-    if constraints.fit_intercept:
-        b = np.zeros(constraints.shape[0]) if b is None else b
-    else:
-        b = None
-    u = as_vector(constraints, w, b)
+    offsets = np.zeros(constraints.shape[0]) if b is None else b
+    u = as_vector(constraints, w, offsets if constraints.fit_intercept else None)
     return np.asarray(u / np.linalg.norm(u))
 
 
-def _check_theorem(run: Run) -> None:
+def _check_theorem(learner: LinearParams) -> None:
     """Raise ParameterError if the theorem does not apply to this learner."""
-    rule, params = run.rule.name, run.params
-    why = None
-    if params.is_regression:
-        why = "the theorem is about classification, not regression"
-    elif rule == "AROW":
+    rule, why = learner.update_rule.name, None
+    if rule == "AROW":
         why = "AROW scales each feature's step by its variance; no function here bounds its mistakes (trace follows it)"
     elif rule.startswith("PA"):
-        why = f"{rule} takes steps of many lengths; use passive_aggressive_bound"
+        why = f"PassiveAggressive ({rule}) takes steps of many lengths; use passive_aggressive_bound"
     elif rule != "perceptron":
         why = f"{rule} takes steps of many lengths, and the theorem is about steps of one length"
-    elif params.class_weight is not None:
+    elif learner.class_weight is not None:
         why = "class_weight makes steps of several lengths, and the theorem is about steps of one length"
-    elif not isinstance(params.init, str) or params.init != "zeros":
+    elif not isinstance(learner.init, str) or learner.init != "zeros":
         why = "init: the theorem is about a start from zero weights"
     if why is not None:
         raise ParameterError(why)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Number
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 _CHUNK = 1_000_000  # values converted to Python integers at a time
+_INEXACT = "exact arithmetic needs finite numbers that float64 holds"
 
 
 def training_error(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None = None) -> float:
@@ -128,13 +129,11 @@ def repeat_bound(w: ArrayLike, x: ArrayLike, y: float, b: float | None = None) -
     """
     if y not in (1, -1):
         raise ParameterError(f"y must be +1 or -1, not {y!r}")
-    weights, row = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
-    if weights.shape != row.shape or row.ndim != 1:
-        raise ParameterError(f"w has the shape {weights.shape} and x {row.shape}: one weight per feature is needed")
-    exact_row = [Fraction(v) for v in row.tolist()]
-    score = sum((Fraction(v) * r for v, r in zip(weights.tolist(), exact_row, strict=True)), Fraction(b or 0))
-    q = sum((r * r for r in exact_row), Fraction(b is not None))
-    m = int(y) * score
+    if np.shape(w) != np.shape(x) or np.ndim(x) != 1:
+        raise ParameterError(f"w has the shape {np.shape(w)} and x {np.shape(x)}: one weight per feature is needed")
+    weights, row = exact.fractions(w), exact.fractions(x)
+    m = int(y) * sum(map(mul, weights, row), Fraction(b or 0))
+    q = sum(map(mul, row, row), Fraction(b is not None))
     if m > 0:
         return 0
     return math.floor(-m / q) + 1 if q else math.inf
@@ -274,7 +273,12 @@ def exact_table(X: Any) -> sparse.csr_array:
     if given.ndim != 2 or 0 in given.shape:
         raise DataError(f"X must be a table of at least one row and one column, not of shape {given.shape}")
     if given.dtype.kind in "OUS" and not sparse.issparse(given):
-        given = np.array([[_exact_float(v, i, j) for j, v in enumerate(row)] for i, row in enumerate(given.tolist())])
+        given = given.astype(object)
+        floats = np.array([[_as_float(value) for value in row] for row in given.tolist()])
+        if len(inexact := np.argwhere(floats != given)):
+            row, column = inexact[0].tolist()
+            raise DataError(f"X has {given[row, column]!r} in row {row}, column {column}: {_INEXACT}")
+        given = floats
     if given.dtype.kind not in "biuf":
         raise DataError(f"X must hold numbers, not {given.dtype}")
     table = sparse.csr_array(given, copy=True)
@@ -285,24 +289,18 @@ def exact_table(X: Any) -> sparse.csr_array:
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         row = int(np.searchsorted(table.indptr, at, side="right")) - 1
-        why = "not exact as a float64" if np.isfinite(values[at]) else "not a finite number"
-        raise DataError(f"X has {table.data[at]} in row {row}, column {table.indices[at]}, which is {why}")
+        raise DataError(f"X has {table.data[at]} in row {row}, column {table.indices[at]}: {_INEXACT}")
     clean = sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
     clean.eliminate_zeros()  # -0.0 too, so that equal rows have equal bytes
     clean.sort_indices()
     return clean
 
 
-def _exact_float(value: Any, row: int, column: int) -> float:
-    if isinstance(value, Number | np.number | np.bool_) and not isinstance(value, complex | np.complexfloating):
-        try:
-            found = float(value)  # type: ignore[arg-type]
-        except OverflowError:
-            found = math.inf
-        if found == value or value != value:  # NaN is reported with all values that are not finite
-            return found
-        raise DataError(f"X has {value} in row {row}, column {column}, which is not exact as a float64")
-    raise DataError(f"X has {value!r} in row {row}, column {column}, which is not a number")
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def as_vector(constraints: Constraints, w: ArrayLike, b: ArrayLike | None) -> Floats:

@@ -9,24 +9,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from rosenblatt import engine, textbook
-from rosenblatt.data.labels import Labels, encode_labels
+from rosenblatt import textbook
+from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.table import as_table
-from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.fit import check_lengths
-from rosenblatt.learners.stopping import Epoch, StoppingCriterion
-from rosenblatt.learners.targets import row_weights
-from rosenblatt.learners.weights import seed_of, starting_weights
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.learners.fit import FitTask, plan_fit
+from rosenblatt.learners.stopping import Counters
 from rosenblatt.params import LinearParams, PerceptronParams
 from rosenblatt.textbook import Step, Vector
 
+IN_ORDER = PerceptronParams(shuffle=False, tol=None)
 MOST_VALUES = 50_000_000  # of the rows, held as Python's floats
 
 
@@ -60,10 +59,8 @@ class Trace:
     @property
     def mistakes(self) -> list[int]:
         """Mistakes per epoch."""
-        counts = [0] * self.steps[-1].epoch
-        for step in self.steps:
-            counts[step.epoch - 1] += step.mistake
-        return counts
+        counts = Counter(step.epoch for step in self.steps if step.mistake)
+        return [counts[epoch] for epoch in range(1, self.steps[-1].epoch + 1)]
 
     def records(self) -> list[dict[str, Any]]:
         """A flat record per step: ``epoch, row, x, y, score, margin, mistake, tau, w, b`` before and after.
@@ -71,33 +68,36 @@ class Trace:
         With more than two classes `w` is a list of weight rows, `b` of offsets, `wrong` the highest wrong class. AROW
         has a ``w_variance`` and a ``b_variance`` as well, and its `tau` is the paper's ``α``.
         """
-        return list(self.iter_records(self.steps))
-
-    def iter_records(self, steps: Iterable[Step]) -> Iterator[dict[str, Any]]:
-        """The records of `steps` one by one, of a run over the same rows."""
-        return (self._record(step) for step in steps)
+        return [self.record(step) for step in self.steps]
 
     def render_jsonl(self) -> str:
         """One JSON object per line."""
-        return "".join(map(json_line, self.records()))
+        return "".join(f"{json.dumps(record)}\n" for record in self.records())
 
     def render_csv(self) -> str:
         """A column for each number; rows, features, weights and weight rows are counted from 1."""
-        return "".join(csv_lines(self.records()))
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        for number, record in enumerate(self.records()):
+            pairs = (record | {"row": record["row"] + 1}).items()
+            names, values = zip(*(pair for name, value in pairs for pair in _flat(name, value)), strict=True)
+            writer.writerows([values] if number else [names, values])
+        return out.getvalue()
 
     def render_table(self, most: int | None = None) -> str:
         """Columns to read, the first `most` steps or all; rows are counted from 1."""
         heads = ["step", "epoch", "row", "x", "y", "score", "margin", "mistake", "w after", "b after"]
         names = ["epoch", "row", "x", "y", "score", "margin", "mistake", "w_after", "b_after"]
-        records = self.iter_records(islice(self.steps, most))
-        lines = [[n, *((r | {"row": r["row"] + 1})[name] for name in names)] for n, r in enumerate(records, start=1)]
+        records = [self.record(step) | {"row": step.row + 1} for step in self.steps[:most]]
+        lines = [[number, *map(record.get, names)] for number, record in enumerate(records, start=1)]
         left = len(self.steps) - len(lines)
-        return render_columns(heads, lines) + (f"\n… {left} more steps" if left else "")
+        return render_columns(heads, lines) + (f"\n… {left:,} more steps" if left else "")
 
     def __str__(self) -> str:
         return self.render_table()
 
-    def _record(self, step: Step) -> dict[str, Any]:
+    def record(self, step: Step) -> dict[str, Any]:
+        """One of the `records`, of a step over the same rows."""
         two = len(self.classes) == 2
         record: dict[str, Any] = {"epoch": step.epoch, "row": step.row, "x": step.x, "y": self.y[step.row]}
         if not two:
@@ -143,99 +143,54 @@ def trace(X: Any, y: Any, learner: LinearParams | None = None) -> Trace:
 
 def begin_trace(X: Any, y: Any, learner: LinearParams | None = None) -> tuple[Trace, Iterator[Step]]:
     """A trace without steps yet, and an iterator over the steps: a long run need not fit in memory."""
-    run = make_run(X, y, learner)
-    classes = run.labels.classes.tolist()
-    return Trace([], classes, run.X, [classes[i] for i in run.labels.codes.tolist()], run.params.written()), run.steps()
-
-
-@dataclass(frozen=True)
-class Run:
-    """A learner's parameters and the data of one run."""
-
-    params: LinearParams
-    X: list[list[float]]
-    labels: Labels
-
-    @property
-    def rule(self) -> textbook.Rule:
-        rule = self.params.update_rule
-        return textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r)
-
-    def steps(self) -> Iterator[Step]:
-        """Every step until the learner stops."""
-        params, classes = self.params, len(self.labels.classes)
-        y = (self.labels.signs() if classes == 2 else self.labels.codes).tolist()
-        weights = row_weights(None, params.class_weight, self.labels)
-        given = [1.0] * len(self.X) if weights is None else weights.tolist()
-        present = np.flatnonzero(given).astype(np.uint32)  # a row of weight 0 is as if absent
-        generator = engine.seed_generator(seed_of(params.random_state), 0)
-        shape = (1 if classes == 2 else classes, len(self.X[0]))
-        start = starting_weights(params.init, shape, np.dtype(np.float64), generator, params.fit_intercept)
-        W, variances = np.hstack([start[0], start[1][:, None]]).tolist(), None
-        total, mistaken = float(np.sum(np.array(given)[present])), 0.0
-        stopping = StoppingCriterion.of(params)
-        while stopping.stop_reason is None:
-            order = present.copy()
-            if params.shuffle:
-                window = max(len(order), 1) if params.shuffle == "rows" else engine.WINDOW
-                engine.draw_order(order, generator, present, window)
-            mistakes, updates, before = 0, 0, mistaken
-            for step in textbook.steps(
-                self.X,
-                y,
-                rule=self.rule,
-                orders=[order.tolist()],
-                classes=classes,
-                fit_intercept=bool(params.fit_intercept),
-                tie=params.tie,
-                weights=given,
-                start=W,
-                variances=variances,
-            ):
-                W, variances = step.after, step.variances_after
-                mistakes += step.mistake
-                mistaken += given[step.row] if step.mistake else 0.0
-                updates += step.update
-                yield replace(step, epoch=len(stopping.history) + 1)
-            stopping.update(Epoch(mistakes, updates, mistaken - before, total, len(present)), lambda: True)
-
-
-def make_run(X: Any, y: Any, learner: LinearParams | None) -> Run:
-    """Check that the learner's fit is a single run over all rows, and prepare to make it step by step."""
-    params = PerceptronParams(shuffle=False, tol=None) if learner is None else learner
-    if not isinstance(params, LinearParams):
-        raise ParameterError(f"{type(params).__name__} is not one of the linear learners of the textbook")
-    if params.n_init != 1:
-        raise ParameterError(f"n_init={params.n_init}: only a single run can be traced")
-    if params.update_rule.shrinks:
+    learner = learner or IN_ORDER
+    if not isinstance(learner, LinearParams) or learner.is_regression:
+        raise ParameterError(f"{type(learner).__name__} is not one of the linear classifiers of the textbook")
+    learner.check()
+    if learner.n_init != 1:
+        raise ParameterError(f"n_init={learner.n_init}: only a single run can be traced")
+    if learner.update_rule.shrinks:
         raise ParameterError("penalty: a run with a penalty cannot be traced")
-    if params.early_stopping or params.warm_start:
+    if learner.early_stopping or learner.warm_start:
         raise ParameterError("early_stopping and warm_start: only a whole run over all rows can be traced")
     table, labels = as_table(X), encode_labels(y)
-    check_lengths(table, labels)
-    if len(labels.classes) < 2:
-        raise LabelError("y has one class only; two or more are needed")
-    if len(labels.classes) > 2 and params.multiclass == "ovr":
+    tasks = plan_fit(learner, table, labels).tasks
+    if len(tasks) > 1:
         raise ParameterError("multiclass='ovr' is one run per class: trace each with the labels y == class")
     if table.count * table.features > MOST_VALUES:
         raise DataError(f"{table.count:,} rows of {table.features:,} columns are too many for a trace: use fewer")
-    dense = table.values.toarray() if table.sparse else table.values
-    return Run(params, dense.astype(np.float64).tolist(), labels)
+    rows = (table.values.toarray() if table.sparse else table.values).astype(np.float64).tolist()
+    classes = labels.classes.tolist()
+    found = Trace([], classes, rows, [classes[i] for i in labels.codes.tolist()], learner.written())
+    return found, _steps(learner, rows, tasks[0])
 
 
-def json_line(record: dict[str, Any]) -> str:
-    """A record as one line of JSON; its row is an index, from 0."""
-    return json.dumps(record) + "\n"
+def _steps(learner: LinearParams, X: list[Vector], task: FitTask) -> Iterator[Step]:
+    """Every step of a fit until its stopping criterion stops."""
+    rule, targets, start, stopping = learner.update_rule, task.targets, task.state, task.stopping
+    weights = np.ones(len(X)) if targets.sample_weight is None else targets.sample_weight
+    seen = Counters(0, 0, 0.0)
 
+    def orders() -> Iterator[Sequence[int]]:
+        while stopping.stop_reason is None:
+            before, order = seen, task.draw_order()
+            yield range(len(X)) if order is None else order.tolist()
+            stopping.update(seen.since(before, targets.total(task.rows), task.count), lambda: True)
 
-def csv_lines(records: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """A header, then a line for each record; rows are counted from 1."""
-    for number, record in enumerate(records):
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        flat = [pair for name, value in (record | {"row": record["row"] + 1}).items() for pair in _flat(name, value)]
-        writer.writerows(list(zip(*flat, strict=True))[number > 0 :])
-        yield out.getvalue()
+    for step in textbook.steps(
+        X,
+        targets.y.tolist(),
+        orders=orders(),
+        rule=textbook.Rule(rule.name, eta0=rule.eta0, beta=rule.beta, C=rule.C, r=rule.r),
+        classes=max(targets.weight_rows, 2),
+        fit_intercept=bool(learner.fit_intercept),
+        tie=learner.tie,
+        weights=weights.tolist(),
+        start=np.hstack([start.weights, start.intercept[:, None]]).tolist(),
+    ):
+        weight = weights[step.row] if step.mistake or step.update else 0.0
+        seen = Counters(seen.mistakes + step.mistake, seen.updates + step.update, seen.weight + weight)
+        yield step
 
 
 def _flat(name: str, value: Any) -> list[tuple[str, Any]]:
