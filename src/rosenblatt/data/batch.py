@@ -1,30 +1,38 @@
-"""RowBatch: encoded rows with labels and weights.
+"""Encoded rows with labels and weights: batches, and the store of all rows, in memory or in a mapped file.
 
-Invariant: the columns of a row rise strictly and its values are finite, so that the engine can take the arrays as
-they are.
+Invariant: the columns of a row rise strictly and its values are finite, so that the engine needs no copy. The memory
+of a store is bounded for any number of rows: beyond a limit its arrays are maps of unlinked files, which the system
+deletes when the process ends.
 """
 
 from __future__ import annotations
 
+import io
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Classes
-from rosenblatt.data.table import Csr, Table
-from rosenblatt.errors import LabelError
+from rosenblatt.data.table import Csr, ScratchMap, free_memory, release_maps
+from rosenblatt.errors import DataError, LabelError
 
 MOST_NUMBERS = 1 << 23  # of an array with some numbers for each row
+MOST_COPIED = 1 << 26  # values of the rows of a chunk, one for each label
+MEMORY = 128 << 20  # the most bytes of an array of a store that stay in memory, if there is enough
+_BLOCK = 1 << 20  # values that are changed in place at once
+
+Names = tuple[NDArray[np.int32], bytes]  # of some columns: a line of text for each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RowBatch:
     """Rows in CSR arrays, their labels as codes into a list, and their weights.
 
-    Code -1 is a row without a label. `weights` is None where every row weighs 1.
+    Code -1 is a row without a label. `weights` is None if every row weighs 1.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -36,7 +44,7 @@ class RowBatch:
     (2, [b'+1', b'-1'], [0, 1])
     """
 
-    starts: NDArray[np.int32]
+    starts: NDArray[Any]  # int32 or int64
     indices: NDArray[np.int32]
     values: NDArray[np.float64]
     codes: NDArray[np.int32]
@@ -49,6 +57,9 @@ class RowBatch:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of {max(self.width, self.features)} columns, {len(self.labels)} different labels>"
 
     @property
     def features(self) -> int:
@@ -81,23 +92,27 @@ class RowBatch:
         """The rows over so many columns."""
         return Csr(self.values, self.indices, self.starts, (len(self), features))
 
-    def table(self, features: int) -> Table:
-        """The rows for the engine, over so many features, without another check."""
-        return self.csr(features).table()
-
     def take(self, rows: NDArray[Any]) -> RowBatch:
         """Some of the rows, in this order."""
-        sizes = np.diff(self.starts)[rows]
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(self.starts.dtype)
-        places = np.repeat(self.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+        own = self.csr(0).select(rows)
         weights = None if self.weights is None else self.weights[rows]
-        return RowBatch(starts, self.indices[places], self.values[places], self.codes[rows], self.labels, weights)
+        cells = {name: [each[row] for row in rows.tolist()] for name, each in (self.passthrough or {}).items()} or None
+        batch = RowBatch(own.indptr, own.indices, own.data, self.codes[rows], self.labels, weights)
+        return replace(batch, passthrough=cells)
+
+    def repeat(self, counts: NDArray[Any], codes: NDArray[np.int32], labels: Sequence[bytes]) -> RowBatch:
+        """Each row once for each of its labels, which share its weight."""
+        if np.diff(self.starts) @ np.maximum(counts - 1, 0) > MOST_COPIED:
+            raise DataError(f"rows with several labels grow to more than {MOST_COPIED:,} values, a row for each label")
+        rows = np.repeat(np.arange(len(self)), counts)
+        weights = (1.0 if self.weights is None else self.weights[rows]) / counts[rows]
+        return replace(self.take(rows), codes=codes, labels=labels, weights=weights, line=rows)
 
     def slice(self, begin: int, end: int) -> RowBatch:
         """The rows from `begin` to `end`; the values are not copied."""
         low, high = int(self.starts[begin]), int(self.starts[end])
         return RowBatch(
-            self.starts[begin : end + 1] - np.int32(low),
+            self.starts[begin : end + 1] - low,
             self.indices[low:high],
             self.values[low:high],
             self.codes[begin:end],
@@ -106,7 +121,7 @@ class RowBatch:
         )
 
     def split(self, width: int) -> Iterator[RowBatch]:
-        """Parts so short that an array with so many numbers for each row does not fill the memory.
+        """Slices short enough that an array with `width` numbers per row fits into memory.
 
         Lines with several labels stay together.
         """
@@ -122,44 +137,52 @@ class RowBatch:
             yield replace(self.slice(begin, end), blank=blank, passthrough=cells)
 
 
+@dataclass(frozen=True)
+class EncodedChunk:
+    """A chunk of a source as rows, and its bad lines."""
+
+    batch: RowBatch
+    lines: int
+    row_lines: NDArray[np.int64]  # the line of each row, from 0
+    bad: list[tuple[int, str]]
+    invalid: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that do not fit the kind of their column
+    names: Sequence[Names] = ()  # of hashed columns that had none yet
+    frequencies: NDArray[np.int64] | None = None  # texts per hashed column, while idf weights are fitted
+
+
 def join_batches(batches: Sequence[RowBatch]) -> RowBatch:
     """Batches one after another, as one; their labels must be the same list, or become one."""
     if len(batches) == 1:
         return batches[0]
-    labels = tuple(batches[0].labels) if batches else ()
-    if any(tuple(batch.labels) != labels for batch in batches):
-        labels = tuple(dict.fromkeys(label for batch in batches for label in batch.labels))
-        place = {label: code for code, label in enumerate(labels)}
-        batches = [_recoded(batch, place, labels) for batch in batches]
-    sizes = np.cumsum([0] + [len(batch.values) for batch in batches])
-    weighted = any(batch.weights is not None for batch in batches)
-    weights = [np.ones(len(batch)) if batch.weights is None else batch.weights for batch in batches] if weighted else []
-    kind = np.int32 if sizes[-1] < 2**31 else np.int64
-    starts = [batch.starts[:-1] + kind(size) for batch, size in zip(batches, sizes[:-1], strict=True)]
-    indices = _joined([batch.indices for batch in batches], np.int32)
-    return RowBatch(
-        np.concatenate([*starts, np.array([sizes[-1]], kind)]),
-        indices if kind is np.int32 else indices.astype(kind),
-        _joined([batch.values for batch in batches], np.float64),
-        _joined([batch.codes for batch in batches], np.int32),
-        labels,
-        np.concatenate(weights) if weighted else None,
-    )
+    store = RowStore()
+    for batch in batches:
+        store.append(batch)
+    store.finish()
+    return store.batch()
 
 
-def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+def csr_arrays(
+    parts: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]], count: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    """Starts, columns and values of so many rows, from parts of (rows, columns, values); equal columns add up.
 
-
-def _recoded(batch: RowBatch, place: dict[bytes, int], labels: tuple[bytes, ...]) -> RowBatch:
-    codes = np.array([*(place[label] for label in batch.labels), -1], np.int32)[batch.codes]
-    return RowBatch(batch.starts, batch.indices, batch.values, codes, labels, batch.weights)
+    >>> [array.tolist() for array in csr_arrays([([0, 1], [5, 2], [1.0, 2.0]), ([0, 0], [3, 5], [4.0, 8.0])], 2)]
+    [[0, 2, 3], [3, 5, 2], [4.0, 9.0, 2.0]]
+    """
+    row, column, value = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    key = row.astype(np.int64) << 32 | column
+    order = np.argsort(key, kind="stable")  # which merges parts that are in order
+    key, value = key[order], value[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    starts = np.searchsorted(key[first], np.arange(count + 1, dtype=np.int64) << 32).astype(np.int32)
+    values = np.add.reduceat(value, first) if len(first) < len(key) else value
+    return starts, (key[first] & 0xFFFFFFFF).astype(np.int32), values
 
 
 def as_counts(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The weights in proportion, their sum being the effective number of rows: ``(sum w)² / sum w²``.
 
-    So many rows of equal weight say as much as these (L. Kish, Survey Sampling, 1965); the unit of weights is gone.
+    That many rows of equal weight are as informative (L. Kish, Survey Sampling, 1965); the unit of weights cancels.
     """
     shares = weights / weights.max()
     counts: NDArray[np.float64] = shares * (shares.sum() / np.square(shares).sum())
@@ -167,5 +190,156 @@ def as_counts(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def effective_rows(weights: NDArray[np.float64] | None, rows: int) -> float:
-    """As how many rows of equal weight so many rows count: all of them where they have no weights."""
+    """Effective sample size of weighted rows (Kish): the number of rows if they have no weights."""
     return float(rows) if weights is None or not rows else float(as_counts(weights).sum())
+
+
+class RowStore:
+    """All rows of a data set, for any number of passes.
+
+    Parameters
+    ----------
+    memory : int, optional
+        Bytes of an array to hold in memory; more are written to a temporary file. By default an eighth of what is
+        free, and at most `MEMORY`.
+    """
+
+    def __init__(self, memory: int | None = None) -> None:
+        if memory is None:
+            memory = min(MEMORY, free_memory() // 8 or MEMORY)
+        self._arrays = {name: _Array(memory) for name in ("starts", "indices", "values", "y", "weights")}
+        self._rows = self._stored = 0
+        self._used = np.zeros(1 << 16, bool)  # of each column, has it a value?
+        self.starts: NDArray[np.int64] = np.zeros(1, np.int64)
+        self.indices: NDArray[np.int32] = np.empty(0, np.int32)
+        self.values: NDArray[np.float64] = np.empty(0)
+        self.y: NDArray[Any] = np.empty(0, np.int32)  # codes of classes, or the targets of a regression
+        self.labels = dict[bytes, int]()  # the code of each label, in the order of the rows
+        self.weights: NDArray[np.float64] | None = None
+        self.columns: NDArray[np.int64] = np.empty(0, np.int64)  # those with a value, in order
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def append(self, batch: RowBatch, targets: NDArray[np.float64] | None = None) -> dict[bytes, int]:
+        """Add rows with targets, or with the codes of their labels; returns the first row of each new label."""
+        arrays, weights, new = self._arrays, batch.weights, dict[bytes, int]()
+        y: NDArray[Any] | None = targets
+        if y is None:
+            first = np.full(len(batch.labels) + 1, -1)  # row of each label; at the end that of rows without a label
+            first[batch.codes[::-1]] = np.arange(len(batch))[::-1]
+            codes = np.full(len(first), -1, np.int32)
+            for code in np.flatnonzero(first[:-1] >= 0).tolist():
+                label = batch.labels[code]
+                if label not in self.labels:
+                    new[label] = int(first[code])
+                codes[code] = self.labels.setdefault(label, len(self.labels))
+            y = codes[batch.codes]
+        for name, part in (("indices", batch.indices), ("values", batch.values), ("y", y)):
+            arrays[name].append(part)
+        arrays["starts"].append(batch.starts[:-1] + np.int64(self._stored))
+        if weights is not None and not arrays["weights"].is_begun:
+            arrays["weights"].append(np.ones(self._rows))
+        if arrays["weights"].is_begun:
+            arrays["weights"].append(np.ones(len(batch)) if weights is None else weights)
+        self._rows, self._stored = self._rows + len(batch), self._stored + len(batch.values)
+        if batch.features > len(self._used):
+            used, self._used = self._used, np.zeros(max(batch.features, 2 * len(self._used)), bool)
+            self._used[: len(used)] = used
+        self._used[batch.indices] = True
+        return new
+
+    def finish(self) -> None:
+        """Make the rows readable."""
+        if not self._rows:
+            return
+        self._arrays["starts"].append(np.array([self._stored]))
+        arrays = {name: array.finish() for name, array in self._arrays.items() if array.is_begun}
+        self.starts, self.indices, self.values, self.y = (arrays[name] for name in ("starts", "indices", "values", "y"))
+        self.weights = arrays.get("weights")
+        self.columns = np.flatnonzero(self._used)
+
+    def recode(self, codes: NDArray[np.int32]) -> None:
+        """Replace each code k by `codes[k]`, among other labels, in place."""
+        self.labels = {}
+        for part in self._blocks(self.y):
+            self.y[part] = codes[self.y[part]]
+
+    def standardize(self, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> None:
+        """Standardize the first columns in place: ``(x - mean) / scale``."""
+        for part in self._blocks(self.values if len(mean) else self.values[:0]):
+            columns, values = self.indices[part], self.values[part]
+            numbers = columns < len(mean)
+            own = columns[numbers]
+            values[numbers] = (values[numbers] - mean[own]) / scale[own]
+
+    def squares(self, first: int, count: int) -> NDArray[np.float64]:
+        """The sum of squares of each of so many columns, from the `first` on."""
+        sums = np.zeros(count)
+        for part in self._blocks(self.values):
+            later = self.indices[part] >= first
+            sums += np.bincount(self.indices[part][later] - first, self.values[part][later] ** 2, count)
+        return sums
+
+    def multiply(self, weights: NDArray[np.float32], first: int) -> None:
+        """Multiply the columns from the `first` on by their weights, in place."""
+        for part in self._blocks(self.values):
+            columns, values = self.indices[part], self.values[part]
+            later = columns >= first
+            values[later] *= weights[columns[later] - first]
+
+    def compact(self, columns: NDArray[np.int64]) -> None:
+        """Renumber the columns in place, so that only these have weights: column k is `columns[k]`."""
+        places = np.zeros(int(columns[-1]) + 1 if len(columns) else 1, np.int32)
+        places[columns] = np.arange(len(columns), dtype=np.int32)
+        for part in self._blocks(self.indices):
+            self.indices[part] = places[self.indices[part]]
+
+    def release(self) -> None:
+        """Leave the rows of mapped files to the system, which keeps them while it has room."""
+        release_maps(self.values, self.indices, self.y)
+
+    def _blocks(self, array: NDArray[Any]) -> Iterator[slice]:
+        for at in range(0, len(array), _BLOCK):
+            yield slice(at, min(at + _BLOCK, len(array)))
+            self.release()
+
+    def csr(self, features: int) -> Csr:
+        """All rows over so many columns."""
+        return Csr(self.values, self.indices, self.starts, (self._rows, features))
+
+    def batch(self) -> RowBatch:
+        """All rows as a batch; `y` are its codes."""
+        return RowBatch(self.starts, self.indices, self.values, self.y, list(self.labels), self.weights)
+
+
+class _Array:
+    """A growing array: in memory, and beyond a size in an unlinked file."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._dtype: Any = None
+        self._file: Any = io.BytesIO()
+
+    @property
+    def is_begun(self) -> bool:
+        return self._dtype is not None
+
+    def append(self, part: NDArray[Any]) -> None:
+        try:
+            if isinstance(self._file, io.BytesIO) and self._file.tell() + part.nbytes > self._memory:
+                content, self._file = self._file, tempfile.TemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
+                self._file.write(content.getbuffer())
+            self._dtype = self._dtype or part.dtype
+            self._file.write(np.ascontiguousarray(part, self._dtype).data)
+            self._file.flush()
+        except OSError as error:
+            folder = tempfile.gettempdir()
+            raise DataError(f"no space for rows in {folder}: {error.strerror} (set TMPDIR to another)") from None
+
+    def finish(self) -> NDArray[Any]:
+        if isinstance(self._file, io.BytesIO):
+            return np.frombuffer(self._file.getbuffer(), self._dtype)
+        with self._file:  # the map needs no open file
+            found = ScratchMap(self._file.fileno(), 0)
+            return np.ndarray(len(found) // self._dtype.itemsize, self._dtype, found)

@@ -7,35 +7,37 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.errors import LabelError
+from rosenblatt.errors import LabelError, ParameterError
+
+_BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels in sorted classes: `codes[i]` is the place of row i's label in `classes`."""
+    """Labels in sorted classes: `codes[i]` is the index of row i's label in `classes`."""
 
     classes: NDArray[Any]
     codes: NDArray[np.int32]
 
-    @property
-    def is_multilabel(self) -> bool:
-        """May a row have several labels, each a problem of its own?"""
-        return False
+    is_multilabel: ClassVar[bool] = False  # may a row have several labels, each a problem of its own?
 
     def signs(self, positive: int = 1) -> NDArray[np.int8]:
-        """+1 for the class at place `positive`, -1 for the others."""
+        """+1 for the class with the index `positive`, -1 for the others."""
         signs: NDArray[np.int8] = (self.codes == positive).view(np.int8) * np.int8(2) - np.int8(1)
         return signs
 
     def among(self, classes: NDArray[Any], *, name: str = "y") -> NDArray[np.int32]:
-        """The codes in another list of sorted classes; a label that it lacks is an error."""
+        """The codes in another list of sorted classes; an unknown label is an error."""
         places = places_in(classes, self.classes)
         if (places < 0).any():
             code = int(np.flatnonzero(places < 0)[0])
@@ -46,7 +48,7 @@ class Labels:
         return places[self.codes].astype(np.int32)
 
     def take(self, rows: NDArray[Any]) -> Labels:
-        """Those of some rows."""
+        """The labels of some rows."""
         return Labels(self.classes, self.codes[rows])
 
     def over(self, classes: NDArray[Any]) -> Labels:
@@ -54,11 +56,11 @@ class Labels:
         return Labels(classes, self.among(classes))
 
     def weighed(self, weights: Any) -> Labels:
-        """Without the classes of which every row has weight 0: such rows are as if absent.
+        """Without the classes of which every row has weight 0: such rows are ignored.
 
-        Weights that mean nothing are refused elsewhere.
+        The caller checks the weights.
         """
-        if weights is None or self.is_multilabel or type(self) is not Labels:
+        if weights is None or type(self) is not Labels:
             return self
         given = np.asarray(weights)
         if given.shape != self.codes.shape or given.dtype.kind not in "iubf" or not given.any() or given.all():
@@ -77,7 +79,9 @@ class Labels:
 
 @dataclass(frozen=True)
 class Indicators(Labels):
-    """Several labels per row: a column for each, 1 where the row has it. Each column is a problem of its own."""
+    """Several labels per row: one column per label, 1 if the row has it. Each column is a separate problem."""
+
+    is_multilabel = True
 
     held: NDArray[np.bool_]  # (rows, labels)
 
@@ -90,10 +94,6 @@ class Indicators(Labels):
         if not fits:
             raise LabelError(f"{name} has {given.shape[1]} columns: several labels per row are columns of 0 and 1")
         return cls(np.arange(given.shape[1]), np.zeros(len(given), np.int32), given.astype(bool))
-
-    @property
-    def is_multilabel(self) -> bool:
-        return True
 
     def signs(self, positive: int = 1) -> NDArray[np.int8]:
         signs: NDArray[np.int8] = self.held[:, positive].astype(np.int8) * np.int8(2) - np.int8(1)
@@ -112,10 +112,10 @@ class Indicators(Labels):
 
 
 def encode_labels(y: Any, *, name: str = "y") -> Labels:
-    """Sort out the classes of `y` and give every row its code.
+    """Find the classes of `y` and the code of every row.
 
     Integers, booleans, strings, objects that can be compared, and floats that are whole numbers are labels. Other
-    floats are measurements, not labels, and refused.
+    floats are measurements, not labels: an error.
 
     Examples
     --------
@@ -132,18 +132,14 @@ def encode_labels(y: Any, *, name: str = "y") -> Labels:
 
 
 def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
-    """`y` as a one-dimensional array of usable labels."""
+    """`y` as a one-dimensional array of valid labels."""
     if y is None:
         raise LabelError(f"requires {name} to be passed, but the target {name} is None")
     labels = np.asarray(y)
-    _check_exact(y, labels, name)
     if labels.dtype.kind == "T":  # texts of any length, which may lack some
         labels = labels.astype(object)
-    if labels.dtype.kind == "f" and isinstance(y, list | tuple) and all(type(label) is int for label in y):
-        # On both sides of 2**63 NumPy makes floats of whole numbers, and loses digits.
-        labels = np.array(y, np.uint64) if min(y) >= 0 and max(y) < 2**64 else labels
-    if labels.dtype.kind == "O" and labels.ndim == 1:
-        labels = _plain(labels)
+    if isinstance(y, list | tuple) or labels.dtype == object:
+        labels = _without_loss(list(y) if isinstance(y, list | tuple) else labels.ravel().tolist(), labels, name)
     if labels.ndim != 1:
         raise LabelError(f"{name} should be a 1d array, one label per row; got an array of shape {labels.shape}")
     if labels.dtype.kind == "f":
@@ -151,49 +147,70 @@ def as_label_array(y: Any, name: str = "y") -> NDArray[Any]:
     elif labels.dtype.kind == "c":
         raise LabelError(f"{name}: Complex data not supported")
     elif labels.dtype.kind in "mM" and np.isnat(labels).any():
-        raise LabelError(f"{name} contains NaT in row {int(np.argmax(np.isnat(labels)))}: it is no label")
+        raise LabelError(f"{name} contains NaT in row {int(np.argmax(np.isnat(labels)))}: it is not a label")
     elif labels.dtype.kind == "O":
         _check_objects(labels, name)
         if all(isinstance(label, str) for label in labels):
             return labels.astype(str)
         if all(isinstance(label, datetime.datetime) and label.tzinfo is None for label in labels):
             return labels.astype("M8[ns]")  # as a Series of them is
+        if all(type(label) is datetime.date for label in labels):
+            return labels.astype("M8[D]")
     return labels
 
 
-def _check_exact(y: Any, labels: NDArray[Any], name: str) -> None:
-    """Raise for labels that NumPy would merge: texts that end in NUL, and large integers among floats."""
-    if not isinstance(y, list | tuple) and labels.dtype != object:
-        return
-    values = list(y) if isinstance(y, list | tuple) else labels.ravel().tolist()
+def _without_loss(values: list[Any], labels: NDArray[Any], name: str) -> NDArray[Any]:
+    """The labels of Python objects as numbers, if all are; raises if NumPy would merge some of them.
+
+    NumPy merges strings that end in NUL, turns numbers beside strings into strings, and large integers into floats.
+    """
     for row, label in enumerate(values):
         if isinstance(label, str | bytes) and label[-1:] in ("\0", b"\0"):
             raise LabelError(f"{name} has {label!r} in row {row}: a label cannot end in a NUL character")
-    if labels.dtype.kind == "f" and any(isinstance(label, int) and abs(label) > 2**53 for label in values):
-        whole = [label for label in values if isinstance(label, int)]
-        if len(whole) < len(values) or min(whole) < 0 or max(whole) >= 2**64:
-            raise LabelError(f"{name} has integers beyond 2**53 beside others that only floats can hold: use strings")
+    kinds = set(map(type, values))
+    if labels.dtype.kind == "U" and not all(issubclass(kind, str) for kind in kinds):
+        return np.array(values, object)
+    numeric = all(issubclass(kind, int | float | np.bool_ | np.integer | np.floating) for kind in kinds)
+    values = [label.item() if isinstance(label, np.generic) else label for label in values]
+    mixed = len({isinstance(value, bool) for value in values}) > 1  # True is not 1 among labels
+    if labels.ndim != 1 or not values or not numeric or mixed:
+        return labels
+    whole, found = [value for value in values if isinstance(value, int)], np.array(values)
+    if len(whole) == len(values) and found.dtype.kind == "f" and 0 <= min(whole) <= max(whole) < 2**64:
+        return np.array(values, np.uint64)
+    if labels.dtype.kind == "f" and any(abs(value) > 2**53 for value in whole):
+        raise LabelError(f"{name} has integers beyond 2**53 beside others that only floats can hold: use strings")
+    return found if found.dtype.kind in "biu" or len(whole) < len(values) else labels
 
 
-def labels_of(y: Any, *, stacklevel: int = 3) -> Labels:
-    """The labels of a `y` as scikit-learn takes it: a column vector is taken as well, with its warning."""
+def labels_of(y: Any) -> Labels:
+    """The labels of a `y` as scikit-learn takes it: columns of 0 and 1 are several labels per row."""
+    y = without_column(y)
     shape = getattr(y, "shape", None)
-    if shape is not None and len(shape) == 2 and shape[1] == 1:
-        import warnings
-
-        from sklearn.exceptions import DataConversionWarning
-
-        sentence = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
-        warnings.warn(sentence, DataConversionWarning, stacklevel=stacklevel)
-        y = np.asarray(y).ravel()
-    elif (shape if shape is not None else np.shape(y) if _nested(y) else ())[1:]:
+    nested = isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
+    if (shape if shape is not None else np.shape(y) if nested else ())[1:]:
         return Indicators.of(y)
     return encode_labels(y)
 
 
+def without_column(y: Any) -> Any:
+    """A column vector as a vector, with scikit-learn's warning; anything else as it is."""
+    shape = getattr(y, "shape", None)
+    if shape is None or len(shape) != 2 or shape[1] != 1:
+        return y
+    from sklearn.exceptions import DataConversionWarning
+
+    sentence = "A column-vector y was passed when a 1d array was expected: use y.ravel()"
+    warnings.warn(sentence, DataConversionWarning, stacklevel=4)
+    return np.asarray(y).ravel()
+
+
+MANY_NUMBERS = 50  # values of a label that looks like a quantity
+
+
 def one_label_of(y: Any, who: str) -> Labels:
-    """The same, where a row can have one label only."""
-    labels = labels_of(y, stacklevel=4)
+    """The same for one label per row."""
+    labels = labels_of(y)
     if labels.is_multilabel:
         raise LabelError(
             f"y has {len(labels.classes)} columns of labels, and {who} takes one label per row: "
@@ -202,44 +219,49 @@ def one_label_of(y: Any, who: str) -> Labels:
     return labels
 
 
-def _nested(y: Any) -> bool:
-    """Is it a list of lists of numbers?"""
-    return isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
-
-
-def sorted_classes(labels: Any, *, name: str = "classes") -> NDArray[Any]:
-    """The distinct labels in order."""
-    return encode_labels(labels, name=name).classes
-
-
 def merge_classes(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """All labels of both, sorted."""
-    kinds = old.dtype.kind, new.dtype.kind
-    if kinds[0] != kinds[1] and any((kinds[0] in group) != (kinds[1] in group) for group in "USmM"):
+    kinds = {old.dtype.kind, new.dtype.kind}
+    if len(kinds) > 1 and kinds & set("USmM"):
         raise LabelError(f"the label {_show(new[0])} cannot be sorted among labels like {_show(old[0])}")
-    if set(kinds) == {"i", "u"}:  # together they would become floats, which cannot tell large numbers apart
+    if kinds == {"i", "u"}:  # together they would become floats, which cannot tell large numbers apart
         merged = sorted({*old.tolist(), *new.tolist()})
-        dtype = np.int64 if merged[-1] <= np.iinfo(np.int64).max else np.uint64
-        if merged[0] < 0 and dtype is np.uint64:
+        if merged[0] < 0 and merged[-1] >= 2**63:
             raise LabelError(f"the labels {merged[0]} and {merged[-1]} are too far apart for one type of integers")
-        return np.array(merged, dtype)
-    if len(new) == 1 and kinds[0] == kinds[1]:  # one more in a stream: nothing has to be sorted
-        place = int(np.searchsorted(old, new)[0])
-        if place < len(old) and old[place] == new[0]:
-            return old if old.dtype == np.result_type(old, new) else old.astype(np.result_type(old, new))
-        return np.concatenate([old[:place], new, old[place:]])
+        return np.array(merged, np.int64 if merged[-1] < 2**63 else np.uint64)
+    if len(kinds) > 1 and "f" in kinds and any(abs(label) > 2**53 for label in [*old.tolist(), *new.tolist()]):
+        raise LabelError("labels beyond 2**53 cannot be integers in some rows and floats in others: use strings")
     return np.union1d(old, new)
 
 
 def label_values(classes: NDArray[Any]) -> list[Any]:
-    """The classes as Python values; dates and spans of time stay what they are, or they would become counts."""
+    """The classes as Python values; dates and spans stay NumPy values, since Python would make counts of some."""
     return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
 
 
+def values_as(labels: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Labels as written in files, as values of another kind of NumPy's; unchanged if not all of them can be.
+
+    >>> values_as(np.array(["False", "True"]), "b"), values_as(np.array([1, 10]), "U")
+    (array([False,  True]), array(['1', '10'], dtype='<U21'))
+    """
+    if kind == "U" and labels.dtype.kind in "iu":
+        return labels.astype(str)
+    if kind == "b" and labels.dtype.kind == "U":
+        found = [_BOOLEANS.get(label.lower()) for label in labels.tolist()]
+        return labels if None in found else np.array(found, bool)
+    if kind == "M" and labels.dtype.kind == "U":
+        with suppress(ValueError):
+            return np.array(labels, "M8")
+    return labels
+
+
 def places_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Where each label stands in sorted classes; -1 if it does not."""
+    """The index of each label in sorted classes; -1 for an unknown label."""
     if (classes.dtype.kind in "US") != (labels.dtype.kind in "US"):
         return np.full(len(labels), -1)
+    if classes.dtype.kind in "iuf" and classes.dtype.kind != labels.dtype.kind:  # floats would merge large integers
+        classes, labels = classes.astype(object), labels.astype(object)
     places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     return np.where(classes[places] == labels, places, -1)
 
@@ -247,11 +269,9 @@ def places_in(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
 def _encode_numbers(y: NDArray[Any]) -> Labels:
     # Without sorting: two classes by comparison, few classes by counting.
     low, high = y.min(), y.max()
-    if low == high:
-        return Labels(np.array([low]), np.zeros(len(y), np.int32))
-    positive = y == high
-    if np.all(positive | (y == low)):
-        return Labels(np.array([low, high]), positive.astype(np.int32))
+    above = y != low
+    if np.all((y == high) | ~above):
+        return Labels(np.unique([low, high]), above.astype(np.int32))
     if y.dtype.kind == "f" or int(high) - int(low) > max(65_536, 4 * len(y)):
         return _encode_by_sorting(y)
     shifted = (y - low).astype(np.int64) if y.dtype.kind == "u" else y.astype(np.int64) - int(low)
@@ -266,45 +286,25 @@ def _encode_by_sorting(y: NDArray[Any]) -> Labels:
 
 
 def _check_whole(y: NDArray[Any], name: str) -> None:
-    whole = y == np.floor(y)
-    if whole.all() and np.isfinite(y).all():
-        return
-    row = int(np.flatnonzero(~whole | ~np.isfinite(y))[0])
-    if not np.isfinite(y[row]):
-        raise LabelError(f"{name} contains {'NaN' if np.isnan(y[row]) else 'infinity'} in row {row}: it is no label")
-    raise LabelError(
-        f"Unknown label type: continuous. {name} has {y[row]:g} in row {row}; labels are classes, not measurements"
-    )
-
-
-def _plain(y: NDArray[Any]) -> NDArray[Any]:
-    """Objects that are all Python's or NumPy's numbers or truth values, as such; any others as they are."""
-    kinds = set(map(type, y.tolist()))
-    if not kinds or not all(
-        issubclass(kind, bool | int | float | np.bool_ | np.integer | np.floating) for kind in kinds
-    ):
-        return y
-    values = [label.item() if isinstance(label, np.generic) else label for label in y.tolist()]
-    if len({isinstance(value, bool) for value in values}) == 2:  # True is not 1 among labels
-        return y
-    found = np.array(values)
-    if found.dtype.kind == "f" and all(type(value) is int for value in values):  # on both sides of 2**63
-        return np.array(values, np.uint64) if min(values) >= 0 else y
-    return found if found.dtype.kind in "biuf" else y
+    for row in np.flatnonzero((y != np.floor(y)) | ~np.isfinite(y)):
+        if not np.isfinite(y[row]):
+            found = "NaN" if np.isnan(y[row]) else "infinity"
+            raise LabelError(f"{name} contains {found} in row {row}: it is not a label")
+        raise LabelError(
+            f"Unknown label type: continuous. {name} has {y[row]:g} in row {row}; labels are classes: "
+            "for numbers, use PassiveAggressiveRegression, or tune(task='regression')"
+        )
 
 
 def _check_objects(y: NDArray[Any], name: str) -> None:
     for row, label in enumerate(y):
-        if label is None or _is_missing(label):
+        try:
+            missing = label is None or bool(label != label)
+        except (TypeError, ValueError, ArithmeticError):  # a value that cannot be compared with itself is not a label
+            missing = True
+        if missing:
             shown = "NaN" if str(label).lower() == "nan" else str(label)
-            raise LabelError(f"{name} contains {shown} in row {row}: it is no label")
-
-
-def _is_missing(label: Any) -> bool:
-    try:
-        return bool(label != label)
-    except (TypeError, ValueError, ArithmeticError):  # what cannot be compared with itself is no label either
-        return True
+            raise LabelError(f"{name} contains {shown} in row {row}: it is not a label")
 
 
 def _mixed(y: NDArray[Any], name: str) -> LabelError:
@@ -325,7 +325,7 @@ PAIR = np.array([0, 1])  # a number has one score, as two classes have
 
 @dataclass(frozen=True)
 class Numbers(Labels):
-    """Targets that are numbers, to come within epsilon of. They tell no classes apart."""
+    """Targets that are numbers; there are no classes."""
 
     numbers: NDArray[np.float64]
     epsilon: float
@@ -335,16 +335,7 @@ class Numbers(Labels):
         """Numbers that can be learned from, checked."""
         if y is None:
             raise LabelError(f"requires {name} to be passed, but the target {name} is None")
-        given = np.asarray(y)
-        if given.ndim == 2 and given.shape[1] == 1:
-            import warnings
-
-            from sklearn.exceptions import DataConversionWarning
-
-            warnings.warn(
-                f"A column-vector {name} was passed when a 1d array was expected", DataConversionWarning, stacklevel=2
-            )
-            given = given[:, 0]
+        given = np.asarray(without_column(y))
         if given.ndim != 1:
             raise LabelError(f"{name} should be a 1d array, one number per row; got an array of shape {given.shape}")
         if given.dtype.kind == "c":
@@ -353,10 +344,9 @@ class Numbers(Labels):
             numbers = np.ascontiguousarray(given, dtype=np.float64)
         except (TypeError, ValueError):
             row = next((row for row, value in enumerate(given) if not _is_number(value)), 0)
-            raise LabelError(f"{name} has {given[row]!r} in row {row}, which is not a number") from None
+            raise LabelError(f"{name} has {given.tolist()[row]!r} in row {row}, which is not a number") from None
         sizes = np.abs(numbers)
-        if not (sizes <= LARGEST_NUMBER).all():
-            row = int(np.flatnonzero(~(sizes <= LARGEST_NUMBER))[0])
+        for row in np.flatnonzero(~(sizes <= LARGEST_NUMBER)).tolist():
             found = "NaN" if np.isnan(numbers[row]) else "infinity" if np.isinf(numbers[row]) else f"{numbers[row]:g}"
             raise LabelError(f"{name} contains {found} in row {row}: it must be a finite number of at most 1e100")
         return cls(PAIR, np.zeros(len(numbers), np.int32), numbers, float(epsilon))
@@ -386,7 +376,7 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def is_plain_number(label: bytes) -> bool:
-    """Is it a whole number or a decimal in its usual form? 007, 1e3 and 1_1 are text."""
+    """True for a whole number or a decimal in its usual form: 007, 1e3 and 1_1 are text."""
     return _PLAIN_NUMBER.fullmatch(label) is not None
 
 
@@ -397,7 +387,7 @@ class FractionError(LabelError):
         self.label = label
         super().__init__(
             f"the label {label.decode('utf-8', 'replace')} is a measurement: labels are classes, whole numbers or "
-            "names; a regression (pa1-regression) learns from measurements"
+            'names; train and tune learn from measurements by --task regression (Python: task="regression")'
         )
 
 
@@ -412,8 +402,8 @@ class Classes:
     values: NDArray[Any]
 
     @classmethod
-    def of(cls, labels: Sequence[bytes]) -> Classes:
-        """The classes of labels.
+    def of(cls, labels: Sequence[bytes], kind: str = "") -> Classes:
+        """The classes of labels; `kind`: NumPy's kind of the values that they were in a frame.
 
         Examples
         --------
@@ -422,8 +412,9 @@ class Classes:
         >>> Classes.of([b"007", b"7"]).values.tolist()
         ['007', '7']
         """
-        if not labels or not all(map(is_plain_number, labels)):
-            return cls(np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str))
+        if kind or not labels or not all(map(is_plain_number, labels)):
+            texts = np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str)
+            return cls(np.sort(values_as(texts, kind)))
         for label in labels:
             if label.partition(b".")[2].strip(b"0"):
                 raise FractionError(label)
@@ -435,21 +426,46 @@ class Classes:
     def __len__(self) -> int:
         return len(self.values)
 
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {value: place for place, value in enumerate(label_values(self.values))}
+
     def code_of(self, label: bytes) -> int:
-        """The place of a label among the classes; -1 if it is not there."""
-        if self.values.dtype.kind == "i":
-            if not is_plain_number(label) or label.partition(b".")[2].strip(b"0") or abs(_whole(label)) >= 2**63:
-                return -1
-            key: Any = _whole(label)
-        elif self.values.dtype.kind == "M":  # a model trained in Python, on dates
-            try:
-                key = np.datetime64(label.decode("utf-8", "replace")).astype(self.values.dtype)
-            except ValueError:
-                return -1
-        else:
-            key = label.decode("utf-8", "replace")
-        place = int(np.searchsorted(self.values, key)) if len(self.values) else 0
-        return place if place < len(self.values) and self.values[place] == key else -1
+        """The index of a label among the classes, which may be Python objects; -1 for an unknown label.
+
+        >>> [Classes(np.array([False, True])).code_of(b"True"), Classes(np.array([0.0, 2.0])).code_of(b"2")]
+        [1, 1]
+        """
+        kind, text = self.values.dtype.kind, label.decode("utf-8", "replace")
+        value: Any = text
+        if kind in "iuf":
+            is_whole = is_plain_number(label) and not label.partition(b".")[2].strip(b"0")
+            value = _whole(label) if is_whole else None
+        elif kind == "b":
+            value = {"true": True, "false": False}.get(text.lower())
+        elif kind == "M":
+            with suppress(ValueError):
+                value = np.datetime64(text).astype(self.values.dtype)
+        return self._places.get(value, -1)
+
+    def weights_as_written(self, class_weight: Any) -> Any:
+        """Weights of classes, with keys as in `values` for labels as written in files; other keys stay.
+
+        Examples
+        --------
+        >>> Classes.of([b"7", b"1"]).weights_as_written({"1.0": 2.0, 7: 3.0})
+        {1: 2.0, 7: 3.0}
+        """
+        if not isinstance(class_weight, dict):
+            return class_weight
+        found = dict[Any, Any]()
+        for label, weight in class_weight.items():
+            code = self.code_of(str(label).encode("utf-8", "replace"))
+            known = label if code < 0 else label_values(self.values)[code]
+            if known in found:
+                raise ParameterError(f"class_weight: {label!r} has two weights")
+            found[known] = weight
+        return found
 
     def codes(self, batch: Any) -> NDArray[np.int32]:
         """The codes of a batch's rows among these classes; -1 for no label or an unknown one."""
@@ -462,14 +478,15 @@ def _whole(label: bytes) -> int:
     return int(label.partition(b".")[0])
 
 
-def numbers_of(labels: Sequence[bytes]) -> NDArray[np.float64]:
-    """The numbers of labels in a file, as regression targets."""
-    return np.array([_number(label) for label in labels], np.float64)
-
-
-def _number(label: bytes) -> float:
-    number = float(label) if _NUMBER.fullmatch(label.strip()) else float("nan")
-    if not abs(number) <= LARGEST_NUMBER:
-        shown = label.decode("utf-8", "replace")
-        raise LabelError(f"the label {shown!r} is not a number that a regression can learn from")
-    return number
+def numbers_of(
+    labels: Sequence[bytes], read: Callable[[str], float | None] = lambda label: None
+) -> NDArray[np.float64]:
+    """The numbers of labels in a file, as regression targets; `read` reads labels other than plain numbers."""
+    numbers = np.empty(len(labels))
+    for k, label in enumerate(labels):
+        text = label.decode("utf-8", "replace")
+        number = float(label) if _NUMBER.fullmatch(label.strip()) else read(text)
+        if number is None or not abs(number) <= LARGEST_NUMBER:
+            raise LabelError(f"the label {text!r} is not a number that a regression can learn from")
+        numbers[k] = number
+    return numbers

@@ -1,16 +1,18 @@
 """Table: rows of features for the engine.
 
 Invariant: a `Table` holds only finite values in float32 or float64, dense in C order or as CSR with sorted columns.
-Arrays that are so already are not copied; everything else is, once.
+Arrays in this form are used without a copy; all others are copied once.
 """
 
 from __future__ import annotations
 
+import mmap
 import re
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +20,22 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.errors import DataError
 
+LARGEST = {4: 1e15, 8: 1e100}  # the largest value to learn from, by the bytes of its type
 SMALLEST_FLOAT32 = 1e-12  # a table of float32 values that are all smaller is learned in float64
+OTHERS = "AutoPerceptron and rosenblatt.train take text, dates and missing values"
+GAPS = "fill in missing values, or pass a frame to AutoPerceptron"
+_FLOATS = (np.dtype(np.float64).str, np.dtype(np.float32).str)
 _LINE = 64
+_FEW_BYTES = 4096
+_WINDOW = 8192  # rows that a shuffled epoch takes from all over a table at a time
 
 
 def aligned_copy(values: NDArray[Any]) -> NDArray[Any]:
-    """The values, in rows, from the start of a line: elsewhere half of all wide reads would reach into two lines.
+    """A copy whose rows start at a cache line: elsewhere half of all wide loads would touch two lines.
 
-    An epoch of MNIST's ten classes in float64 takes a tenth less time.
+    An epoch of MNIST's ten classes in float64 takes 10 % less time; a few values stay where they are.
     """
-    if _address(values) % _LINE == 0:
+    if values.nbytes < _FEW_BYTES or _address(values) % _LINE == 0:
         return values
     room = np.empty(values.nbytes + _LINE, np.uint8)
     moved: NDArray[Any] = np.ndarray(values.shape, values.dtype, room, -_address(room) % _LINE)
@@ -39,22 +47,53 @@ def _address(values: NDArray[Any]) -> int:
     return int(values.__array_interface__["data"][0])
 
 
-# Control groups of version 2 and 1: folder, limit, use, and the file cache in that use, which can be dropped.
-_CGROUPS = (
-    ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
-    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-)
+def _map_of(array: Any) -> mmap.mmap | None:
+    """The map of the file that an array lies in."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array if isinstance(array, mmap.mmap) else None
+
+
+class ScratchMap(mmap.mmap):
+    """The shared map of a temporary file; unlike a user's private map it loses no changes if its pages are released."""
+
+
+def release_maps(*arrays: NDArray[Any]) -> None:
+    """Take the pages of scratch maps out of the memory of the process; the system keeps them while it has room."""
+    for array in arrays:
+        if isinstance(found := _map_of(array), ScratchMap):
+            found.madvise(mmap.MADV_DONTNEED)
+
+
+# Control groups by version, "" being 2: folder, limit, use, and the file cache in that use, which can be dropped.
+_CGROUPS = {
+    "": ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 
 
 def free_memory() -> int:
-    """Bytes that the process can still allocate without swapping, within its control group; 0 if unknown."""
+    """Bytes that the process can still allocate without swapping, within its limits; 0 if unknown.
+
+    Limits are those of its control group, and of its address space (`ulimit -v`).
+    """
     found = re.search(r"^MemAvailable:\s+(\d+) kB", _text_of("/proc/meminfo"), re.MULTILINE)
     free = 1024 * int(found[1]) if found else 0
-    for group, limit, used, inactive in _CGROUPS:
-        most, now = _text_of(group, limit).strip(), _text_of(group, used).strip()
-        if most.isdecimal() and now.isdecimal():  # a limit of "max" is none
-            cache = re.search(rf"^{inactive} (\d+)", _text_of(group, "memory.stat"), re.MULTILINE)
-            free = min(free, max(0, int(most) - int(now) + (int(cache[1]) if cache else 0)))
+    most_space = re.search(r"^Max address space +(\d+)", _text_of("/proc/self/limits"), re.MULTILINE)
+    space = re.search(r"^VmSize:\s+(\d+) kB", _text_of("/proc/self/status"), re.MULTILINE)
+    if most_space and space:
+        free = min(free, max(0, int(most_space[1]) - 1024 * int(space[1])))
+    for line in _text_of("/proc/self/cgroup").splitlines():
+        _, kind, own = line.split(":", 2)
+        if kind not in _CGROUPS:
+            continue
+        folder, limit, used, inactive = _CGROUPS[kind]
+        for group in (PurePosixPath(own), *PurePosixPath(own).parents):  # a parent limits its children
+            files = f"{folder}{group}"
+            most, now = _text_of(files, limit).strip(), _text_of(files, used).strip()
+            if most.isdecimal() and now.isdecimal():  # "max" means unlimited
+                cache = re.search(rf"^{inactive} (\d+)", _text_of(files, "memory.stat"), re.MULTILINE)
+                free = min(free, max(0, int(most) - int(now) + (int(cache[1]) if cache else 0)))
     return free
 
 
@@ -87,16 +126,16 @@ class Table:
 
     @property
     def stored(self) -> int:
-        """How many values are held: all of dense rows, those other than 0 of sparse ones."""
+        """The number of stored values: all of dense rows, the non-zero ones of sparse rows."""
         return int(self.values.nnz) if self.sparse else self.count * self.features
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The precision in which they are learned from."""
+        """The precision of the values."""
         return np.dtype(np.float32 if self.rows.float32 else np.float64)
 
     def astype(self, dtype: np.dtype[Any]) -> Table:
-        """This table in another precision; itself if it has it already."""
+        """This table in another precision; itself if the precision is the same."""
         if dtype == self.dtype:
             return self
         if self.sparse:
@@ -104,13 +143,54 @@ class Table:
         values = self.values.astype(dtype)
         return Table(values, engine.dense_rows(values), self.names)
 
-    def with_squared_norms(self) -> Table:
-        """This table with the squared norm of every row at hand, for many learners that ask for it."""
-        return replace(self, rows=engine.with_squared_norms(self.rows))
-
     def arranged(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """Weights in the order that the engine reads beside these rows: feature after feature for sparse ones."""
+        """Weights in the memory order that suits these rows: feature after feature for sparse rows."""
         return np.asfortranarray(weights) if self.sparse else aligned_copy(np.ascontiguousarray(weights))
+
+    def windows(self, order: NDArray[np.uint32] | None) -> Iterator[NDArray[np.uint32] | None]:
+        """The order in parts, if the rows are in a mapped file that needs care.
+
+        In a shuffled order the system cannot foresee which pages come next. If the file does not fit the memory, it
+        would read many in vain; so the rows of the next part are read while this one is learned.
+        """
+        arrays = (self.values.data, self.values.indices) if self.sparse else (self.values,)
+        maps = [(found, array) for array in arrays if (found := _map_of(array)) is not None]
+        if order is None and any(isinstance(found, ScratchMap) for found, _ in maps):
+            for at in range(0, self.count, 8 * _WINDOW):
+                yield np.arange(at, min(at + 8 * _WINDOW, self.count), dtype=np.uint32)
+                release_maps(*arrays)
+        elif order is None or not maps or sum(array.nbytes for _, array in maps) < free_memory() // 2:
+            yield order
+        else:
+            parts = [order[at : at + _WINDOW] for at in range(0, len(order), _WINDOW)]
+            try:
+                for found, _ in maps:
+                    found.madvise(mmap.MADV_RANDOM)
+                self._read_ahead(maps, parts[0])
+                for k, part in enumerate(parts, start=1):
+                    if k < len(parts):
+                        self._read_ahead(maps, parts[k])
+                    yield part
+            finally:
+                for found, _ in maps:
+                    found.madvise(mmap.MADV_NORMAL)
+
+    def _read_ahead(self, maps: list[tuple[mmap.mmap, NDArray[Any]]], rows: NDArray[np.uint32]) -> None:
+        rows = np.sort(rows).astype(np.int64)
+        gaps = np.flatnonzero(np.diff(rows) != 1) + 1
+        first, end = rows[np.append(0, gaps)], rows[np.append(gaps, len(rows)) - 1] + 1
+        for found, array in maps:
+            offset = _address(array) - _address(np.frombuffer(found, np.uint8))
+            size = array.strides[0]
+            starts, ends = (self.values.indptr[k] if self.sparse else k for k in (first, end))
+            froms = (offset + starts * size) // mmap.PAGESIZE * mmap.PAGESIZE
+            for start, length in zip(froms.tolist(), (offset + ends * size - froms).tolist(), strict=True):
+                found.madvise(mmap.MADV_WILLNEED, start, length)
+
+    def csr(self) -> Csr:
+        """The arrays of sparse rows."""
+        values = self.values
+        return values if isinstance(values, Csr) else Csr(values.data, values.indices, values.indptr, values.shape)
 
     def take(self, index: NDArray[Any] | slice) -> Any:
         """Some rows, as an array of floats or a CSR array."""
@@ -118,7 +198,7 @@ class Table:
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:
-    """Make a table of an array, a nested list, a scipy sparse matrix or a pandas, Polars or pyarrow frame.
+    """A table from an array, a nested list, a scipy sparse matrix or a pandas, Polars or pyarrow frame.
 
     Parameters
     ----------
@@ -127,7 +207,7 @@ def as_table(X: Any, *, name: str = "X") -> Table:
         bfloat16) is learned from in float32, other numbers in float64. Arrays of another type or order, frames, and
         sparse matrices in other formats than CSR are converted.
     name : str
-        What the errors call it.
+        Its name in error messages.
 
     Raises
     ------
@@ -142,9 +222,13 @@ def as_table(X: Any, *, name: str = "X") -> Table:
     >>> as_table([[1.0, float("nan")]])
     Traceback (most recent call last):
         ...
-    rosenblatt.errors.DataError: X contains NaN in row 0, column 1
+    rosenblatt.errors.DataError: X contains NaN in row 0, column 1: fill in missing values, or pass a frame to
+        AutoPerceptron
     """
-    if is_sparse(X):
+    if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype.str in _FLOATS and X.flags.c_contiguous:
+        X = X if X.flags.aligned else X.copy()
+        table = Table(X, engine.dense_rows(X))  # as below; one row is predicted in half the time
+    elif is_sparse(X := collected(X)):
         table = _from_sparse(_to_csr(X, name), name)
     else:
         names = column_names(X)
@@ -153,20 +237,27 @@ def as_table(X: Any, *, name: str = "X") -> Table:
     largest = engine.largest_size(table.rows)
     if table.dtype == np.float32 and 0 < largest < SMALLEST_FLOAT32:
         return table.astype(np.dtype(np.float64))  # products of such values would be 0
-    if not largest <= 1.0:
-        _check_finite(table, name)
+    if not largest <= LARGEST[table.dtype.itemsize]:
+        _raise_unusable(table, name)
     return table
 
 
+def collected(X: Any) -> Any:
+    """A lazy frame of Polars as a frame; everything else as it is."""
+    return X.collect() if type(X).__module__.startswith("polars") and hasattr(X, "collect") else X
+
+
 def is_sparse(X: Any) -> bool:
-    """Is it a sparse matrix or array of scipy? Nothing is, before scipy.sparse is loaded, which takes its time."""
-    scipy_sparse = sys.modules.get("scipy.sparse")
-    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
+    """True for a sparse matrix or array of scipy; does not load scipy.sparse, which is slow."""
+    issparse = getattr(sys.modules.get("scipy.sparse"), "issparse", None)  # absent while another thread loads it
+    return issparse is not None and bool(issparse(X))
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """The column names of a frame, if it is one and all of them are strings."""
+    """The column names of a frame, if all of them are strings; None for anything else."""
     columns = getattr(X, "column_names", None)  # pyarrow
+    if columns is None and type(X).__module__.startswith("polars") and hasattr(X, "collect_schema"):
+        columns = X.collect_schema().names()
     if columns is None:
         columns = getattr(X, "columns", None)  # pandas, Polars
     if columns is None or callable(columns):
@@ -176,7 +267,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def precision_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The precision in which values of this type are learned from: float32 where it holds all of them."""
+    """The precision for values of this type: float32 if it holds all of them, else float64."""
     in_float32 = dtype in (np.float32, np.float16, np.int8, np.uint8, np.bool_) or _is_bfloat16(dtype)
     return np.dtype(np.float32 if in_float32 else np.float64)
 
@@ -186,35 +277,33 @@ def _is_in_rows(values: NDArray[Any]) -> bool:
 
 
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    """Is it the type of the package ml_dtypes, which NumPy itself does not have?"""
+    """True for bfloat16, a type of the package ml_dtypes that NumPy lacks."""
     return dtype.kind == "V" and dtype.name == "bfloat16"
 
 
 def _from_sparse(matrix: Any, name: str = "X") -> Table:
-    indices, starts = matrix.indices, matrix.indptr
-    if not {indices.dtype, starts.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}:
-        indices, starts = indices.astype(np.int64), starts.astype(np.int64)
     if matrix.shape[1] >= 2**31:
         raise DataError(f"{name} has {matrix.shape[1]} columns: at most 2147483647 can be learned from; hash them")
     broken = DataError(f"{name} is a broken CSR matrix: its indices or indptr point outside of it")
-    if len(starts) != matrix.shape[0] + 1 or len(indices) != len(matrix.data):
+    if len(matrix.indptr) != matrix.shape[0] + 1 or len(matrix.indices) != len(matrix.data):
         raise broken
-    rows = engine.sparse_rows(
-        np.ascontiguousarray(matrix.data), np.ascontiguousarray(indices), np.ascontiguousarray(starts), matrix.shape[1]
-    )
-    structure = engine.structure(rows)
-    if structure == "broken":
-        raise broken
-    if structure == "unsorted":
-        data, columns = engine.sorted_columns(rows)
-        begins = starts - starts[0]  # a copy: duplicates are summed in place below
-        sorted_copy = type(matrix)((data, columns, begins), shape=matrix.shape)
-        rows = engine.sparse_rows(data, columns, begins, matrix.shape[1])
-        if engine.structure(rows) == "sound":
-            return Table(sorted_copy, rows)
-        sorted_copy.sum_duplicates()
-        return _from_sparse(sorted_copy, name)
-    return Table(matrix, rows)
+    try:
+        rows = csr_rows(matrix.data, matrix.indices, matrix.indptr, matrix.shape[1])
+    except ValueError:
+        raise broken from None
+    if rows.sorted:
+        return Table(matrix, rows)
+    sorted_copy = matrix.copy()
+    sorted_copy.sum_duplicates()  # which sorts the columns of each row first
+    return _from_sparse(sorted_copy, name)
+
+
+def csr_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], features: int) -> engine.Rows:
+    """CSR arrays for the engine, which has int32 columns; raises if an index is out of range."""
+    if indices.dtype != np.int32:  # what does not fit points outside of any table
+        indices = np.clip(indices.astype(np.int64, copy=False), -1, 2**31 - 1).astype(np.int32)
+    starts = np.ascontiguousarray(indptr, np.int64)
+    return engine.sparse_rows(np.ascontiguousarray(data), np.ascontiguousarray(indices), starts, features)
 
 
 def _to_csr(X: Any, name: str) -> Any:
@@ -230,8 +319,16 @@ def _to_csr(X: Any, name: str) -> Any:
 
 def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
     """An array of float32 or float64 in C order: itself if it is one."""
+    if np.ma.is_masked(X):
+        raise DataError(
+            f"{name} is masked in row {np.argwhere(np.ma.getmaskarray(X))[0][0]}: fill in the masked values"
+        )
     values = np.asarray(X) if isinstance(X, np.ndarray) else _from_frame(X, name)
     _check_kind(values.dtype, name)
+    if values.ndim == 1 and values.size and isinstance(values[0], dict):
+        raise DataError(f"{name} is a list of dicts: use learn_many and predict_many, or a DictVectorizer")
+    if values.ndim == 1 and values.size and isinstance(values[0], str):
+        raise DataError(f"{name} is text, not rows of numbers: {OTHERS}; for other learners use a vectorizer")
     if values.ndim != 2:
         shape = "a single number" if values.ndim == 0 else f"an array with dim {values.ndim}"
         raise DataError(
@@ -252,6 +349,9 @@ def _from_frame(X: Any, name: str) -> Any:
         return (
             np.column_stack([np.asarray(X.column(j)) for j in range(X.num_columns)]) if X.num_columns else np.asarray(X)
         )
+    for column, kind in X.schema.items() if type(X).__module__.startswith("polars.") and hasattr(X, "schema") else ():
+        if kind.is_temporal():  # beside numbers, Polars would count microseconds
+            raise DataError(f"{name} has the column {column!r} of type {kind}: {OTHERS}")
     try:
         return np.asarray(X)
     except ValueError as error:
@@ -265,9 +365,9 @@ def _not_a_number(values: NDArray[Any], names: tuple[str, ...] | None, name: str
                 float(value)
             except (ValueError, TypeError) as error:
                 shown = value.item() if isinstance(value, np.generic) else value
-                sentence = f"{name} contains {shown!r} in {_place(i, j, names)}, which is not a number"
+                sentence = f"{name} contains {shown!r} in {_place(i, j, names)}, which is not a number: {OTHERS}"
                 # scikit-learn's contract: a value of the wrong type is a TypeError, a string a ValueError.
-                return DataError(sentence) if isinstance(error, ValueError) else TypeError(f"{sentence}: {error}")
+                return DataError(sentence) if isinstance(error, ValueError) else TypeError(f"{sentence} ({error})")
     return DataError(f"{name} cannot be read as numbers")
 
 
@@ -275,7 +375,7 @@ def _check_kind(dtype: np.dtype[Any], name: str) -> None:
     if dtype.kind == "c":
         raise DataError(f"Complex data not supported: {name} has dtype {dtype}")
     if dtype.kind in "mM":
-        raise DataError(f"{name} has dtype {dtype}: turn dates into numbers first")
+        raise DataError(f"{name} has dtype {dtype}: {OTHERS}")
 
 
 def _check_not_empty(shape: tuple[int, ...], name: str) -> None:
@@ -285,17 +385,22 @@ def _check_not_empty(shape: tuple[int, ...], name: str) -> None:
         raise DataError(f"{name} has no columns: found 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 
 
-def _check_finite(table: Table, name: str) -> None:
-    row, column = engine.find_unusable(table.rows)
-    if row < 0:
-        return
+def _raise_unusable(table: Table, name: str) -> NoReturn:
+    stored = table.values.data if table.sparse else table.values
+    first = np.argwhere(~(np.abs(stored) <= LARGEST[table.dtype.itemsize]))[0].tolist()
+    if table.sparse:
+        cells = table.values.tocoo()
+        first = cells.row[first[0]].item(), cells.col[first[0]].item()
+    row, column = first
     value = float(table.values[row, column])
     place = _place(row, column, table.names)
     if np.isfinite(value):
         raise DataError(
             f"{name} contains {value:g} in {place}: so large a {table.dtype} value overflows; scale the column"
         )
-    raise DataError(f"{name} contains {'NaN' if np.isnan(value) else 'infinity'} in {place}")
+    if np.isnan(value):
+        raise DataError(f"{name} contains NaN in {place}: " + (OTHERS if table.names else GAPS))
+    raise DataError(f"{name} contains infinity in {place}")
 
 
 def _place(row: int, column: int, names: tuple[str, ...] | None) -> str:
@@ -321,7 +426,7 @@ class Csr:
 
     def table(self) -> Table:
         """The rows for the engine, without another check."""
-        return Table(self, engine.sparse_rows(self.data, self.indices, self.indptr, self.shape[1]))
+        return Table(self, csr_rows(self.data, self.indices, self.indptr, self.shape[1]))
 
     def divided(self, scale: NDArray[np.float64]) -> Csr:
         """The rows with each column divided by its scale."""
@@ -338,10 +443,54 @@ class Csr:
         """The rows as a scipy CSR array."""
         import scipy.sparse as sp
 
-        return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+        starts = self.indptr.astype(np.int32) if self.nnz < 2**31 else self.indptr  # scikit-learn takes 32 bits only
+        return sp.csr_array((self.data, self.indices, starts), shape=self.shape)
+
+    def compact(self) -> tuple[Csr, NDArray[np.intp]]:
+        """The rows over the columns that they use, and these columns; scores do not change."""
+        used = np.zeros(max(self.shape[1], 1), bool)
+        used[self.indices] = True
+        used[0] |= not used.any()
+        columns = np.flatnonzero(used)
+        places = (np.cumsum(used, dtype=np.int64) - 1).astype(np.int32)
+        return replace(self, indices=places[self.indices], shape=(self.shape[0], len(columns))), columns
+
+    def select(self, rows: NDArray[Any]) -> Csr:
+        """Some rows, in this order, without scipy."""
+        sizes = np.diff(self.indptr)[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(self.indptr.dtype)
+        places = np.repeat(self.indptr[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+        return Csr(self.data[places], self.indices[places], starts, (len(rows), self.shape[1]))
 
     def __getitem__(self, index: Any) -> Any:
         return self.matrix()[index]
 
     def astype(self, dtype: Any) -> Any:
         return self.matrix().astype(dtype)
+
+
+def example_table(
+    examples: Sequence[dict[Any, float]], columns: Mapping[Any, int], count: int, hash_bits: int | None = None
+) -> Table:
+    """Examples of a stream as a table of `count` columns; features without a column among them are left out.
+
+    If every example has every column, the table is dense, so that its scores are added in the order of `predict`.
+    """
+    import scipy.sparse as sp
+
+    starts, places, values = [0], list[int](), list[float]()
+    for features in examples:
+        engine.Stream.check(features)
+        if hash_bits:
+            hashed, found = engine.Stream.hashed(features, hash_bits)
+            places += hashed.tolist()
+            values += found.tolist()
+        else:
+            known = {columns[name]: value for name, value in dict.items(features) if columns.get(name, count) < count}
+            places += sorted(known)
+            values += [known[at] for at in sorted(known)]
+        starts.append(len(places))
+    shape = len(examples), max(count, 1)  # a stream without features yet has one column of zeros
+    if not hash_bits and len(values) == shape[0] * shape[1]:
+        return as_table(np.array(values, np.float64).reshape(shape))
+    return as_table(sp.csr_array((np.array(values, np.float64), places, starts), shape=shape))

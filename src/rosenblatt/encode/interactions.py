@@ -8,8 +8,9 @@ each pair is made once, squares included.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import RowBatch
-from rosenblatt.errors import ParameterError
+from rosenblatt.data.batch import Names, RowBatch, csr_arrays
+from rosenblatt.encode.lines import lines_of_rows
 
 PRIME = 16777619  # of the FNV hash
 MOST = 1 << 22  # products of one line
@@ -26,148 +27,97 @@ LARGEST = 1e100  # as everywhere in the engine
 _SPACES = re.compile(rb"\|([^\s|:]?)")
 
 Integers = NDArray[np.int64]
-
-
-def check_interactions(terms: Sequence[Any]) -> tuple[str, ...]:
-    """The terms without those that stand twice; raises where one means nothing.
-
-    >>> check_interactions(["ab", "ab", "a:"])
-    ('ab', 'a:')
-    """
-    for term in terms:
-        if not isinstance(term, str) or not 2 <= len(term) <= 8 or not re.fullmatch(r"[!-{}~]+", term):
-            raise ParameterError(
-                f"interactions={term!r}: must be the first letters of two namespaces or more, such as ab; : is any"
-            )
-    return tuple(dict.fromkeys(terms))
-
-
-@dataclass(frozen=True)
-class _Features:
-    """Features of the lines, sorted by them."""
-
-    line: Integers
-    column: Integers
-    value: NDArray[np.float64]
-
-    def starts(self, lines: int) -> Integers:
-        return np.searchsorted(self.line, np.arange(lines + 1)).astype(np.int64)
+Features = tuple[Integers, Integers, NDArray[np.float64]]  # line, column and value of each, sorted by line
 
 
 class Products:
     """The products of a chunk of lines."""
 
-    def __init__(self, chunk: Any, terms: Sequence[str], bits: int) -> None:
-        self._text, self._bits = bytes(chunk), bits
-        self._groups: dict[str, _Features] = {}
-        self._names: dict[str, dict[int, str]] = {}
-        self.letters = sorted({chr(found[0]) if found else " " for found in _SPACES.findall(self._text)})
-        self.terms = list(dict.fromkeys(written for term in terms for written in self._written(term)))
+    def __init__(self, chunk: bytes, terms: Sequence[str], bits: int) -> None:
+        self._text, self._bits = chunk, bits
+        self._letters = sorted({chr(found[0]) if found else " " for found in _SPACES.findall(self._text)})
+        self.terms = list(dict.fromkeys(each for term in terms for each in self._expand(term)))
         self.lines = self._text.count(b"\n") + (not self._text.endswith(b"\n"))
+        self._group, self._names_of = cache(self._read_group), cache(self._read_names)
 
-    def _written(self, term: str) -> Iterator[str]:
+    def _expand(self, term: str) -> list[str]:
         """The term with each letter that ``:`` may stand for, in rising order so that no pair comes twice."""
-        for letters in product(*([*self.letters] if letter == ":" else [letter] for letter in term)):
+        found = []
+        for letters in product(*(self._letters if letter == ":" else [letter] for letter in term)):
             pairs = pairwise(zip(term, letters, strict=True))
             if all(not (one == two == ":") or a <= b for (one, a), (two, b) in pairs):
-                yield "".join(letters)
+                found.append("".join(letters))
+        return found
 
-    def of(self, term: str) -> tuple[_Features, Integers]:
-        """The products of a term, and for each line that has too many how many they are."""
-        found, excess = self._group(term[0]), np.zeros(self.lines, np.int64)
-        place = np.arange(len(found.line))
-        mask = (1 << self._bits) - 1
+    def of(self, term: str) -> tuple[Features, list[Integers], Integers]:
+        """The products of a term, the columns of their factors, and for each line that has too many how many."""
+        (line, column, value), excess = self._group(term[0]), np.zeros(self.lines, np.int64)
+        place, factors = np.arange(len(line)), [column]
         for before, letter in pairwise(term):
-            group = self._group(letter)
-            starts = group.starts(self.lines)
-            counts = np.diff(starts)[found.line]
-            made = np.bincount(found.line, counts, self.lines).astype(np.int64)
+            lines, columns, values = self._group(letter)
+            starts = np.searchsorted(lines, np.arange(self.lines + 1))
+            counts = np.diff(starts)[line]
+            made = np.bincount(line, counts, self.lines).astype(np.int64)
             excess = np.maximum(excess, np.where(made > MOST, made, 0))
-            counts = np.where(made[found.line] > MOST, 0, counts)
-            left = np.repeat(np.arange(len(found.line)), counts)
-            ends = np.cumsum(counts)
-            right = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)
-            right += np.repeat(starts[:-1][found.line], counts)
+            counts = np.where(made[line] > MOST, 0, counts)
+            left = np.repeat(np.arange(len(line)), counts)
+            right = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts) + starts[line[left]]
             if before == letter:
-                kept = right >= place[left]
-                left, right = left[kept], right[kept]
-            column = (PRIME * found.column[left] & mask) ^ group.column[right]
-            found = _Features(found.line[left], column, found.value[left] * group.value[right])
-            place = right
-        return found, excess
+                once = right >= place[left]
+                left, right = left[once], right[once]
+            line, value, place = line[left], value[left] * values[right], right
+            column = (PRIME * column[left] & (1 << self._bits) - 1) ^ columns[right]
+            factors = [*(factor[left] for factor in factors), columns[right]]
+        return (line, column, value), factors, excess
 
-    def _group(self, letter: str) -> _Features:
+    def _read_group(self, letter: str) -> Features:
         """The features of all namespaces that begin with a letter."""
-        if letter not in self._groups:
-            starts, indices, values, _, _, _, _, _, _, gaps = engine.parse(
-                np.frombuffer(self._only(letter), np.uint8), "vw", require_label=False, bits=self._bits, grams="words"
-            )
-            rows = lines_of_rows(len(starts) - 1, gaps)
-            self._groups[letter] = _Features(np.repeat(rows, np.diff(starts)), indices.astype(np.int64), values)
-        return self._groups[letter]
+        starts, indices, values, *_, gaps, _ = self._parse(letter)
+        rows = lines_of_rows(len(starts) - 1, gaps)
+        return np.repeat(rows, np.diff(starts)), indices.astype(np.int64), values
+
+    def _read_names(self, letter: str) -> dict[int, str]:
+        columns, names = self._parse(letter, named=np.zeros(1 << self._bits, np.uint8))[-1]
+        return dict(zip(columns.tolist(), names.decode("utf-8", "replace").split("\n"), strict=False))
+
+    def _parse(self, letter: str, **more: Any) -> Any:
+        text = np.frombuffer(self._only(letter), np.uint8)
+        return engine.parse(text, "vw", require_label=False, bits=self._bits, grams="words", **more)
 
     def _only(self, letter: str) -> bytes:
         """The lines without the namespaces that begin with another letter."""
         own = rb"(?=[\s|:]|\Z)" if letter == " " else re.escape(letter.encode())
         return re.sub(rb"\|(?!%s)[^|\n]*" % own, b"|", self._text)
 
-    def names(self, term: str, wanted: NDArray[np.uint8]) -> dict[int, str]:
-        """Names of the products of a term whose columns are marked in `wanted`: those of their factors and a star."""
-        found: dict[int, str] = {}
-        factors = [self._names_of(letter) for letter in term]
-        for columns in product(*factors) if np.prod([len(each) for each in factors]) <= MOST else ():
-            hashed = columns[0]
-            for column in columns[1:]:
-                hashed = (PRIME * hashed & (1 << self._bits) - 1) ^ column
-            if wanted[hashed]:
-                found[hashed] = "*".join(each[column] for each, column in zip(factors, columns, strict=True))
-        return found
+    def add_to(
+        self, batch: RowBatch, lines: Integers, named: NDArray[np.uint8] | None
+    ) -> tuple[RowBatch, dict[int, str], Names]:
+        """Rows with their products, the lines whose products are too many or too large, and names.
 
-    def _names_of(self, letter: str) -> dict[int, str]:
-        if letter not in self._names:
-            text = np.frombuffer(self._only(letter), np.uint8)
-            every = np.ones(1 << self._bits, np.uint8)
-            found = engine.find_names(text, "vw", wanted=every, bits=self._bits, grams="words")
-            self._names[letter] = {column: name.decode("utf-8", "replace") for column, name in found}
-        return self._names[letter]
-
-
-def lines_of_rows(rows: int, gaps: Any) -> Integers:
-    """The line of each row, where `gaps` says how many rows stand before each line that gave none.
-
-    >>> lines_of_rows(3, [0, 2]).tolist()
-    [1, 2, 4]
-    """
-    place = np.arange(rows)
-    return (place + np.searchsorted(np.asarray(gaps, np.int64), place, side="right")).astype(np.int64)
-
-
-def with_products(
-    chunk: Any, batch: RowBatch, gaps: Any, terms: Sequence[str], bits: int
-) -> tuple[RowBatch, list[tuple[int, str]]]:
-    """The rows of a chunk with their products, and the lines whose products are too many or too large."""
-    products = Products(chunk, terms, bits)
-    lines = lines_of_rows(len(batch), gaps)
-    row_of = np.full(products.lines, -1, np.int64)
-    row_of[lines] = np.arange(len(batch))
-    rows = [np.repeat(np.arange(len(batch)), np.diff(batch.starts))]
-    columns, values = [batch.indices.astype(np.int64)], [batch.values]
-    bad: dict[int, str] = {}
-    for term in products.terms:
-        found, excess = products.of(term)
-        for line in np.flatnonzero(excess):
-            bad[int(line)] = f"its interactions {term} make {int(excess[line]):,} features, and the most are {MOST:,}"
-        for line in np.unique(found.line[np.abs(found.value) > LARGEST]):
-            bad[int(line)] = f"a product of the interactions {term} is too large: a value must be at most 1e100"
-        usable = (row_of[found.line] >= 0) & (found.value != 0) & (np.abs(found.value) <= LARGEST)
-        rows.append(row_of[found.line[usable]])
-        columns.append(found.column[usable])
-        values.append(found.value[usable])
-    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
-    order = np.lexsort((column, row))
-    row, column, value = row[order], column[order], value[order]
-    first = np.flatnonzero(np.concatenate([[True], (np.diff(row) != 0) | (np.diff(column) != 0)])[: len(row)])
-    starts = np.searchsorted(row[first], np.arange(len(batch) + 1)).astype(np.int32)
-    summed = np.add.reduceat(value, first) if len(first) else value
-    joined = RowBatch(starts, column[first].astype(np.int32), summed, batch.codes, batch.labels, batch.weights)
-    return joined, [(line, why) for line, why in sorted(bad.items()) if row_of[line] >= 0]
+        Names are those of the factors with stars between them, for columns that are not `named`.
+        """
+        row_of = np.full(self.lines, -1, np.int64)
+        row_of[lines] = np.arange(len(batch))
+        parts = [(np.repeat(np.arange(len(batch)), np.diff(batch.starts)), batch.indices, batch.values)]
+        bad, names = dict[int, str](), dict[int, str]()
+        for term in self.terms:
+            (line, column, value), factors, excess = self.of(term)
+            for each in np.flatnonzero(excess):
+                bad[int(each)] = (
+                    f"its interactions {term} make {int(excess[each]):,} features, and the most are {MOST:,}"
+                )
+            for each in np.unique(line[np.abs(value) > LARGEST]):
+                bad[int(each)] = f"a product of the interactions {term} is too large: a value must be at most 1e100"
+            usable = (row_of[line] >= 0) & (value != 0) & (np.abs(value) <= LARGEST)
+            parts.append((row_of[line[usable]], column[usable], value[usable]))
+            if named is None:
+                continue
+            found, first = np.unique(column[usable], return_index=True)
+            for hashed, at in zip(found.tolist(), np.flatnonzero(usable)[first].tolist(), strict=True):
+                if not named[hashed] and hashed not in names:
+                    pairs = zip(map(self._names_of, term), factors, strict=True)
+                    names[hashed] = "*".join(names_of[int(factor[at])] for names_of, factor in pairs)
+        starts, indices, values = csr_arrays(parts, len(batch))
+        joined = replace(batch, starts=starts, indices=indices, values=values)
+        bad = {line: why for line, why in bad.items() if row_of[line] >= 0}
+        return joined, bad, (np.array(list(names), np.int32), "\n".join(names.values()).encode())

@@ -1,82 +1,106 @@
-"""Lines to features: svmlight, Vowpal Wabbit and labelled text, parsed by the engine."""
+"""Lines to features: svmlight, Vowpal Wabbit and labeled text, parsed by the engine."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import RowBatch
-from rosenblatt.encode.interactions import Products, check_interactions, lines_of_rows, with_products
-from rosenblatt.encode.options import ReadOptions
+from rosenblatt.data.batch import EncodedChunk, RowBatch
+from rosenblatt.data.labels import numbers_of
+from rosenblatt.encode.options import GRAMS, Encoder
 from rosenblatt.errors import DataError, ParameterError
 
+LINE_FORMATS = ("svmlight", "vw", "fasttext", "tabbed")
 MOST_LABELS = 1000  # of a line
-_MOST_BYTES = 256 << 20  # that a chunk may grow to
+LONGEST_LABEL = 256  # bytes, as in the engine's formats
 _SEVERAL = re.compile(rb"^[ \t]*__label__\S*[ \t]+__label__", re.MULTILINE)
 _LABELS = re.compile(rb"[ \t]*((?:__label__\S*[ \t]+)+(?:__label__\S*(?=[ \t\r]*$))?|__label__\S*)")
 
 
-@dataclass(frozen=True)
-class ExpandedLines:
-    """Lines with one label each, and the line that each of them was."""
+def first_labels(text: bytes) -> tuple[bytes, dict[int, list[bytes]]]:
+    """The text with the first label of each line alone, and all labels of the lines that have several.
 
-    text: bytes
-    origin: NDArray[np.int64]
-    crowded: frozenset[int] = (
-        frozenset()
-    )  # lines with more labels than are read: left as they are, so that they are bad
-
-    def told(self, line: int, why: str) -> tuple[int, str]:
-        """What is wrong with a spread line, said of the line that it was."""
-        origin = int(self.origin[line])
-        return origin, f"the line has more than {MOST_LABELS:,} labels" if origin in self.crowded else why
-
-    def weighed(self, batch: RowBatch, gaps: Any) -> RowBatch:
-        """The rows of the spread lines, of which those at `gaps` gave none, each with its share of the line."""
-        rows = np.delete(self.origin, gaps)
-        line, place, count = np.unique(rows, return_inverse=True, return_counts=True)
-        weights = 1.0 / count[place]
-        return replace(batch, weights=weights, line=place.astype(np.int64) if len(line) < len(rows) else None)
-
-
-def expand_labels(chunk: Any, *, first: bool = False) -> ExpandedLines | None:
-    """A line for each label, or with the `first` label only; None if no line has several.
-
-    >>> spread = expand_labels(b"__label__a __label__b one two\\n__label__a three")
-    >>> spread.text, spread.origin.tolist()
-    (b'__label__a one two\\n__label__b one two\\n__label__a three', [0, 0, 1])
+    >>> first_labels(b"__label__a __label__b one two\\n__label__a three")
+    (b'__label__a one two\\n__label__a three', {0: [b'a', b'b']})
     """
-    text = bytes(chunk)
-    if not _SEVERAL.search(text):
-        return None
-    lines, origin, crowded, size = [], [], set(), 0
-    for number, line in enumerate(text.split(b"\n")):
+    if not (b" __label__" in text or b"\t__label__" in text) or not _SEVERAL.search(text):
+        return text, {}
+    lines, several = text.split(b"\n"), {}
+    for number, line in enumerate(lines):
         found = _LABELS.match(line)
-        labels = list(dict.fromkeys(found[1].split())) if found else []
-        if len(labels) > MOST_LABELS and not first:
-            crowded.add(number)
-        if len(labels) < 2 or found is None or number in crowded:
-            lines.append(line)
-            origin.append(number)
-            continue
-        size += 0 if first else len(labels) * len(line)
-        if size > _MOST_BYTES:
-            raise DataError(
-                f"lines with several labels grow to more than {_MOST_BYTES >> 20} MB, a copy for each label"
-            )
-        for label in labels[:1] if first else labels:
-            lines.append(label + b" " + line[found.end() :].lstrip())
-            origin.append(number)
-    return ExpandedLines(b"\n".join(lines), np.array(origin), frozenset(crowded))
+        labels = found[1].split() if found else []
+        if found and len(labels) > 1:
+            several[number] = [label.removeprefix(b"__label__") for label in dict.fromkeys(labels)]
+            lines[number] = labels[0] + b" " + line[found.end() :].lstrip()
+    return b"\n".join(lines), several
+
+
+def row_per_label(
+    batch: RowBatch, rows: NDArray[np.int64], several: dict[int, list[bytes]]
+) -> tuple[RowBatch, NDArray[np.int64]]:
+    """A row for each label of a line, which share the weight of the line; `rows` are the lines of the rows."""
+    labels = [several.get(line, [batch.labels[code]]) for line, code in zip(rows.tolist(), batch.codes, strict=True)]
+    flat = [label for each in labels for label in each]
+    code_of = {label: code for code, label in enumerate(dict.fromkeys(flat))}
+    codes, counts = np.array([code_of[label] for label in flat], np.int32), np.array(list(map(len, labels)))
+    return batch.repeat(counts, codes, list(code_of)), np.repeat(rows, counts)
+
+
+def _tag_of(line: str) -> str:
+    """The tag of a line of Vowpal Wabbit: the word before the first bar that begins with ' or touches the bar."""
+    head = line.partition("|")[0]
+    word = (head.split() or [""])[-1]
+    return word.removeprefix("'") if word.startswith("'") or head.endswith(word) else ""
+
+
+def _bad_labels(labels: list[bytes]) -> str:
+    """The reason why a line cannot have these labels; else empty."""
+    if len(labels) > MOST_LABELS:
+        return f"the line has more than {MOST_LABELS:,} labels"
+    fit = all(0 < len(label) <= LONGEST_LABEL for label in labels)
+    return "" if fit else f"a label is empty or longer than {LONGEST_LABEL} bytes"
+
+
+# The small letter of each character from U+0080 to U+07FF, if that has two bytes in UTF-8 too.
+SMALL = [
+    ord(c.lower()) if len(c.lower().encode()) == 2 and len(c.lower()) == 1 else ord(c)
+    for c in map(chr, range(0x80, 0x800))
+]
+_LOWER = np.arange(1 << 16)
+for _code, _small in enumerate(SMALL, 0x80):
+    _LOWER[int.from_bytes(chr(_code).encode())] = int.from_bytes(chr(_small).encode())
+_LABEL_SPANS = {"fasttext": re.compile(rb"__label__\S*"), "tabbed": re.compile(rb"(?m)^[^\t\n]*\t")}
+
+
+def lower_letters(text: NDArray[np.uint8], format: str = "") -> NDArray[np.uint8]:
+    """UTF-8 with Latin, Greek, Cyrillic and Armenian letters in lower case, but for the labels of lines.
+
+    The engine takes ASCII letters in lower case. The bytes keep their places. As `model.h` of the C export.
+
+    >>> lower_letters(np.frombuffer("Éa\\tÉÀ Ω".encode(), np.uint8), "tabbed").tobytes().decode()
+    'Éa\\téà ω'
+    """
+    first = np.flatnonzero((text[:-1] >= 0xC3) & (text[:-1] <= 0xD6))
+    pairs = text[first].astype(np.int64) << 8 | text[first + 1]
+    lower = _LOWER[pairs]
+    if (lower == pairs).all():
+        return text
+    found = text.copy()
+    found[first], found[first + 1] = lower >> 8, lower & 0xFF
+    for label in _LABEL_SPANS[format].finditer(text.tobytes()) if format else ():
+        span = slice(*label.span())
+        found[span] = text[span]
+    return found
 
 
 def settle_labels(batch: RowBatch, answers: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.intp]:
-    """Of the rows of each line, the one whose label is the answer, else the first: what an answer is judged by."""
+    """For each line, the row whose label is the prediction, else the first row."""
     assert batch.line is not None
     right = codes == answers
     order = np.lexsort((~right, batch.line))
@@ -84,53 +108,36 @@ def settle_labels(batch: RowBatch, answers: NDArray[Any], codes: NDArray[Any]) -
     return np.sort(order[firsts])
 
 
-Grams = Literal["words", "pairs", "characters"]
-GRAMS: tuple[Grams, ...] = ("words", "pairs", "characters")
-BITS = 20
-
-
 @dataclass(frozen=True)
-class EncodedChunk:
-    """A chunk of a source as rows, and its bad lines."""
-
-    batch: RowBatch
-    lines: int
-    bad: list[tuple[int, str]]
-    blank: tuple[int, ...] = ()  # the number of rows before each line without a row
-    invalid: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that do not fit the kind of their column
-    names: dict[int, str] = field(default_factory=dict)  # of hashed columns that had none yet
-
-
-@dataclass(frozen=True)
-class LineEncoder:
-    """From lines to rows.
+class LineEncoder(Encoder):
+    """From lines to rows; see `Encoder` for `bits`, `grams` and `use_idf`.
 
     Parameters
     ----------
     format : {"svmlight", "vw", "fasttext", "tabbed"}
         svmlight: column j is the feature that the file calls j. The others hash names and words.
-    bits : int, default=20
-        Names are hashed to ``2**bits`` columns.
-    grams : {"words", "pairs", "characters"}, default="pairs"
-        What a text is made of: words; words and pairs of neighbors; or runs of 3 to 5 characters within words.
     interactions : sequence of str, default=()
         vw: products of the features of namespaces, each named by its first letter, as VW's ``-q ab`` makes them.
     """
 
+    kind = "lines"
+    base = 0  # the first hashed column
+
     format: str
-    bits: int = BITS
-    grams: Grams = "pairs"
     documents: bool = False  # a file is a document, not a document a line
     interactions: tuple[str, ...] = ()
-    options: ReadOptions = ReadOptions()
 
     def __post_init__(self) -> None:
-        check_hashing(self.bits, self.grams)
+        super().__post_init__()
+        if self.format not in LINE_FORMATS:
+            raise ParameterError(f"format={self.format!r}: must be one of {', '.join(LINE_FORMATS)}")
         if self.interactions and self.format != "vw":
             raise ParameterError(
                 f"interactions join namespaces, which {self.format} does not have; --learner auto multiplies columns "
                 "if that helps"
             )
+        if self.use_idf and self.format not in _LABEL_SPANS:
+            raise ParameterError(f"idf needs text, and {self.format} has none")
         object.__setattr__(self, "interactions", check_interactions(self.interactions))
 
     @property
@@ -138,132 +145,120 @@ class LineEncoder:
         return self.format != "svmlight"
 
     @property
+    def is_fitted(self) -> bool:
+        """True if all weights are known."""
+        return self.idf is not None or not self.use_idf
+
+    def plain(self) -> LineEncoder:
+        """The same features, without idf weights."""
+        return replace(self, use_idf=False, idf=None)
+
+    @property
     def features(self) -> int | None:
-        """How many columns there are; None if only the file can tell."""
+        """The number of columns; None if it depends on the file."""
         return 1 << self.bits if self.hashed else None
 
-    def transform(self, chunk: Any, *, require_label: bool, named: NDArray[np.bool_] | None = None) -> EncodedChunk:
-        """The rows of a chunk of whole lines; with labels, a row of weight 0 is as if absent.
+    def transform(
+        self,
+        chunk: bytes,
+        *,
+        require_label: bool,
+        passthrough: Sequence[str] = (),
+        named: NDArray[np.uint8] | None = None,
+    ) -> EncodedChunk:
+        """The rows of a chunk of whole lines; with labels, a row of weight 0 is ignored.
 
-        `named`: the columns whose names are known; those of others are reported.
+        Parameters
+        ----------
+        passthrough : what the batch has of each row: "*" is the line, "tag" the tag of a line of Vowpal Wabbit
+        named : of each hashed column, is its name known? The names of others are reported
         """
-        found = self._encode(chunk, require_label)
-        if named is not None and self.hashed:
-            wanted = np.zeros(1 << self.bits, np.uint8)
-            wanted[found.batch.indices] = ~named[found.batch.indices]
-            found = replace(found, names=self.find_names(chunk, wanted))
-        weights = found.batch.weights if require_label else None
-        if weights is None or weights.all():
-            return found
-        return replace(found, batch=found.batch.take(np.flatnonzero(weights)))
-
-    def _encode(self, chunk: Any, require_label: bool) -> EncodedChunk:
-        spread = expand_labels(chunk, first=not require_label) if self.format == "fasttext" else None
-        starts, indices, values, codes, weights, labels, bad, lines, _, gaps = engine.parse(
-            np.frombuffer(chunk if spread is None else spread.text, np.uint8),
-            self.format,
-            require_label=require_label,
-            bits=self.bits,
-            grams=self.grams,
+        text, several = first_labels(chunk) if self.format == "fasttext" else (chunk, {})
+        data = np.frombuffer(text, np.uint8)
+        if self.format in _LABEL_SPANS:
+            data = lower_letters(data, self.format)
+        how: dict[str, Any] = {"bits": self.bits, "grams": self.grams, "named": named}
+        starts, indices, values, codes, weights, labels, bad, lines, gaps, names = engine.parse(
+            data, self.format, require_label=require_label, **how
         )
-        batch, passed_over = RowBatch(starts, indices, values, codes, labels, weights), tuple(gaps.tolist())
+        batch, rows = RowBatch(starts, indices, values, codes, labels, weights), lines_of_rows(len(codes), gaps)
+        worse = {line: why for line, found in several.items() if require_label and (why := _bad_labels(found))}
+        if spaces := [code for code, label in enumerate(labels) if label.isspace()]:
+            worse |= dict.fromkeys(rows[np.isin(codes, spaces)].tolist(), "the line has no label")
+        all_names = [names]
         if self.interactions:
-            return self._multiplied(chunk, EncodedChunk(batch, lines, bad, passed_over))
-        if spread is None or not require_label:
-            return EncodedChunk(batch, lines, bad, passed_over)
-        # A gap is counted by the rows before it: with the gaps before it, that is its line.
-        lost = np.array(passed_over, np.int64) + np.arange(len(passed_over))
-        batch = spread.weighed(batch, np.concatenate([lost, np.arange(lines, len(spread.origin))]))
-        told = [spread.told(line, why) for line, why in bad]
-        return EncodedChunk(batch, int(spread.origin[lines - 1]) + 1 if lines else 0, told, passed_over)
+            from rosenblatt.encode.interactions import Products
 
-    def _multiplied(self, chunk: Any, encoded: EncodedChunk) -> EncodedChunk:
-        """With the products of the interactions; a line that has too many of them is bad."""
-        batch, worse = with_products(chunk, encoded.batch, encoded.blank, self.interactions, self.bits)
-        if not worse:
-            return replace(encoded, batch=batch)
-        lines = lines_of_rows(len(batch), encoded.blank)
-        kept = ~np.isin(lines, [line for line, _ in worse])
-        none = np.setdiff1d(np.arange(encoded.lines), lines[kept])
-        gaps = np.searchsorted(lines[kept], none)
-        bad = sorted([*encoded.bad, *worse])
-        return EncodedChunk(batch.take(np.flatnonzero(kept)), encoded.lines, bad, tuple(gaps.tolist()))
-
-    def labels_in(self, chunk: Any) -> list[bytes]:
-        """The distinct labels of a chunk of whole lines."""
-        expanded = expand_labels(chunk) if self.format == "fasttext" else None
-        text = chunk if expanded is None else expanded.text
-        found: list[bytes] = engine.scan_labels(np.frombuffer(text, np.uint8), self.format)
-        return found
-
-    def find_names(self, chunk: Any, wanted: NDArray[np.uint8]) -> dict[int, str]:
-        """The names of the columns marked in `wanted`, as far as the chunk holds them."""
-        names: dict[int, str] = {}
-        if not wanted.any():
-            return names
-        if self.format == "fasttext" and (expanded := expand_labels(chunk, first=True)) is not None:
-            chunk = expanded.text
-        found = engine.find_names(
-            np.frombuffer(chunk, np.uint8), self.format, wanted=wanted, bits=self.bits, grams=self.grams
+            if named is not None:
+                named = named.copy()
+                named[names[0]] = 1
+            batch, worse, more = Products(text, self.interactions, self.bits).add_to(batch, rows, named)
+            all_names.append(more)
+        if worse:
+            usable = np.flatnonzero(~np.isin(rows, list(worse)))
+            batch, rows, bad = batch.take(usable), rows[usable], sorted({**dict(bad), **worse}.items())
+        has_row = np.zeros(lines, bool)
+        has_row[rows] = True
+        if several and require_label:
+            batch, rows = row_per_label(batch, rows, several)
+        blank = tuple(np.searchsorted(rows, np.flatnonzero(~has_row)).tolist())
+        if require_label and batch.weights is not None and not batch.weights.all():
+            usable = np.flatnonzero(batch.weights)
+            batch, rows = batch.take(usable), rows[usable]
+        frequencies = (
+            np.bincount(batch.indices, minlength=1 << self.bits) if self.use_idf and self.idf is None else None
         )
-        names.update((column, name.decode("utf-8", "replace")) for column, name in found)
-        if self.interactions and wanted.any():
-            products = Products(chunk, self.interactions, self.bits)
-            for term in products.terms:
-                more = products.names(term, wanted)
-                wanted[list(more)] = 0
-                names.update(more)
-        return names
+        if self.idf is not None:
+            batch = replace(batch, values=batch.values * self.idf[batch.indices])
+        if passthrough:
+            texts = chunk.split(b"\n")
+            cells = [texts[line].removesuffix(b"\r").decode("utf-8", "replace") for line in rows.tolist()]
+            batch = replace(batch, passthrough=dict(self._passed(name, cells) for name in passthrough))
+        return EncodedChunk(replace(batch, blank=blank), lines, rows, bad, names=all_names, frequencies=frequencies)
+
+    def _passed(self, name: str, lines: list[str]) -> tuple[str, list[str]]:
+        if name == "*":
+            return "line", lines
+        if name == "tag" and self.format == "vw":
+            return "tag", [_tag_of(line) for line in lines]
+        known = "*, the whole line" + ", and tag" * (self.format == "vw")
+        raise DataError(f"there is no column {name!r}; lines of {self.format} have {known}")
+
+    def targets(self, labels: Sequence[bytes]) -> NDArray[np.float64]:
+        """The numbers of labels, as regression targets."""
+        return numbers_of(labels)
 
     def describe(self) -> str:
-        """What a reader should know of how the rows are read."""
+        """How lines become rows, in words."""
         if self.format == "svmlight":
-            return "svmlight: a column a feature"
+            return "features by number, a column each"
         if self.format == "vw":
             and_more = f", and the interactions {', '.join(self.interactions)}" if self.interactions else ""
             return f"Vowpal Wabbit: names hashed to 2^{self.bits} columns{and_more}"
-        what = "documents" if self.documents else "labelled text"
-        how = {"words": "words", "pairs": "words and word pairs", "characters": "3 to 5 characters of words"}[
-            self.grams
-        ]
-        return f"{what}: {how} hashed to 2^{self.bits} columns, length 1"
-
-    def to_json(self) -> dict[str, Any]:
-        header = {"kind": "lines", "format": self.format, "bits": self.bits, "grams": self.grams}
-        header |= {"documents": True} if self.documents else {}
-        header |= {"interactions": list(self.interactions)} if self.interactions else {}
-        options = self.options.to_json()
-        return header | ({"options": options} if options else {})
-
-    @classmethod
-    def from_json(cls, header: dict[str, Any]) -> LineEncoder:
-        if header["format"] not in ("svmlight", "vw", "fasttext", "tabbed"):
-            raise DataError(f"the encoder has an unknown format {header['format']!r}")
-        interactions = header.get("interactions", [])
-        if not isinstance(interactions, list):
-            raise DataError("the encoder's interactions are no list")
-        documents = header.get("documents", False) is True
-        options = ReadOptions.from_json(header.get("options", {}))
-        return cls(header["format"], header["bits"], header["grams"], documents, tuple(interactions), options)
+        what = "documents" if self.documents else "labeled text"
+        weighed = "idf weights" if self.use_idf else "length 1"
+        return f"{what}: {GRAMS[self.grams]} hashed to 2^{self.bits} columns, {weighed}"
 
 
-def check_hashing(bits: Any, grams: Any) -> None:
-    """Raise if the options of hashing mean nothing."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
-        raise ParameterError(f"bits={bits!r}: must be a whole number from 1 to 30")
-    if grams not in GRAMS:
-        raise ParameterError(f"grams={grams!r}: must be one of {', '.join(GRAMS)}")
+def check_interactions(terms: Sequence[Any]) -> tuple[str, ...]:
+    """The terms without duplicates; raises if one is invalid.
+
+    >>> check_interactions(["ab", "ab", "a:"])
+    ('ab', 'a:')
+    """
+    for term in terms:
+        if not isinstance(term, str) or not 2 <= len(term) <= 8 or not re.fullmatch(r"[!-{}~]+", term):
+            raise ParameterError(
+                f"interactions={term!r}: must be the first letters of two namespaces or more, such as ab; : is any"
+            )
+    return tuple(dict.fromkeys(terms))
 
 
-def with_lines(encoded: EncodedChunk, chunk: bytes) -> EncodedChunk:
-    """With the line that each row came from."""
-    lines = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in chunk.split(b"\n")]
-    rows: list[str] = []
-    gaps = iter([*encoded.blank, -1])
-    gap = next(gaps)
-    for line in lines[: encoded.lines]:
-        if len(rows) == gap:
-            gap = next(gaps)
-        else:
-            rows.append(line)
-    return replace(encoded, batch=replace(encoded.batch, passthrough={"line": rows}))
+def lines_of_rows(rows: int, gaps: Any) -> NDArray[np.int64]:
+    """The line of each row; `gaps` holds the number of rows before each line without a row.
+
+    >>> lines_of_rows(3, [0, 2]).tolist()
+    [1, 2, 4]
+    """
+    place = np.arange(rows)
+    return (place + np.searchsorted(np.asarray(gaps, np.int64), place, side="right")).astype(np.int64)

@@ -1,6 +1,6 @@
 """Schema inference: the kind of each column, from a sample of rows.
 
-Invariant: an inferred kind has a reason of one line, and gives way to the options of the user.
+Invariant: the options of the user override an inferred kind, and an unclear one gets a note of one line.
 """
 
 from __future__ import annotations
@@ -15,23 +15,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rosenblatt.encode.arrow_numpy import as_strings, doubles_of, is_list, is_text, one_array, present
 from rosenblatt.encode.cells import (
     MISSING,
     InvalidCells,
+    as_strings,
+    clean,
+    convert,
+    doubles_of,
     infer_date_order,
     infer_unit,
+    is_list,
+    is_text,
     mostly,
+    one_array,
     parse_dates,
     parse_numbers,
+    present,
     read_number,
+    without_unit,
 )
-from rosenblatt.encode.lines import BITS, Grams
 from rosenblatt.encode.options import ReadOptions
-from rosenblatt.encode.table import Column, TableEncoder, listed
+from rosenblatt.encode.table import Column, Mark, TableChunk, TableEncoder, listed
 from rosenblatt.errors import DataError, ParameterError
 
 LABEL_NAMES = ("label", "labels", "class", "target", "y", "category")
+SAMPLE = 20_000  # rows that are looked at
 FEW = 100  # rows that are too few to say that every value is different
 # Names of columns that may count the rows.
 INDEX_NAMES = frozenset((
@@ -41,110 +49,144 @@ INDEX_NAMES = frozenset((
 
 
 _NO_VALUE = "it has no value"
+_FRACTION = re.compile(r"[+-]?0([.,])\d")  # thousands do not begin with 0
+_CLEAR = re.compile(r"[+-]?\d{1,30}([.,])(\d\d?|\d{4,30})")  # one mark, and not three digits behind it
+_UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
 
 
 def infer_encoder(
-    sample: Any,
+    chunk: TableChunk,
+    options: ReadOptions,
+    hashing: dict[str, Any],
     *,
-    label: str | None = None,
-    weight: str | None = None,
-    drop: Sequence[str] = (),
-    text: Sequence[str] = (),
-    category: Sequence[str] = (),
-    number: Sequence[str] = (),
-    bits: int = BITS,
-    grams: Grams = "pairs",
-    options: ReadOptions = ReadOptions(),
-) -> TableEncoder:
-    """An unfitted encoder for columns like those of an Arrow sample; named columns override the inference."""
-    names = list(sample.schema.names)
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise DataError(f"the column name {twice!r} occurs twice")
-    if options.decimal is None:
-        texts = [array for name in names if is_text((array := one_array(sample.column(name))).type)]
-        cells = (cell for array in texts for cell in array[:1000].to_pylist() if cell)
-        options = replace(options, decimal=infer_decimal(cells))
+    label: str | None,
+    weight: str | None,
+    one_decimal: bool,
+    **requested: Sequence[str],
+) -> tuple[TableEncoder, list[str]]:
+    """An unfitted encoder for columns like those of the first rows of a chunk, and notes on unclear columns.
+
+    Parameters
+    ----------
+    hashing : options of the encoder
+    one_decimal : True if all columns have the decimal mark of the options
+    requested : for each kind, the names of the columns that have it whatever their cells are
+    """
+    names, table = list(chunk.table.schema.names), chunk.table.slice(0, SAMPLE)
     if not names:
         raise DataError("there is no column to learn from")
-    ys = [name for name in names if name.lower() == "y"]
-    measured = bool(ys) and _infer_column(ys[0], sample.column(ys[0]), options).kind == "number"
-    chosen = choose_label(names, label, measured=measured)
-    if label is None and chosen == names[-1] and chosen.lower() not in LABEL_NAMES:
-        chosen = _last_that_can_be(sample, names, options)
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise DataError(f"the column name {twice[0]!r} occurs twice")
+    sample = {name: one_array(table.column(name)) for name in names}
+    if chunk.options is not None:
+        sample = {name: clean(array, options.missing or MISSING) for name, array in sample.items()}
+    texts = {name: array[:1000].drop_null().to_pylist() for name, array in sample.items() if is_text(array.type)}
+    commas = {} if one_decimal else {name: _count_commas(cells) for name, cells in texts.items()}
+    default = options.decimal or _mark(sum(commas.values()), ".")
+    options = replace(options, decimal=default)
+    chosen = _choose_label(names, label, sample, options)
     weighs = None if weight is None else _find(names, weight)
     if weight is not None and (weighs is None or weighs == chosen):
         why = "there is no such column" if weighs is None else "it is the column of the labels"
         raise ParameterError(f"weight={weight!r}: {why}; there are {listed(names)}")
-    told: dict[str, Any] = {}
-    for kind, option in (("drop", drop), ("text", text), ("category", category), ("number", number)):
+    named: dict[str, Column] = {}
+    for kind, option in requested.items():
         for given in option:
             name = _find(names, given)
             if name is None:
-                raise ParameterError(f"{kind}: there is no column {given!r}; there are {listed(names)}")
+                raise ParameterError(f"there is no column {given!r}; there are {listed(names)}")
             if name == chosen:
-                raise ParameterError(f"{kind}: {given!r} is the column of the labels; --label names another")
-            told[name] = kind
-    columns = [
-        _with_format(Column(name, told[name]), sample.column(name), options)
-        if name in told
-        else _infer_column(name, sample.column(name), options)
-        for name in names
-        if name not in (chosen, weighs)
-    ]
+                why = "dropped or split by" if kind == "drop" else f"read as {kind}"
+                raise ParameterError(f"{given!r} is the label column and cannot be {why}; set another with --label")
+            named[name] = Column(name, kind, format=infer_format(sample[name], kind, options))  # type: ignore[arg-type]
+    features = [name for name in names if name not in (chosen, weighs)]
+    are_mixed = any(votes < 0 for votes in commas.values()) and any(votes > 0 for votes in commas.values())
+    marks = {name: _mark(votes, default) for name, votes in commas.items()} if are_mixed else {}
+
+    def with_mark(name: str) -> ReadOptions:
+        return replace(options, decimal=marks.get(name, options.decimal))
+
+    columns = [named.get(name) or _infer_column(name, sample[name], with_mark(name)) for name in features]
+    columns = [replace(c, decimal=marks.get(c.name, "")) if c.kind == "number" else c for c in columns]
     if all(column.kind == "drop" for column in columns):
         why = next((f": {column.name} is left out, {column.why}" for column in columns if column.why), "")
         raise DataError(f"there is no column to learn from besides the label{why}")
     saved = replace(options, decimal="," if options.decimal == "," else None)
-    return TableEncoder(tuple(columns), chosen, bits, grams, order=tuple(names), weight=weighs, options=saved)
+    target = (infer_format(sample[chosen], "number", options), marks.get(chosen, ""))
+    encoder = TableEncoder(
+        tuple(columns),
+        chosen,
+        order=tuple(names),
+        weight=weighs,
+        target=target,
+        is_fitted=False,
+        options=saved,
+        **hashing,
+    )
+    is_unclear = not one_decimal and sum(commas.values()) == 0
+    return encoder, _note_unclear_decimals(texts, encoder) if is_unclear else []
 
 
 def infer_decimal(cells: Iterable[str], default: str = ".") -> str:
     """The decimal mark with which more cells are numbers; the default if no cell can tell.
 
-    >>> infer_decimal(["1,5", "2,25", "1.400"]), infer_decimal(["1,400", "x"])
-    (',', '.')
+    >>> infer_decimal(["1,5", "2,25", "1.400"]), infer_decimal(["1,400", "x"]), infer_decimal(["0,400", "-0,250"])
+    (',', '.', ',')
     """
+    return _mark(_count_commas(cells), default)
+
+
+def _count_commas(cells: Iterable[str]) -> int:
+    """The number of cells with a decimal comma less the number with a decimal point."""
     votes = 0
     for cell in cells:
-        if "," in cell or "." in cell:
-            comma, point = (read_number(cell, mark) is not None for mark in ",.")
+        if clear := _CLEAR.fullmatch(cell):
+            votes += 1 if clear[1] == "," else -1
+        elif "," in cell or "." in cell:
+            comma, point = (read_number(without_unit(cell), mark) is not None for mark in ",.")
+            if comma and point and (fraction := _FRACTION.match(cell)):
+                comma, point = fraction[1] == ",", fraction[1] == "."
             votes += comma - point
+    return votes
+
+
+def _mark(votes: int, default: Any) -> Mark:
     return default if votes == 0 else "," if votes > 0 else "."
 
 
-def _last_that_can_be(sample: Any, names: list[str], options: ReadOptions) -> str:
-    """The last column that can hold labels: it has a name, a value, and is no text whose lines mostly differ."""
+def _note_unclear_decimals(texts: dict[str, list[str]], encoder: TableEncoder) -> list[str]:
+    """A note for each column of numbers such as 1.234, of which no cell tells thousands from fractions."""
+    notes = []
+    for name in (*(column.name for column in encoder.numbers), encoder.label):
+        cell = next(filter(_UNCLEAR.fullmatch, texts.get(str(name), ())), None)
+        if cell is not None:
+            meant = "the point separates thousands" if "." in cell else "the comma is a decimal mark"
+            notes.append(f"{name}: {cell} is read as {read_number(cell):g}; if {meant}, use --decimal ,")
+    return notes
+
+
+def _choose_label(names: Sequence[str], label: str | None, sample: Any, options: ReadOptions) -> str:
+    """The column of the labels: the named one, else one with a name such as label or class, else the last that can be.
+
+    A y of numbers beside an x is a coordinate, unless it is the last column. A column without a name or a value, and
+    text whose lines mostly differ, cannot hold labels.
+    """
+    if label is not None:
+        if (found := _find(names, label)) is None:
+            raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {listed(names)}")
+        return found
+    lower = {name.lower(): name for name in names}
+    y = lower.get("y", names[-1])
+    if y != names[-1] and "x" in lower and _infer_column(y, sample[y], options).kind == "number":
+        del lower["y"]
+    if known := [lower[name] for name in LABEL_NAMES if name in lower]:
+        return known[0]
     for name in reversed(names):
-        if _is_unnamed(name):
-            continue
-        array = one_array(sample.column(name))
-        column = _infer_column(name, array, options)
-        if column.why == _NO_VALUE:
-            continue
-        there = array.drop_null()
-        if column.kind != "text" or 2 * pc.count_distinct(there).as_py() <= len(there):
+        column, there = _infer_column(name, sample[name], options), sample[name].drop_null()
+        mostly_differs = column.kind == "text" and 2 * pc.count_distinct(there).as_py() > len(there)
+        if not _is_unnamed(name) and column.why != _NO_VALUE and not mostly_differs:
             return name
     return names[-1]
-
-
-def choose_label(names: Sequence[str], label: str | None, *, measured: bool = True) -> str:
-    """The column of the labels: the one that is named, else one with a telling name, else the last.
-
-    A y of numbers (`measured`) beside an x is a coordinate, unless it is the last column.
-
-    >>> choose_label(["x", "y", "kind"], None), choose_label(["x", "y"], None), choose_label(["y", "age"], None)
-    ('kind', 'y', 'y')
-    """
-    if label is None:
-        lower = {name.lower(): name for name in names}
-        if measured and "x" in lower and names[-1] != lower.get("y"):
-            lower.pop("y", None)
-        return next((lower[known] for known in LABEL_NAMES if known in lower), names[-1])
-    found = _find(names, label)
-    if found is not None:
-        return found
-    raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {listed(names)}")
 
 
 def _find(names: Sequence[str], given: str) -> str | None:
@@ -155,47 +197,62 @@ def _find(names: Sequence[str], given: str) -> str | None:
 
 
 def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:
-    array = one_array(array)
     kind = array.type
-    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    numeric = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal,
+        pa.types.is_duration,
+    )
     if any(check(kind) for check in numeric):
-        if _counts_rows(name, array):
-            return Column(name, "drop", why="it counts the rows")
-        return Column(name, "number")
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _number_column(name, array)
+    if pa.types.is_temporal(kind):
         return Column(name, "date")
     if not is_text(kind) and not pa.types.is_null(kind):
         return Column(name, "drop", why="it holds lists" if is_list(kind) else f"its type is {kind}")
-    strings = as_strings(array)
-    decimal, missing = options.decimal or ".", MISSING if options.missing is None else options.missing
-    numbers, invalid = parse_numbers(strings, decimal, missing)
-    there = int((~np.isnan(doubles_of(numbers))).sum())
-    if mostly(there, invalid):
-        if _counts_rows(name, numbers):
-            return Column(name, "drop", why="it counts the rows")
-        return Column(name, "number")
-    for guess in (_with_format(Column(name, each), strings, options) for each in ("number", "date")):
-        if guess.kind == "number" and guess.format:
-            numbers, odd = parse_numbers(strings, decimal, missing, guess.format)
-            if mostly(int((~np.isnan(doubles_of(numbers))).sum()), odd):
-                return replace(guess, why=f"in {guess.format}")
-        if guess.kind == "date":
-            dates, odd = parse_dates(strings, missing, guess.format)
-            if mostly(int(present(dates).sum()), odd):
-                return replace(guess, why="month first" if guess.format else "")
-    return _infer_words(name, strings, there, invalid)
+    strings, missing = as_strings(array), MISSING if options.missing is None else options.missing
+    unit = infer_format(strings, "number", options)
+    numbers, invalid = parse_numbers(strings, options.decimal or ".", missing, unit)
+    count = int((~np.isnan(doubles_of(numbers))).sum())
+    if mostly(count, invalid):
+        # The one word among cells that are not numbers means a missing one.
+        column = _number_column(name, numbers, unit, next(iter(invalid)) if len(invalid) == 1 else "")
+        codes = column.kind == "number" and _may_be_codes(strings.drop_null())
+        return replace(column, why=f"leading zeros: --category {name} if they are codes") if codes else column
+    order = infer_format(strings, "date", options)
+    dates, odd = parse_dates(strings, missing, order)
+    if mostly(int(present(dates).sum()), odd):
+        return Column(name, "date", why="month first" if order else "", format=order)
+    return _infer_words(name, strings, count, invalid)
 
 
-def _with_format(column: Column, array: Any, options: ReadOptions) -> Column:
-    """With the unit of a number, or the order of a date."""
-    array = one_array(array)
-    if column.kind not in ("number", "date") or not is_text(array.type):
-        return column
+def _may_be_codes(cells: Any) -> bool:
+    """True for digits of one length, some with a leading zero, such as 01067."""
+    codes = pc.match_substring_regex(cells, r"^\d{2,}$")
+    return (
+        pc.all(codes).as_py() is True
+        and pc.any(pc.starts_with(cells, "0")).as_py() is True
+        and len(pc.utf8_length(cells).unique()) == 1
+    )
+
+
+def _number_column(name: str, array: Any, unit: str = "", no_value: str = "") -> Column:
+    if _counts_rows(name, array):
+        return Column(name, "drop", why="it counts the rows")
+    return Column(name, "number", why=f"in {unit}" if unit else "", format=unit, no_value=no_value)
+
+
+def infer_format(array: Any, kind: str, options: ReadOptions) -> str:
+    """The unit of a number, or "month" if that comes first in a date."""
+    if kind not in ("number", "date") or not is_text(array.type):
+        return ""
     missing = MISSING if options.missing is None else options.missing
     cells = [cell for cell in as_strings(array)[:1000].to_pylist() if cell not in (None, *missing)]
-    if column.kind == "number":
-        return replace(column, format=infer_unit(cells))
-    return replace(column, format="month" if infer_date_order(cells) == "month" else "")
+    if kind == "number":
+        return infer_unit(cells)
+    preferred = {None: "", True: "day", False: "month"}[options.day_first]
+    return "month" if infer_date_order(cells, preferred) == "month" else ""
 
 
 def _infer_words(name: str, strings: Any, numbers: int, invalid: InvalidCells) -> Column:
@@ -207,12 +264,10 @@ def _infer_words(name: str, strings: Any, numbers: int, invalid: InvalidCells) -
         return Column(name, "text")
     if count >= FEW and pc.count_distinct(there).as_py() == count:
         return Column(name, "drop", why="every value is different")
+    why = ""
     if numbers >= count / 2:
-        example = next(iter(invalid))
-        return Column(
-            name, "category", why=f"{numbers:,} of {count:,} cells are numbers, but not {example!r}: --number {name}?"
-        )
-    return Column(name, "category")
+        why = f"{numbers:,} of {count:,} cells are numbers, but not {next(iter(invalid))!r}: --number {name}?"
+    return Column(name, "category", why=why)
 
 
 def _is_unnamed(name: str) -> bool:
@@ -220,9 +275,11 @@ def _is_unnamed(name: str) -> bool:
 
 
 def _counts_rows(name: str, array: Any) -> bool:
-    """Is it the index of a frame: without a name, or with one that says so, and 0, 1, 2, … or 1, 2, 3, …?"""
+    """True for the index of a frame: distinct whole numbers without a name, or 0, 1, 2, … with a name such as id."""
     if not _is_unnamed(name) and re.sub(r"[\s_.-]", "", name.lower()) not in INDEX_NAMES:
         return False
-    values = doubles_of(pc.cast(array, pa.float64(), safe=False))
+    values = doubles_of(convert(array, "number")[0])
+    if name in ("", "Unnamed: 0"):  # rows of a frame that was split, sorted or sampled keep their numbers
+        return len(values) > 1 and len(np.unique(values)) == len(values) and bool((values == np.floor(values)).all())
     least = 2 if _is_unnamed(name) else 10
     return len(values) >= least and bool((np.diff(values) == 1).all()) and values[0] in (0.0, 1.0)

@@ -1,26 +1,6 @@
-"""Files, streams and frames as batches of rows. The names load on first use."""
+"""Files, streams and frames as batches of rows."""
 
-from __future__ import annotations
+from rosenblatt.encode.options import Limits
+from rosenblatt.io.dataset import Dataset, open_dataset, read
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rosenblatt.io.dataset import Dataset, iter_batches, open_dataset, read
-    from rosenblatt.io.limits import Limits
-
-_HOMES = {
-    "Dataset": "dataset",
-    "Limits": "limits",
-    "iter_batches": "dataset",
-    "open_dataset": "dataset",
-    "read": "dataset",
-}
-
-__all__ = ["Dataset", "Limits", "iter_batches", "open_dataset", "read"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"rosenblatt.io.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'rosenblatt.io' has no attribute {name!r}")
+__all__ = ["Dataset", "Limits", "open_dataset", "read"]

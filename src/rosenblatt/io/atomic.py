@@ -1,6 +1,6 @@
 """Atomic writes: model files, predictions, reports, exports, checkpoints, pictures.
 
-Invariant: the target has the old content or the new one, complete, whatever moment the process or the machine stops at.
+Invariant: the target has the complete old or new content, at whatever moment the process or the machine stops.
 The new content is a hidden file beside it until it is on disk, and keeps the mode and owner of the file that it
 replaces. A pipe, a device or standard output is written through. No output replaces an input (`check_outputs`).
 """
@@ -10,19 +10,16 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import secrets
 import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from rosenblatt.errors import ModelError, ParameterError
 
 STDOUT = "-"
-_DESCRIPTOR = re.compile(r"/dev/fd/(\d+)|/proc/(self|thread-self|\d+)/fd/(\d+)")
-_STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
@@ -33,8 +30,7 @@ def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
 
 def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
     """Write a new folder of files, by their names within it: all or nothing."""
-    name = os.fspath(folder)
-    target = os.path.realpath(name)
+    target = os.path.realpath(folder)
     part = _sibling(target)
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -45,7 +41,7 @@ def write_folder(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> 
         os.rename(part, target)
         _sync_folder(os.path.dirname(target))
     except OSError as error:
-        raise ModelError(f"{name} cannot be written: {error.strerror}") from None
+        raise ModelError(f"{os.fspath(folder)} cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -68,49 +64,44 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     b'hello'
     """
     name = os.fspath(path)
-    if name == STDOUT:
+    if _is_stdout(name):
         sys.stdout.flush()
-        out: Any = getattr(sys.stdout, "buffer", None) or _TextOutput()
-        yield cast(BinaryIO, out)
+        buffer = getattr(sys.stdout, "buffer", None)
+        out: Any = io.BytesIO() if buffer is None else buffer
+        yield out
         out.flush()
-        return
-    descriptor = _descriptor_of(name)
-    if descriptor is not None or _is_special(name):
-        if descriptor == 1:
-            sys.stdout.flush()
-        with _errors_of(name):
-            handle = os.dup(descriptor) if descriptor is not None else os.open(name, os.O_WRONLY)
-        with io.BufferedWriter(_File(handle, name)) as file:
-            yield cast(BinaryIO, file)
+        if buffer is None:  # replaced by an object that takes text only
+            sys.stdout.write(out.getvalue().decode("utf-8", "replace"))
         return
     check_writable(name)
-    target = os.path.realpath(name)
-    before = os.stat(target) if os.path.exists(target) else None
-    part = _sibling(target)
+    target, part = os.path.realpath(name), ""
     try:
-        with _errors_of(name):
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
-        with io.BufferedWriter(_File(handle, name)) as file:
-            yield cast(BinaryIO, file)
+        if _is_special(name):
+            with open(name, "wb") as file:
+                yield file
+            return
+        before = os.stat(target) if os.path.exists(target) else None
+        part = _sibling(target)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if before is None else 0o600)
+        with os.fdopen(handle, "wb") as file:
+            yield file
             file.flush()
-            with _errors_of(name):
-                _commit(handle, part, target, before)
-    except BaseException:
+            if before is not None:
+                with contextlib.suppress(PermissionError):
+                    os.fchown(handle, before.st_uid, before.st_gid)
+                os.fchmod(handle, stat.S_IMODE(before.st_mode))
+            os.fsync(handle)
+            os.replace(part, target)
+            _sync_folder(os.path.dirname(target))
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(part)
-        raise
-
-
-def _commit(handle: int, part: str, target: str, before: os.stat_result | None) -> None:
-    """Flush to disk and rename."""
-    if before is not None:
-        if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-            with contextlib.suppress(PermissionError):
-                os.fchown(handle, before.st_uid, before.st_gid)
-        os.fchmod(handle, stat.S_IMODE(before.st_mode))
-    os.fsync(handle)
-    os.replace(part, target)
-    _sync_folder(os.path.dirname(target))
+        # An error of another file has its name; a broken pipe ends the program silently.
+        if not isinstance(error, OSError) or isinstance(error, BrokenPipeError) or error.errno is None:
+            raise
+        if error.filename not in (None, name, part):
+            raise
+        raise ModelError(f"{name} cannot be written: {os.strerror(error.errno)}") from None
 
 
 def _sync_folder(folder: str) -> None:
@@ -124,25 +115,23 @@ def _sync_folder(folder: str) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise if a file cannot be written here: better before an hour of learning than after it."""
+    """Raise if a file cannot be written here, before an hour of learning and not after it."""
     name = os.fspath(path)
-    if name == STDOUT or _descriptor_of(name) is not None:
+    if _is_stdout(name):
         return
-    target = os.path.realpath(name)
+    target, special = os.path.realpath(name), _is_special(name)
     folder = os.path.dirname(target)
-    if os.path.islink(target):
-        raise ModelError(f"{name} cannot be written: its symbolic links form a circle")
-    if os.path.isdir(target):
-        raise ModelError(f"{name} cannot be written: it is a folder")
-    if not os.path.isdir(folder):
-        raise ModelError(f"{name} cannot be written: there is no folder {os.path.dirname(name) or folder}")
-    if _is_special(name):
-        if not os.access(target, os.W_OK):
-            raise ModelError(f"{name} cannot be written: Permission denied")
-    elif not os.access(folder, os.W_OK | os.X_OK):
-        raise ModelError(f"{name} cannot be written: no permission to write to {folder}")
-    elif len(os.path.basename(target).encode("utf-8", "surrogateescape")) > 255 - 40:
-        raise ModelError(f"{name} cannot be written: its name is too long")
+    failures = {
+        "its symbolic links form a circle": os.path.islink(target),
+        "it is a folder": os.path.isdir(target),
+        f"there is no folder {os.path.dirname(name) or folder}": not os.path.isdir(folder),
+        "Permission denied": special and not os.access(target, os.W_OK),
+        f"no permission to write to {folder}": not special and not os.access(folder, os.W_OK | os.X_OK),
+        "its name is too long": not special and len(os.fsencode(os.path.basename(target))) > 255 - 40,
+    }
+    for why, failed in failures.items():
+        if failed:
+            raise ModelError(f"{name} cannot be written: {why}")
 
 
 def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> None:
@@ -163,28 +152,22 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str]) -> N
     read = {identity for name in inputs for identity in _identities(name, 0)}
     taken: dict[Any, str] = {}
     for option, name in outputs.items():
-        if name is None:
-            continue
-        identities = _identities(name, 1)
+        identities = set() if name is None else _identities(name, 1)
         if identities & read:
             raise ParameterError(f"{option} {name} is an input file and would be overwritten")
         for identity in identities:
             if identity in taken:
-                raise ParameterError(f"{option} {name} and {taken[identity]} are the same file: name two")
+                raise ParameterError(f"{option} {name} and {taken[identity]} are the same file: pass two names")
             taken[identity] = option
 
 
-def _identities(name: str, standard: int) -> set[Any]:
-    """Values that two names of one regular file share; none for other files."""
-    found = standard if name == STDOUT else _descriptor_of(name)
-    target = os.path.realpath(name)
+def _identities(name: str, descriptor: int) -> set[Any]:
+    """Values that two names of one regular file share; none for other files. ``-`` is the file of the descriptor."""
     try:
-        status = os.stat(target) if found is None else os.fstat(found)
+        status = os.fstat(descriptor) if name == STDOUT else os.stat(name)
     except OSError:
-        return {target} if found is None else set()
-    if not stat.S_ISREG(status.st_mode):
-        return set()
-    return {(status.st_dev, status.st_ino)} | ({target} if found is None else set())
+        return {os.path.realpath(name)}
+    return {(status.st_dev, status.st_ino)} if stat.S_ISREG(status.st_mode) else set()
 
 
 def _sibling(target: str) -> str:
@@ -193,57 +176,13 @@ def _sibling(target: str) -> str:
 
 
 def _is_special(name: str) -> bool:
-    """Does it exist, as neither a regular file nor a folder?"""
+    """True for a pipe or a device."""
+    return os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
+
+
+def _is_stdout(name: str) -> bool:
+    """True for standard output by any name, such as /dev/stdout. Replacing the file would lose its content."""
     try:
-        mode = os.stat(name).st_mode
+        return name == STDOUT or os.path.samestat(os.stat(name), os.fstat(1))
     except OSError:
         return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
-
-
-def _descriptor_of(name: str) -> int | None:
-    """The open file of a name such as ``/dev/stdout``: opened anew, it would be written from its beginning."""
-    for _ in range(40):
-        name = os.path.abspath(name)
-        if name in _STANDARD:
-            return _STANDARD[name]
-        if (match := _DESCRIPTOR.fullmatch(name)) and match[2] in (None, "self", "thread-self", str(os.getpid())):
-            return int(match[1] or match[3])
-        if not os.path.islink(name):
-            return None
-        name = os.path.join(os.path.dirname(name), os.readlink(name))
-    return None
-
-
-@contextlib.contextmanager
-def _errors_of(name: str) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise ModelError(f"{name} cannot be written: {error.strerror}") from None
-
-
-class _TextOutput(io.RawIOBase):
-    """Standard output replaced by an object that takes text only."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any, /) -> int:
-        sys.stdout.write(bytes(data).decode("utf-8", "replace"))
-        return len(data)
-
-
-class _File(io.FileIO):
-    """A raw file whose errors name the output."""
-
-    def __init__(self, descriptor: int, shown: str) -> None:
-        super().__init__(descriptor, "wb")
-        self._shown = shown
-
-    def write(self, data: Any, /) -> int:
-        with _errors_of(self._shown):
-            return super().write(data)
-        raise AssertionError

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from rosenblatt.errors import DataError, MissingExtraError
+from rosenblatt.errors import DataError, MissingExtraError, first_line
 
 _ROWS = 65_536
 
@@ -19,10 +19,6 @@ class Query:
 
     address: str
     query: str | None = None
-
-    @staticmethod
-    def is_address(data: Any) -> bool:
-        return isinstance(data, str) and data.startswith(("sqlite://", "duckdb://"))
 
     @property
     def path(self) -> str:
@@ -42,7 +38,7 @@ class Query:
         query = self.query or told.get("query", [None])[0]
         table = told.get("table", names if len(names) == 1 else [None])[0]
         if query is None and table not in names:
-            raise DataError(f"{self.address}: name one of its tables by ?table=NAME; there are {', '.join(names)}")
+            raise DataError(f"{self.address}: pick a table with ?table=NAME; there are {', '.join(names)}")
         quoted = str(table).replace('"', '""')
         yield from self._run(parts.scheme, path, query or f'select * from "{quoted}"')
 
@@ -57,7 +53,7 @@ class Query:
                     reader: Any = database.execute(query).to_arrow_reader(_ROWS)
                     yield from reader
             except duckdb.Error as error:
-                raise DataError(f"{self.address}: {str(error).splitlines()[0][:200]}") from None
+                raise DataError(f"{self.address}: {first_line(error)}") from None
             return
         import sqlite3
 

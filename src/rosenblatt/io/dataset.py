@@ -1,4 +1,4 @@
-"""A dataset: sources, the way to read them, and their batches.
+"""A dataset: sources, how to read them, and their batches.
 
 Invariant: batches come in the order of the data, whatever the number of threads; joined, they do not depend on how the
 data is cut into chunks or files. `load` reads and parses everything once.
@@ -6,30 +6,35 @@ data is cut into chunks or files. `load` reads and parses everything once.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import RowBatch, join_batches
-from rosenblatt.data.labels import Classes, FractionError, is_plain_number, numbers_of
-from rosenblatt.data.row_store import RowStore
-from rosenblatt.encode.lines import BITS, EncodedChunk, Grams, LineEncoder, with_lines
-from rosenblatt.encode.options import ReadOptions
+from rosenblatt.data.batch import EncodedChunk, Names, RowBatch, RowStore
+from rosenblatt.data.labels import Classes, FractionError, is_plain_number
+from rosenblatt.encode.lines import LINE_FORMATS, LineEncoder
+from rosenblatt.encode.options import BITS, DEFAULT_LIMITS, Grams, Limits, ReadOptions, idf_weights
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.io.formats import LINE_FORMATS, NPY, check_format, detect_format
-from rosenblatt.io.limits import DEFAULT_LIMITS, Limits
-from rosenblatt.io.source import Documents, Source, Spooled, StandardInput, expand_sources
-from rosenblatt.io.text import CHUNK, head_as_utf8, iter_chunks, read_head, to_utf8
+from rosenblatt.io.formats import FORMATS, READERS, SUFFIXES, detect_format
+from rosenblatt.io.source import (
+    CHUNK,
+    Documents,
+    Frame,
+    Source,
+    Spooled,
+    expand_sources,
+    iter_chunks,
+)
 
 _HEAD = 1 << 16
-_SAMPLE = 20_000  # rows that a schema is inferred from
 _MANY_LABELS = 20
 
 
@@ -37,41 +42,43 @@ _MANY_LABELS = 20
 class ReadReport:
     """Counts of a pass over the data."""
 
-    bytes: int = 0
     lines: int = 0
     bad: int = 0
     first_bad: list[str] = field(default_factory=list)
-    invalid: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that do not fit the kind of their column
+    invalid: dict[str, Counter[str]] = field(default_factory=dict)  # cells that do not fit the kind of their column
 
-    def add_invalid(self, found: dict[str, dict[str, int]]) -> None:
-        if not found:
-            return  # pyarrow takes longer to load than a small file to learn
-        from rosenblatt.encode.cells import merge_invalid
+    def add_invalid(self, found: Mapping[str, Mapping[str, int]]) -> None:
+        """Add up counts."""
+        for column, cells in found.items():
+            self.invalid.setdefault(column, Counter()).update(cells)
 
-        for name, words in found.items():
-            merge_invalid(self.invalid.setdefault(name, {}), words)
+
+def describe_invalid(name: str, cells: Mapping[str, int]) -> str:
+    """A sentence about the cells of a column that were read as missing, with their counts."""
+    examples = ", ".join(repr(cell[:40]) for cell in list(cells)[:3]) + (", …" if len(cells) > 3 else "")
+    count = sum(cells.values())
+    return f"{name}: read {count:,} cell{'s' if count > 1 else ''} as missing: {examples}"
 
 
 @dataclass
 class Dataset:
-    """Data and the way to read it; iterating over it gives its batches, any number of times.
+    """Data and how to read it; iterating gives its batches, any number of times.
 
     Parameters
     ----------
-    data : path, list of paths, or object with ``__arrow_c_stream__`` or ``to_batches``
-        A path may be a file, a glob, a folder, an address or ``-``.
+    sources : list of Source
     format : str
         One of `rosenblatt.io.formats.FORMATS`, or "arrow".
     encoder : LineEncoder or TableEncoder
         From lines or columns to rows.
     require_label : bool, default=True
-        Is a row without a label an error?
+        Raise for a row without a label.
     skip_bad : bool, default=False
         Count bad lines in `report` instead of raising.
     jobs : int, default=2
         Threads that parse.
     keep_blank : bool, default=False
-        Report lines without a row in `RowBatch.blank`, so that predictions line up with lines.
+        Give batches without rows too, so that predictions line up with lines by `RowBatch.blank`.
     passthrough : sequence of str
         Columns whose cells go into `RowBatch.passthrough`; ``*``: all, or whole lines.
 
@@ -86,10 +93,9 @@ class Dataset:
     ('svmlight', [2])
     """
 
-    data: Any
+    sources: list[Source]
     format: str
     encoder: Any
-    sources: list[Source]
     require_label: bool = True
     skip_bad: bool = False
     jobs: int = 2
@@ -99,37 +105,29 @@ class Dataset:
     keep_blank: bool = False
     passthrough: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()  # columns that the user declared as numbers
-    is_fitted: bool = True  # are the means and scales of the encoder known?
     report: ReadReport = field(default_factory=ReadReport)
     notes: list[str] = field(default_factory=list)  # what was inferred or skipped, one sentence each
     order: tuple[str, ...] | None = None  # the columns of the first file
     dialects: dict[str, Any] = field(default_factory=dict)  # of the files read so far
-    classes: Classes | None = None  # known after `load` or `read_classes`
-    names: dict[int, str] = field(default_factory=dict)  # of hashed columns, known after `load`
+    classes: Classes = field(default_factory=lambda: Classes(np.empty(0)))  # of all labels, after `load`
+    _names: list[Names] = field(default_factory=list, init=False, repr=False)  # of hashed columns, after `load`
+    _frequencies: NDArray[np.int64] | None = field(default=None, init=False, repr=False)  # texts per hashed column
+    _label_kind: str = field(default="", init=False, repr=False)  # NumPy's, of the labels of a frame
     _started: Any = field(default=None, init=False, repr=False)  # a pass whose first chunk the schema was inferred from
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_started": None}
 
     def __iter__(self) -> Iterator[RowBatch]:
-        if not self.is_fitted:
-            self.fit()
-        for encoded in self._encoded():
-            if self.keep_blank and encoded.blank:
-                yield replace(encoded.batch, blank=encoded.blank)
-            elif len(encoded.batch):
+        self.fit()
+        for _, encoded in self._encoded():
+            if len(encoded.batch) or (self.keep_blank and encoded.batch.blank):
                 yield encoded.batch
 
     @property
-    def size(self) -> int:
-        """Bytes that a pass over the data reads; 0 if unknown."""
-        compressed = any(source.compression for source in self.sources)
-        return 0 if compressed else sum(source.size for source in self.sources)
-
-    def describe(self) -> str:
-        """The way in which rows are encoded."""
-        text: str = self.encoder.describe() if self.is_fitted else self.encoder.describe(is_fitted=False)
-        return text
+    def name(self) -> str:
+        """The first source, for errors."""
+        return self.sources[0].name
 
     @property
     def documents(self) -> list[str] | None:
@@ -140,140 +138,125 @@ class Dataset:
 
     def fit(self) -> Dataset:
         """Read all rows for the means and scales of the number columns."""
-        if not self.is_fitted:
-            self.finish_fit(*self.column_stats())
+        if not self.encoder.is_fitted:
+            self.fit_to(self.encode_rows())
         return self
 
-    def column_stats(self) -> tuple[Any, int]:
-        """The statistics of the number columns, and the number of rows."""
-        from rosenblatt.encode.table import ColumnStats
+    def encode_rows(self) -> RowStore:
+        """All rows as the encoder, which may not be fitted, encodes them."""
+        store = RowStore()
+        for _, encoded in self._encoded():
+            store.append(encoded.batch)
+        store.finish()
+        return store
 
-        stats, rows = ColumnStats(len(self.encoder.numbers)), 0
-        for encoded in self._encoded():
-            stats.add(encoded.batch)
-            rows += len(encoded.batch)
-        return stats.finish(), rows
-
-    def finish_fit(self, stats: Any, rows: int) -> Dataset:
-        """Fit the encoder to the statistics of all rows."""
+    def fit_numbers(self, stats: Any, rows: int) -> None:
+        """Fit the number columns to the statistics of all rows."""
         self._check_rows(rows)
-        self.encoder, self.is_fitted = stats.fit(self.encoder), True
-        return self
+        self.encoder = stats.fit(self.encoder)
+
+    def fit_to(self, store: RowStore) -> None:
+        """Fit the encoder to the stored rows, and finish encoding these in place."""
+        if not isinstance(self.encoder, LineEncoder):
+            self.fit_numbers(self.encoder.stats_of(store.batch()), len(store))
+            numbers = self.encoder.numbers
+            store.standardize(np.array([c.mean for c in numbers]), np.array([c.scale for c in numbers]))
+        if self._frequencies is not None:
+            base, count = self.encoder.base, len(self._frequencies)
+            idf = idf_weights(self._frequencies, store.squares(base, count), len(store))
+            self.encoder = replace(self.encoder, idf=idf)
+            store.multiply(idf, base)
 
     def load(self, *, is_regression: bool = False, memory: int | None = None) -> RowStore:
         """Read, parse and encode all rows once; then standardize them in place.
 
-        Sets `classes` and `names`, and fits the encoder unless it comes from a model.
+        Sets `classes`, collects names of columns, and fits the encoder unless it comes from a model.
         """
-        store = RowStore(memory)
-        labels: dict[bytes, int] = {}
-        hashed = self.encoder.hashed
-        named = np.zeros(1 << self.encoder.bits if hashed else 0, bool)
-        base = getattr(self.encoder, "base", 0)
-        stats = None
-        if not self.is_fitted:
-            from rosenblatt.encode.table import ColumnStats
-
-            stats = ColumnStats(len(self.encoder.numbers))
-        self.names = {}
-        for encoded in self._encoded(named if hashed else None):
+        store, places = RowStore(memory), dict[bytes, str]()
+        for place, encoded in self._encoded(with_names=True):
             batch = encoded.batch
-            for column, name in encoded.names.items():
-                if not named[column - base]:
-                    named[column - base] = True
-                    self.names[column] = name
+            if batch.line is not None:
+                if is_regression:
+                    raise LabelError(
+                        f"{self.name} has rows with several labels: a regression learns one number per row"
+                    )
+                note = "rows with several labels are learned once per label, and these share the weight of the row"
+                self.notes += [note] if note not in self.notes else []
             if is_regression:
-                store.append(batch, numbers_of(batch.labels)[batch.codes])
-            else:
-                places = np.zeros(len(batch.labels), np.int32)
-                for code in np.unique(batch.codes).tolist():
-                    places[code] = labels.setdefault(batch.labels[code], len(labels))
-                self._check_class_count(labels)
-                store.append(batch, places[batch.codes])
-            if stats is not None:
-                stats.add(batch)
+                store.append(batch, self.encoder.targets(batch.labels)[batch.codes])
+                continue
+            places |= {label: place(encoded.row_lines[row]) for label, row in store.append(batch).items()}
+            self._check_class_count(places)
         self._check_rows(len(store))
-        if is_regression:
-            store.finish()
-        else:
-            self.classes = self._classes_of(labels)
-            self._note_labels(labels, len(store))
-            store.finish(np.array([self.classes.code_of(label) for label in labels], np.int32))
-        if stats is not None:
-            self.finish_fit(stats, len(store))
-            numbers = self.encoder.numbers
-            store.standardize(np.array([c.mean for c in numbers]), np.array([c.scale for c in numbers]))
+        store.finish()
+        if not is_regression:
+            try:
+                self._check_whole(places)
+                self.classes = Classes.of(list(places), self._label_kind)
+            except FractionError as error:
+                raise LabelError(f"{places[error.label]}: {error}") from None
+            self._note_labels(places, len(store))
+            store.recode(np.array([self.classes.code_of(label) for label in places], np.int32))
+        if not self.encoder.is_fitted:
+            self.fit_to(store)
         return store
 
-    def read_classes(self) -> Classes:
-        """The classes of all labels, by a pass over the data unless it is loaded."""
-        if self.classes is None:
-            labels: dict[bytes, int] = {}
-            for batch in self:
-                labels.update((batch.labels[code], 0) for code in np.unique(batch.codes[batch.codes >= 0]).tolist())
-                self._check_class_count(labels)
-            self.classes = self._classes_of(labels)
-        return self.classes
-
-    def _classes_of(self, labels: dict[bytes, Any]) -> Classes:
-        try:
-            return Classes.of(list(labels))
-        except FractionError as error:
-            raise LabelError(f"{self._place_of(error.label)}: {error}") from None
-
-    def _place_of(self, label: bytes) -> str:
-        """The file, and the line of lines of text, where a label comes first."""
-        lines: dict[str, int] = {}
-        for name, chunk in self._chunks() if isinstance(self.encoder, LineEncoder) else ():
-            before = lines.get(name, 0)
-            if label in self.encoder.labels_in(chunk):
-                each = bytes(chunk).split(b"\n")
-                at = next(k for k, line in enumerate(each) if label in self.encoder.labels_in(line))
-                return f"{name}, line {before + at + 1}"
-            lines[name] = before + bytes(chunk).count(b"\n")
-        return self.sources[0].name if self.sources else "the data"
-
     def find_names(self, columns: Any) -> dict[int, str]:
-        """The names of these columns; those that are hashed are collected by `load`, else by another pass."""
-        plain = {} if isinstance(self.encoder, LineEncoder) else self.encoder.plain_names()
-        if self.encoder.hashed and not self.names:
-            base = getattr(self.encoder, "base", 0)
-            named = np.ones(1 << self.encoder.bits, bool)
-            wanted = np.asarray(columns)
-            named[wanted[wanted >= base] - base] = False
-            for encoded in self._encoded(named):
-                for column, name in encoded.names.items():
-                    self.names.setdefault(column, name)
-                    named[column - base] = True
-                if named.all():
-                    break
-        known = self.names | plain
-        return {int(column): known[int(column)] for column in columns if int(column) in known}
+        """The names of these columns; `load` collects hashed names, else another pass does."""
+        encoder, found = self.encoder, dict[int, str]()
+        if encoder.hashed:
+            if not self._names:
+                for _ in self._encoded(with_names=True):
+                    pass
+            wanted = np.zeros(encoder.features, bool)
+            wanted[columns] = True
+            for places, text in self._names:
+                names = text.split(b"\n")
+                for k in np.flatnonzero(wanted[places]).tolist():
+                    found.setdefault(int(places[k]), names[k].decode("utf-8", "replace"))
+        found |= {} if isinstance(encoder, LineEncoder) else encoder.plain_names()
+        return {int(column): found[int(column)] for column in columns if int(column) in found}
 
     def _check_rows(self, rows: int) -> None:
         """Raise if there are no rows, or if a column does not have the kind that its first rows had."""
         if not rows:
             weighted = " of a weight above 0" if getattr(self.encoder, "weight", None) else ""
-            raise DataError(f"{self.sources[0].name if self.sources else 'the data'} has no rows{weighted}")
+            raise DataError(f"{self.name} has no rows{weighted}")
+        if not self.report.invalid:
+            return  # pyarrow takes longer to load than a small file to learn
         from rosenblatt.encode.cells import mostly
 
         for name, cells in self.report.invalid.items():
             kind = next((column.kind for column in self.encoder.columns if column.name == name), "number")
-            wrong, example = sum(cells.values()), max(cells, key=lambda word: cells[word] * (word != "…"))
+            words, wrong = [word for word, _ in cells.most_common(4)], cells.total()
             if name not in self.numbers and not mostly(rows - wrong, cells):
                 number = f"--number {name}, " if kind == "number" else ""
+                source, advice = "was inferred as", f"; use {number}--category {name} or --drop {name}"
+                if self.encoder.is_fitted:  # by other data, which decided
+                    source, advice = "of the model holds", ""
                 raise DataError(
-                    f"column {name!r} was inferred as {kind}s, but {wrong:,} of {rows:,} cells are not (e.g. "
-                    f"{example!r}); use {number}--category {name} or --drop {name}"
+                    f"column {name!r} {source} {kind}s, but {wrong:,} of {rows:,} cells are not "
+                    f"(e.g. {words[0]!r}){advice}"
                 )
-            words = sorted(cells, key=lambda word: -cells[word])
             shown = ", ".join(repr(word[:40]) for word in words[:3]) + (", …" if len(words) > 3 else "")
-            self.notes.append(f"{name}: a {kind}; {wrong:,} of {rows:,} cells are not and count as missing: {shown}")
+            note = f"{name}: {kind}; {wrong:,} of {rows:,} cells treated as missing: {shown}"
+            self.notes += [note] if note not in self.notes else []
+
+    def _check_whole(self, labels: dict[bytes, Any]) -> None:
+        """Raise if all labels are numbers, such as 2,5 or 1.234,50 €, and one has a fraction; few may have units."""
+        try:
+            numbers = self.encoder.targets(list(labels))
+        except LabelError:
+            return
+        if len(labels) > _MANY_LABELS or all(set(label) <= set(b"+-.,0123456789") for label in labels):
+            for label, number in zip(labels, numbers.tolist(), strict=True):
+                if not number.is_integer():
+                    raise FractionError(label)
 
     def _check_class_count(self, labels: dict[bytes, Any]) -> None:
         if len(labels) > self.limits.classes:
             first = next(iter(labels))
-            hint = "numbers are learned by --learner pa1-regression" if is_plain_number(first) else "are they classes?"
+            hint = "numbers are learned by --task regression" if is_plain_number(first) else "are they classes?"
             raise LabelError(
                 f"there are more than {self.limits.classes:,} different labels, such as "
                 f"{first.decode('utf-8', 'replace')!r}: {hint}; --read-limit classes=N allows more"
@@ -281,227 +264,158 @@ class Dataset:
 
     def _note_labels(self, labels: dict[bytes, Any], rows: int) -> None:
         label, count = getattr(self.encoder, "label", None) or "the label", len(labels)
-        assert self.classes is not None
         values = self.classes.values
-        if values.dtype.kind == "i":
-            spellings = sorted(each.decode() for each in labels)
-            if len(values) < count:
-                shown = ", ".join(spellings[:6])
-                self.notes.append(f"{label}: {count} spellings of {len(values)} whole numbers ({shown}) are classes")
-        elif _MANY_LABELS < count > rows / 2:
+        if values.dtype.kind == "i" and len(values) < count:
+            shown = ", ".join(sorted(each.decode() for each in labels)[:6])
+            self.notes.append(f"{label}: {count} spellings of {len(values)} whole numbers ({shown}) are classes")
+        words = sorted(each.decode("utf-8", "replace") for each in labels)
+        by_case = {word.casefold(): word for word in words}
+        if twin := next((word for word in words if by_case[word.casefold()] != word), None):
+            self.notes.append(f"{label}: {twin!r} and {by_case[twin.casefold()]!r} are different classes")
+        if values.dtype.kind == "i" and count > _MANY_LABELS:
             self.notes.append(
-                f"{label}: {count:,} different labels in {rows:,} rows; is it the right column? --label names another"
+                f"{label}: {count:,} whole numbers are learned as classes; --task regression predicts the number, "
+                "--label names another column"
             )
+        elif values.dtype.kind != "i" and _MANY_LABELS < count > rows / 2:
+            hint = "--label names another column, --task regression predicts numbers"
+            self.notes.append(f"{label}: {count:,} different labels in {rows:,} rows; {hint}")
 
-    def _encoded(self, named: NDArray[np.bool_] | None = None) -> Iterator[EncodedChunk]:
-        """The encoded chunks in order, parsed by threads; errors name the file and the line."""
-        self.report = ReadReport()
-        live = any(source.live for source in self.sources)
+    def _encoded(self, *, with_names: bool = False) -> Iterator[tuple[Callable[[int], str], EncodedChunk]]:
+        """The chunks in order, encoded by threads, each with a function that names the place of a line for errors.
+
+        `with_names`: put the names of hashed columns into `_names`.
+        """
+        self.report, self._frequencies, named = ReadReport(), None, None
+        if with_names and self.encoder.hashed:
+            self._names, named = [], np.zeros(1 << self.encoder.bits, np.uint8)
+        encode = partial(
+            self.encoder.transform, require_label=self.require_label, passthrough=self.passthrough, named=named
+        )
+        lines = Counter[str]()
         with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-            waiting: deque[tuple[str, int, str, Future[EncodedChunk]]] = deque()
-            self._name, self._lines = "", 0
-            for name, chunk in self._chunks():
-                size, unit = (len(chunk), "") if isinstance(chunk, bytes | memoryview) else (chunk.size, chunk.unit)
-                waiting.append((name, size, unit, pool.submit(self._encode, chunk, named)))
-                # A live stream is answered before more of it is read.
-                while len(waiting) > (0 if live else self.jobs + 1):
-                    yield self._take(*waiting.popleft())
-            while waiting:
-                yield self._take(*waiting.popleft())
+            for name, unit, future in self._submit(pool, encode):
+                try:
+                    encoded = future.result()
+                except DataError as error:
+                    raise DataError(f"{name}: {error}") from None
+                place = partial(_place, name, unit or "line", 0 if unit else lines[name])
+                for line, why in encoded.bad:
+                    self._report_bad(f"{place(line)}: {why}")
+                lines[name] += encoded.lines
+                self.report.lines += encoded.lines
+                self.report.add_invalid(encoded.invalid)
+                if encoded.frequencies is not None:
+                    self._frequencies = encoded.frequencies + (0 if self._frequencies is None else self._frequencies)
+                if named is not None:
+                    self._names += encoded.names
+                    for columns, _ in encoded.names:
+                        named[columns - self.encoder.base] = 1
+                yield place, encoded
 
-    def _encode(self, chunk: Any, named: NDArray[np.bool_] | None) -> EncodedChunk:
-        if isinstance(self.encoder, LineEncoder):
-            encoded = self.encoder.transform(chunk, require_label=self.require_label, named=named)
-            return with_lines(encoded, bytes(chunk)) if self.passthrough else encoded
-        cells = chunk.cells(self.passthrough) if self.passthrough else None
-        parsed = chunk.parse(self.encoder)
-        found: EncodedChunk = self.encoder.transform(parsed, require_label=self.require_label, cells=cells, named=named)
-        return found
+    def _submit(self, pool: ThreadPoolExecutor, encode: Any) -> Iterator[tuple[str, str, Future[EncodedChunk]]]:
+        """The name of the source, the unit of its lines, and the result of each chunk, in order."""
+        # A live stream is answered before more of it is read.
+        ahead = 0 if any(source.live for source in self.sources) else self.jobs + 1
+        waiting: deque[tuple[str, str, Future[EncodedChunk]]] = deque()
+        for name, chunk in self.chunks():
+            if self.format == "arrow" and self.encoder.label in chunk.table.schema.names:
+                from rosenblatt.io.arrow import kind_of_labels
 
-    def _take(self, name: str, size: int, unit: str, future: Future[EncodedChunk]) -> EncodedChunk:
-        if name != self._name:
-            self._name, self._lines = name, 0
-        try:
-            encoded = future.result()
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        for line, why in encoded.bad:
-            place = f"line {self._lines + line + 1}" if not unit else f"{unit} {line + 1}"
-            self._report_bad(f"{name}, {place}: {why}")
-        self._lines += encoded.lines
-        self.report.lines += encoded.lines
-        self.report.bytes += size
-        self.report.add_invalid(encoded.invalid)
-        return encoded
+                self._label_kind = kind_of_labels(chunk.table.schema.field(self.encoder.label).type)
+            waiting.append((name, getattr(chunk, "unit", ""), pool.submit(encode, chunk)))
+            if len(waiting) > ahead:
+                yield waiting.popleft()
+        yield from waiting
 
     def _report_bad(self, sentence: str) -> None:
         if not self.skip_bad:
             error = DataError(sentence)
-            error.add_note("skip_bad=True goes on without such lines")
+            if self.format in LINE_FORMATS and not self.require_label:
+                error.add_note(f"the model reads {self.format} lines")
+            error.add_note("skip_bad=True skips such lines")
             raise error
         self.report.bad += 1
         if len(self.report.first_bad) < 10:
             self.report.first_bad.append(sentence)
 
-    def infer(self, **columns: Any) -> Dataset:
+    def infer(self, columns: dict[str, Any], hashing: dict[str, Any]) -> None:
         """Infer the encoder of a table from its first chunk with rows."""
         from rosenblatt.encode.schema import infer_encoder
         from rosenblatt.encode.table import listed
 
-        chunks = self._chunks()
-        taken: list[Any] = []
-        name, chunk, parsed = self.sources[0].name if self.sources else "the data", None, None
+        chunks, taken, name, chunk = self.chunks(), [], self.name, None
         for name, chunk in chunks:
             taken.append((name, chunk))
-            try:
-                parsed = chunk.parse()
-            except DataError as error:
-                raise DataError(f"{name}: {error}") from None
-            if parsed.bad and not self.skip_bad:
-                self._report_bad(f"{name}, {chunk.unit} {parsed.bad[0][0] + 1}: {parsed.bad[0][1]}")
-            if parsed.table.num_rows:
+            for line, why in chunk.bad[: 0 if self.skip_bad else 1]:
+                self._report_bad(f"{_place(name, chunk.unit, 0, line)}: {why}")
+            if len(chunk.lines):
                 break
-        dialect = getattr(chunk, "dialect", None)
-        if parsed is None or not parsed.table.num_rows:
-            headed = dialect is not None and dialect.header
-            raise DataError(f"{name} has a header and no rows" if headed else f"{name} is empty")
-        names = parsed.table.schema.names
-        if len(names) == 1 and dialect is not None:
-            raise DataError(f"{name} has only one column, {listed(names)!r}: --delimiter names the delimiter")
-        options = self.options
-        if dialect is not None:
-            delimiter = None if dialect.delimiter in (",", "\t") else dialect.delimiter
-            options = replace(options, decimal=dialect.decimal, delimiter=delimiter, header=None)
+        dialect = self.dialects.get(name)
+        if chunk is None or not len(chunk.lines):
+            raise DataError(f"{name} has a header and no rows" if dialect and dialect.header else f"{name} is empty")
+        if dialect and len(dialect.names) == 1:
+            only = listed(dialect.names)
+            raise DataError(f"{name} has only one column, {only!r}: set the delimiter with --delimiter")
+        options, one_decimal = chunk.options or self.options, self.options.decimal is not None
         try:
-            self.encoder = infer_encoder(parsed.table.slice(0, _SAMPLE), options=options, **columns)
+            self.encoder, notes = infer_encoder(chunk, options, hashing, one_decimal=one_decimal, **columns)
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
-        self.numbers, self.is_fitted = tuple(columns["number"]), False
-        self._started = chain(taken, chunks)
-        return self
+        self.notes += notes
+        self.numbers = tuple(columns["number"])
+        # A JSON line may lack keys: once the columns are known, all of them are read.
+        self._started = None if self.format in ("json", "jsonl") else chain(taken, chunks)
 
-    def _chunks(self) -> Iterator[tuple[str, Any]]:
+    def chunks(self) -> Iterator[tuple[str, Any]]:
         """Name of the source and chunk: lines of text, or a part of a table."""
         if self._started is not None:
             started, self._started = self._started, None
             yield from started
-            return
-        if self.format == "arrow":
-            from rosenblatt.io.arrow import read_stream
-
-            for chunk in read_stream(self.data, self.limits):
-                yield "the data", chunk
-            return
-        types: dict[str, Any] = {}
-        for source in self.sources:
-            before = source.mtime_key
-            if self.format in LINE_FORMATS:
-                # Interactions take many times the memory of the lines that they are made from.
-                size = min(self.chunk, 1 << 18) if self.encoder and self.encoder.interactions else self.chunk
-                encoding = None if isinstance(source, Documents) else self.options.encoding
-                for lines in iter_chunks(source, encoding=encoding, size=size):
-                    yield source.name, lines if self.format == "svmlight" else to_utf8(lines)
-            else:
-                partitions = source.partitions
-                for part in self._read_table(source, types):
-                    yield source.name, Partitioned(part, partitions) if partitions else part
-            if self.require_label and source.mtime_key != before:
-                raise DataError(f"{source.name} changed while it was read")
-
-    def _read_table(self, source: Source, types: dict[str, Any]) -> Iterator[Any]:
-        columns = None if self.encoder is None or self.passthrough else list(self.encoder.kinds())
-        if self.format in ("parquet", "feather"):
-            from rosenblatt.io import arrow
-
-            read = arrow.read_parquet if self.format == "parquet" else arrow.read_feather
-            yield from read(source, columns)
-        elif self.format == "npy":
-            from rosenblatt.io.npy import read_npy
-
-            yield from read_npy(source, partial(self._name_columns, source))
-        elif self.format == "jsonl":
-            from rosenblatt.io.json import read_json_lines
-
-            yield from read_json_lines(source, types, encoding=self.options.encoding, size=self.chunk)
-        elif self.format == "json":
-            from rosenblatt.io.json import read_json
-
-            yield from read_json(source, encoding=self.options.encoding)
         else:
-            from rosenblatt.io.csv import read_csv
+            for source in self.sources:
+                for chunk in self._read(source):
+                    yield source.name, chunk
 
-            yield from read_csv(source, partial(self._sniff, source), self.options, size=self.chunk)
+    def _read(self, source: Source) -> Iterator[Any]:
+        if self.format in LINE_FORMATS:
+            # Interactions take many times the memory of the lines that they are made from.
+            yield from iter_chunks(source, min(self.chunk, 1 << 18) if self.encoder.interactions else self.chunk)
+            return
+        columns = None
+        if self.encoder is not None:
+            columns = [name for name in (*self.encoder.inputs, *self.passthrough) if name not in source.partitions]
+        for chunk in resolve_name(READERS[self.format])(source, columns, self):
+            for name, value in source.partitions.items():
+                chunk.add_column(name, value)
+            yield chunk
 
-    def _sniff(self, source: Source, head: bytes, whole: bool) -> Any:
-        from rosenblatt.io.csv_sniffer import sniff_dialect
-
-        if source.name in self.dialects:
-            return self.dialects[source.name]
-        known, label = self._known(source)
-        saved = ReadOptions() if self.encoder is None else self.encoder.options
-        tabs = self.format == "tsv"
-        dialect = sniff_dialect(
-            head,
-            source.name,
-            self.options,
-            saved=saved,
-            tabs=tabs,
-            known=known,
-            label=label,
-            whole=whole,
-            limits=self.limits,
-        )
-        if self.order is None:
-            self.order = dialect.names
-            self.notes.append(dialect.describe())
-        self.dialects[source.name] = dialect
-        return dialect
-
-    def _name_columns(self, source: Source, count: int) -> tuple[str, ...]:
-        """The names of the columns of an array without names."""
-        from rosenblatt.io.csv_sniffer import column_names
-
-        names = column_names(count, source.name, *self._known(source))
+    def note_columns(self, names: tuple[str, ...], note: str) -> None:
+        """Keep the columns of the first file, and a note on them."""
         if self.order is None:
             self.order = names
-            self.notes.append(f"no names: its columns are called {names[0]} to {names[-1]}")
-        return names
+            self.notes.append(note)
 
-    def _known(self, source: Source) -> tuple[tuple[str, ...] | None, str | None]:
-        """The columns in the order of the first file or of the training data, and the label among them."""
+    def known_columns(self, source: Source) -> tuple[str, ...] | None:
+        """The columns in the order of the first file or of the training data."""
         if self.encoder is None:
-            return self.order, None
-        known = self.encoder.known() if self.order is None else self.order
-        return tuple(name for name in known if name not in source.partitions), self.encoder.label
+            return self.order
+        known = self.order or self.encoder.order or tuple(column.name for column in self.encoder.columns)
+        return tuple(name for name in known if name not in source.partitions)
+
+    def name_columns(self, source: Source, count: int) -> tuple[str, ...]:
+        """The names of columns without a header: 1, 2, …, or the known ones, without the label if it is missing."""
+        known = self.known_columns(source)
+        if known is None:
+            return tuple(str(j + 1) for j in range(count))
+        for order in (known, tuple(each for each in known if self.encoder is None or each != self.encoder.label)):
+            if len(order) == count:
+                return order
+        raise DataError(f"{source.name} has no header and {count} columns, but the model has {len(known)}")
 
 
-@dataclass
-class Partitioned:
-    """A chunk with the columns in the path of its file."""
-
-    chunk: Any
-    partitions: dict[str, str]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.chunk, name)
-
-    def parse(self, encoder: Any = None) -> Any:
-        from rosenblatt.encode.arrow_numpy import pa, strings_from
-
-        found = self.chunk.parse(encoder)
-        table = found.table
-        if isinstance(table, pa.RecordBatch):
-            table = pa.Table.from_batches([table])
-        for name, value in self.partitions.items():
-            if name not in table.schema.names and (encoder is None or name in encoder.kinds()):
-                table = table.append_column(name, strings_from([value] * table.num_rows))
-        return replace(found, table=table)
-
-    def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        own = [name for name in self.partitions if name in names or "*" in names]
-        cells: dict[str, list[Any]] = self.chunk.cells([name for name in names if name not in own])
-        count = len(next(iter(cells.values()))) if cells else self.chunk.parse().table.num_rows
-        return cells | {name: [self.partitions[name]] * count for name in own}
+def _place(name: str, unit: str, before: int, line: int) -> str:
+    return f"{name}, {unit} {before + line + 1}"
 
 
 def open_dataset(
@@ -516,6 +430,7 @@ def open_dataset(
     number: Sequence[str] = (),
     bits: int = BITS,
     grams: Grams = "pairs",
+    idf: bool = False,
     interactions: Sequence[str] = (),
     encoder: Any = None,
     require_label: bool = True,
@@ -526,10 +441,10 @@ def open_dataset(
     missing: Sequence[str] | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    day_first: bool | None = None,
     sheet: str | None = None,
     query: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    sort_documents: bool = False,
     rewindable: bool = False,
 ) -> Dataset:
     """Open data: detect its format, dialect and column types.
@@ -544,28 +459,30 @@ def open_dataset(
         svmlight, vw, fasttext (``__label__x words``), tabbed (``label TAB text``), csv, tsv, jsonl, json, parquet,
         feather or npy. Detected by default.
     label : str, optional
-        The column of the labels, by name or (from 1) by number. By default one with a telling name, else the last.
+        The column of the labels, by name or (from 1) by number. By default one called label, class, target, y or
+        category, else the last column with a name that is not text.
     weight : str, optional
-        The column of sample weights; a row of weight 0 is as if absent.
+        The column of sample weights; a row of weight 0 is ignored.
     drop, text, category, number : sequence of str
-        Columns to leave out, or whose kind is not to be inferred.
+        Columns to leave out, or of a given kind instead of the inferred one.
     bits, grams
         How names and words are hashed; see `LineEncoder`.
+    idf : bool, default=False
+        Weigh the words of texts by their inverse document frequency: rare words count more. The model keeps the
+        weights.
     interactions : sequence of str
         For vw: products of namespaces, such as ``["ab"]``; see `LineEncoder`.
     encoder : optional
-        The encoder of a model: nothing is inferred then.
-    delimiter, decimal, missing, encoding, header : optional
-        How text is written: the delimiter, "." or ",", the words for a missing value, the encoding, and whether the
-        first line names the columns. Inferred by default.
+        The encoder of a model, instead of inferring one.
+    delimiter, decimal, missing, encoding, header, day_first : optional
+        How text is written: the delimiter, "." or ",", the words for a missing value, the encoding, whether the
+        first line names the columns, and whether 3/4/2024 is the third of April. Inferred by default.
     sheet : str, optional
         The sheet of a workbook, by name or (from 1) by number.
     query : str, optional
         The SQL query of a database.
     limits : Limits
-        Sizes beyond which data is refused.
-    sort_documents : bool, default=False
-        Documents in the order of their names, instead of alternating classes.
+        Largest sizes; data beyond them is an error.
     rewindable : bool, default=False
         Copy standard input and pipes, to read them more than once.
 
@@ -582,83 +499,50 @@ def open_dataset(
     >>> [batch.X.toarray().tolist() for batch in open_dataset(path)]
     [[[0.0, 0.5, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]]
     """
-    options = ReadOptions(delimiter, decimal, None if missing is None else tuple(missing), encoding, header)
+    options = ReadOptions(delimiter, decimal, None if missing is None else tuple(missing), encoding, header, day_first)
+    is_lines = isinstance(encoder, LineEncoder)
     if encoder is not None:
         options = options.or_else(encoder.options)
-    is_lines = isinstance(encoder, LineEncoder)
-    sources: list[Source] = []
-    data = _as_batches(data, query)
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_batches"):
-        found = "arrow"
-    else:
-        as_documents = is_lines and encoder.documents
-        sources = expand_sources(data, limits, sort_documents=sort_documents, as_documents=as_documents, sheet=sheet)
-        for k, source in enumerate(sources):
-            if isinstance(source, Documents):
-                source.encoding = options.encoding
-            elif source.live and (encoder is None or rewindable or source.compression):
-                sources[k] = Spooled.copy(source)
-        if is_lines:
-            found = encoder.format
-        elif format is not None:
-            found = check_format(format)
-        else:
-            found = format_of(sources[0], encoding)
-    dataset = Dataset(data, found, encoder, sources, require_label, skip_bad, jobs, options=options, limits=limits)
+        encoder = encoder if encoder.is_fitted else encoder.plain()
+        if day_first is not None and not is_lines:
+            encoder = encoder.with_date_order("" if day_first else "month")
+    as_documents = is_lines and encoder.documents
+    sources = expand_sources(data, limits, query=query, sort_documents=not require_label, as_documents=as_documents)
+    for k, source in enumerate(sources):
+        source.sheet, source.encoding = sheet, options.encoding
+        if source.live and (encoder is None or rewindable or source.compression):
+            sources[k] = Spooled(source.name, limits, encoding=options.encoding, original=source)
+    if format is not None and format not in FORMATS:
+        raise ParameterError(f"format={format!r}: must be one of {', '.join(FORMATS)}")
+    given = encoder.format if is_lines else format
+    found = format_of(sources[0]) if given is None or isinstance(sources[0], Frame) else given
+    for source in sources[1:]:
+        may_differ = source.suffix != sources[0].suffix and SUFFIXES.get(source.suffix) not in (None, found)
+        if isinstance(source, Frame) != (found == "arrow") or (may_differ and not format):
+            other = format_of(source)
+            if other != found and {found, other} != {"csv", "tsv"}:
+                raise DataError(f"{source.name} is {other}, but {sources[0].name} is {found}: pass files of one format")
+    dataset = Dataset(sources, found, encoder, require_label, skip_bad, jobs, options=options, limits=limits)
+    has_lines = found in LINE_FORMATS
     if encoder is not None:
-        if (found in LINE_FORMATS) != is_lines:
-            raise DataError(
-                f"{sources[0].name} is in the format {found}, but the model was trained on columns of a table"
-            )
+        if has_lines != is_lines:
+            raise DataError(f"{dataset.name} is in the format {found}, but the model was trained on columns of a table")
         return dataset
-    columns: dict[str, Any] = {
-        "label": label,
-        "weight": weight,
-        "drop": drop,
-        "text": text,
-        "category": category,
-        "number": number,
-    }
-    if found in LINE_FORMATS:
-        for name, given in columns.items():
-            if given:
-                raise ParameterError(f"{name} names a column, and {found} lines have none")
-        documents = isinstance(sources[0], Documents)
-        dataset.encoder = LineEncoder(found, bits, grams, documents, tuple(interactions), options)
+    if interactions and not has_lines:
+        raise ParameterError(f"interactions join namespaces, which {found} does not have")
+    some = {"drop": drop, "text": text, "category": category, "number": number}
+    columns: dict[str, Any] = {name: [given] if isinstance(given, str) else given for name, given in some.items()}
+    columns |= {name: None if given is None else str(given) for name, given in (("label", label), ("weight", weight))}
+    hashing: dict[str, Any] = {"bits": bits, "grams": grams, "use_idf": idf}
+    if not has_lines:
+        dataset.infer(columns, hashing)
         return dataset
-    if interactions:
-        raise ParameterError(
-            f"interactions join namespaces, which {found} does not have; --learner auto multiplies columns"
-        )
-    return dataset.infer(bits=bits, grams=grams, **columns)
-
-
-def _as_batches(data: Any, query: str | None) -> Any:
-    """Lazy frames collected, and addresses of databases as queries."""
-    from rosenblatt.io.database import Query
-
-    if isinstance(data, list | tuple) and len(data) == 1 and Query.is_address(data[0]):
-        data = data[0]
-    if Query.is_address(data):
-        return Query(data, query)
-    if query is not None:
-        raise ParameterError("query: it is for a database, such as sqlite:///file.db")
-    if type(data).__module__.startswith("polars") and hasattr(data, "collect"):
-        return data.collect()
-    return data
-
-
-def iter_batches(data: Any, **options: Any) -> Iterator[RowBatch]:
-    """The batches of any data; the options are those of `open_dataset`.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp(), "rows.svm")
-    >>> _ = path.write_text("+1 1:0.5 3:1\\n-1 2:1\\n")
-    >>> [len(batch) for batch in iter_batches(path)]
-    [2]
-    """
-    return iter(open_dataset(data, **options))
+    for name, given in columns.items():
+        if given:
+            name = "drop, group or time" if name == "drop" else name  # columns of a split are dropped
+            raise ParameterError(f"{name} names a column, and {found} lines have none")
+    dataset.encoder = LineEncoder(found, bool(dataset.documents), tuple(interactions), options=options, **hashing)
+    return dataset
 
 
 def read(data: Any, *more: Any, **options: Any) -> Any:
@@ -678,23 +562,20 @@ def read(data: Any, *more: Any, **options: Any) -> Any:
     [[3.0]]
     """
     first = open_dataset(data, **options)
-    datasets = [first]
     batches = [_read_all(first)]
     reading = {k: v for k, v in options.items() if k in ("format", "skip_bad", "jobs", "limits", "sheet", "query")}
-    for each in more:
-        datasets.append(open_dataset(each, encoder=first.encoder, **reading))
-        batches.append(_read_all(datasets[-1]))
-    if not more:
-        return batches[0]
+    batches += [_read_all(open_dataset(each, encoder=first.encoder, **reading)) for each in more]
     width = max(batch.features for batch in batches)
-    return tuple(replace(batch, width=width) for batch in batches)
+    return tuple(replace(batch, width=width) for batch in batches) if more else batches[0]
 
 
 def _read_all(dataset: Dataset) -> RowBatch:
-    batches = list(dataset)
-    if not batches:
+    store = dataset.encode_rows()
+    if not len(store):
         raise DataError("the data has no rows")
-    return join_batches(batches)
+    if not dataset.encoder.is_fitted:
+        dataset.fit_to(store)
+    return store.batch()
 
 
 def check_classes(classes: Classes) -> Classes:
@@ -705,7 +586,6 @@ def check_classes(classes: Classes) -> Classes:
     return classes
 
 
-def format_of(source: Source, encoding: str | None = None) -> str:
+def format_of(source: Source) -> str:
     """The format of a source, by its first lines and its suffix."""
-    head = source.peek() if isinstance(source, StandardInput) else read_head(source, _HEAD)
-    return detect_format(source, head if head.startswith(NPY) else head_as_utf8(head, encoding))
+    return "arrow" if isinstance(source, Frame) else detect_format(source, source.peek(_HEAD))
