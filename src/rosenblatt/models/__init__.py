@@ -1,19 +1,6 @@
-"""What a learner leaves behind: weights that score rows. Nothing here learns."""
+"""Models: predictors that score rows, and the model file. Learners are imported only when a model learns on."""
 
 from rosenblatt.models.file import load, save
 from rosenblatt.models.model import Model
-from rosenblatt.models.predictions import predict_codes
-from rosenblatt.models.predictors import Dual, Kernel, Linear, Updates, Voted, VotedDual
 
-__all__ = [
-    "Dual",
-    "Kernel",
-    "Linear",
-    "Model",
-    "Updates",
-    "Voted",
-    "VotedDual",
-    "load",
-    "predict_codes",
-    "save",
-]
+__all__ = ["Model", "load", "save"]

@@ -1,27 +1,33 @@
-"""From the scores of a model to probabilities, by what was learned from rows that it had not learned from.
+"""From the scores of a model to probabilities, by curves that were fitted on held-out rows.
 
-Invariant: probabilities rise with the score of their class, and those of a row sum to 1. They are those of the data: no
-threshold of a decision shapes them.
+Invariant: probabilities rise with the score of their class, and those of a row sum to 1. They are those of the data:
+the threshold of the decision does not change them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.errors import ModelError
+from rosenblatt.models.container import Part, Spec, check_part, check_shapes
 
 Floats = NDArray[np.float64]
-MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Part):
     """A rising function from a score to a probability: a sigmoid, steps, or the mean of both."""
+
+    specs: ClassVar = {
+        "scores": Spec("<f8", ("points",)),
+        "levels": Spec("<f8", ("points",), least=0.0, most=1.0),
+    }
 
     sigmoid: tuple[float, float] | None  # a, b of 1 / (1 + exp(-(a s + b)))
     scores: Floats = field(default_factory=lambda: np.empty(0))
@@ -34,65 +40,47 @@ class Curve:
             parts.append(engine.sigmoid(a * scores + b))
         if len(self.scores):
             parts.append(np.interp(scores, self.scores, self.levels))
-        mean: Floats = np.mean(parts, axis=0)
-        return mean
+        return np.mean(parts, axis=0)
+
+    def check(self) -> None:
+        """Raise unless the curve rises."""
+        check_shapes(self.check_arrays()["points"] > 0 or self.sigmoid is not None)
+        check_shapes(self.sigmoid is None or len(self.sigmoid) == 2)
+        numbers = self.sigmoid or ()
+        check_shapes(all(isinstance(number, float) and math.isfinite(number) for number in numbers))
+        if (np.diff(self.scores) < 0).any() or (np.diff(self.levels) < 0).any():
+            raise ModelError("its probabilities do not increase with the score")
 
 
 @dataclass(frozen=True)
-class Calibrator:
+class Calibrator(Part):
     """One curve for two classes, else one for each class against the rest.
 
-    With more classes a curve starts from the lead of its class over the best other one, or, for shares of votes, from
-    the score itself.
+    With more classes a curve starts from the lead of its class over the best other one.
     """
 
     curves: tuple[Curve, ...]
-    of_votes: bool = False
-
-    @classmethod
-    def from_votes(cls, classes: int, *, signed: bool) -> Calibrator:
-        """The probability is the share of the votes; scores are from -1 to 1 if `signed`, else from 0 to 1."""
-        curve = Curve(None, np.array([-1.0 if signed else 0.0, 1.0]), np.array([0.0, 1.0]))
-        return cls((curve,) * (1 if classes <= 2 else classes), of_votes=True)
 
     def probabilities(self, scores: Floats) -> Floats:
         """One column for each class."""
         if scores.shape[1] == 1:
             p = self.curves[0](scores[:, 0])
             return np.column_stack([1.0 - p, p])
-        seen = scores if self.of_votes else leads(scores)
+        seen = leads(scores)
         found = np.column_stack([curve(seen[:, k]) for k, curve in enumerate(self.curves)])
         total = found.sum(axis=1, keepdims=True)
         found[total[:, 0] == 0] = 1.0  # no class has any: nothing is known
-        shares: Floats = found / np.where(total == 0, scores.shape[1], total)
-        return shares
+        return found / np.where(total == 0, scores.shape[1], total)
 
-    def to_json(self) -> Any:
-        curves = [
-            [None if c.sigmoid is None else list(c.sigmoid), c.scores.tolist(), c.levels.tolist()] for c in self.curves
-        ]
-        return {"votes": curves} if self.of_votes else curves
-
-    @classmethod
-    def from_json(cls, header: Any, count: int) -> Calibrator:
-        """The curves of a model with so many classes, checked."""
-        of_votes, curves = isinstance(header, dict), []
-        for sigmoid, scores, levels in header["votes"] if of_votes else header:
-            at, up = np.array(scores, np.float64), np.array(levels, np.float64)
-            numbers = np.concatenate([at.ravel(), up.ravel(), np.array(sigmoid or [0.0, 0.0], np.float64).ravel()])
-            if at.ndim != 1 or at.shape != up.shape or len(at) > MOST_STEPS or not np.isfinite(numbers).all():
-                raise ModelError("its probabilities cannot be read")
-            if (sigmoid is None and not len(at)) or (sigmoid is not None and len(sigmoid) != 2):
-                raise ModelError("its probabilities cannot be read")
-            if (np.diff(at) < 0).any() or (np.diff(up) < 0).any() or (len(up) and not 0 <= up[0] <= up[-1] <= 1):
-                raise ModelError("its probabilities do not rise with the score")
-            curves.append(Curve(None if sigmoid is None else (float(sigmoid[0]), float(sigmoid[1])), at, up))
-        if len(curves) != (1 if count <= 2 else count):
+    def check(self, classes: int) -> None:
+        """Raise unless there is a curve for each class."""
+        if len(self.curves) != (1 if classes <= 2 else classes):
             raise ModelError("its probabilities do not fit its classes")
-        return cls(tuple(curves), of_votes)
+        for curve in self.curves:
+            check_part(curve, Curve)
 
 
 def leads(scores: Floats) -> Floats:
-    """Each class's score less the highest of the others: what decides, and free of any common shift."""
+    """Each class's score less the highest other score: a common shift of all scores cancels."""
     top = np.sort(scores, axis=1)[:, -2:]
     return scores - np.where(scores == top[:, 1:], top[:, :1], top[:, 1:])

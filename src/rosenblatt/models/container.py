@@ -1,94 +1,101 @@
-"""One safetensors file with a JSON header and a checksum: what models and checkpoints are written in.
+"""One checked safetensors file for models and checkpoints: a tree of plain values, arrays and parts of models.
 
-Invariant: a file on disk is always whole, the old one or the new one. Reading runs no code, and refuses with a sentence
-whatever is truncated, altered or foreign.
+Invariant: a file on disk is always whole, the old one or the new one. Reading runs no code, and raises `ModelError` for
+a truncated, altered or foreign file. A part that was read is checked, so that the engine never leaves its arrays.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import os
-import stat
-from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.table import as_table, is_sparse
-from rosenblatt.errors import DataError, ModelError
-from rosenblatt.io.atomic import check_writable as check_writable
-from rosenblatt.io.atomic import write_atomic as write_atomic
+from rosenblatt.errors import ModelError
+from rosenblatt.io.atomic import write_atomic
 
 VERSION = 1
-MOST_HEADER = 64 << 20  # bytes of JSON
-
-STATE = "state."  # before the names of the tensors of a learning state
+SEAL, CONTENT = "rosenblatt", "rosenblatt.content"  # two tensors of JSON
+PLAIN = {str, int, float, bool, type(None)}
+INVALID = LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError  # what bad content raises
 
 Tensors = dict[str, NDArray[Any]]
+Key = tuple[str, tuple[int, ...], str]
 
 
-def write_container(path: str | os.PathLike[str], kind: str, header: dict[str, Any], tensors: Tensors) -> None:
-    """Write a file, all or nothing."""
-    write_atomic(path, pack_container(kind, header, tensors, os.fspath(path)))
+def write_container(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> None:
+    """Write a file, all or nothing: dicts and lists of plain values and arrays."""
+    write_atomic(path, pack_container(kind, content, os.fspath(path)))
 
 
-def pack_container(kind: str, header: dict[str, Any], tensors: Tensors, name: str) -> bytes:
+def pack_container(kind: str, content: dict[str, Any], name: str) -> bytes:
     """The bytes of a file, which errors call `name`."""
     from safetensors.numpy import save
 
-    text = json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    tensors: Tensors = {}
+    names: dict[Key, str] = {}
+    places: list[tuple[list[Any], str]] = []
+
+    def without_arrays(value: Any, place: list[Any]) -> Any:
+        if isinstance(value, np.ndarray):
+            stored = names.setdefault(_key_of(value), ".".join(map(str, place)))  # equal arrays are stored once
+            tensors[stored] = np.ascontiguousarray(value)
+            places.append((place, stored))
+            return None
+        if isinstance(value, dict):
+            return {key: without_arrays(each, [*place, key]) for key, each in sorted(value.items())}
+        if isinstance(value, list | tuple) and not set(map(type, value)) <= PLAIN:
+            return [without_arrays(each, [*place, at]) for at, each in enumerate(value)]
+        return value
+
+    tree = without_arrays(content, [])
     try:
-        parse_json(text)
-    except ValueError:
-        raise ModelError(f"{name} cannot be written: a label or a name is no text that can be encoded") from None
-    arrays = {key: np.ascontiguousarray(array) for key, array in sorted(tensors.items())}
-    envelope = {"kind": kind, "version": VERSION, "sha256": _checksum(kind, text, arrays), "header": text}
-    # One entry only: safetensors writes several in an order that changes from run to run.
-    metadata = {"rosenblatt": json.dumps(envelope)}
-    packed: bytes = save(arrays, metadata)
-    if int.from_bytes(packed[:8], "little") > MOST_HEADER:
-        raise ModelError(f"{name} cannot be written: its header is longer than {MOST_HEADER >> 20} MB")
-    return packed
+        tensors[CONTENT] = _json_to([tree, places])
+    except UnicodeEncodeError:
+        raise ModelError(f"{name} cannot be written: a label or a name cannot be encoded as UTF-8") from None
+    keys = {stored: key for key, stored in names.items()} | {CONTENT: _key_of(tensors[CONTENT])}
+    tensors[SEAL] = _json_to({"kind": kind, "version": VERSION, "sha256": _digest_of(kind, keys)})
+    return save(tensors)
 
 
-def read_container(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Tensors]:
-    """The header and the tensors of a file of this kind.
+def read_container(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
+    """The content of a file of this kind.
 
-    The file is read, not mapped into memory: one that is cut off meanwhile is refused, and does not end the process.
+    The file is read, not mapped into memory: if it is truncated meanwhile, reading raises and the process lives.
     """
     name = os.fspath(path)
-    if os.path.isdir(name):
-        raise ModelError(f"{name} is a folder, not a rosenblatt {kind}")
     try:
         with open(name, "rb") as file:
-            data = _read(file)
-    except FileNotFoundError:
-        raise ModelError(f"{name}: there is no such file") from None
+            data = file.read()
     except OSError as error:
         raise ModelError(f"{name} cannot be read: {error.strerror}") from None
     return unpack_container(data, kind, name)
 
 
-def unpack_container(data: bytes, kind: str, name: str) -> tuple[dict[str, Any], Tensors]:
-    """The header and the tensors in the bytes of a file of this kind, which errors call `name`."""
+def unpack_container(data: bytes, kind: str, name: str) -> dict[str, Any]:
+    """The content in the bytes of a file of this kind, which errors call `name`."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    metadata = _metadata(data, name, kind)
     try:
         tensors = load(data)
     except (SafetensorError, TypeError, ValueError, KeyError, OverflowError):
         raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated") from None
+    if SEAL not in tensors:
+        raise ModelError(f"{name} is a safetensors file, but not a rosenblatt {kind}")
     try:
-        envelope = parse_json(metadata["rosenblatt"])
-        found, version, digest, text = (envelope[key] for key in ("kind", "version", "sha256", "header"))
-        sound = isinstance(text, str) and isinstance(digest, str)
-        fits = sound and hmac.compare_digest(digest.encode(), _checksum(kind, text, tensors).encode())
-    except (ValueError, KeyError, TypeError):
-        raise ModelError(f"{name} was altered: its header cannot be read") from None
+        seal = _json_from(tensors.pop(SEAL))
+        found, version, digest = (seal[key] for key in ("kind", "version", "sha256"))
+        is_whole = digest == _digest_of(found, {each: _key_of(tensor) for each, tensor in tensors.items()})
+    except INVALID:
+        raise ModelError(f"{name} is damaged or was altered: its checksum cannot be read") from None
     if version != VERSION:
         raise ModelError(
             f"{name} has the file version {str(version)[:20]}, and this rosenblatt reads version {VERSION}: "
@@ -96,111 +103,154 @@ def unpack_container(data: bytes, kind: str, name: str) -> tuple[dict[str, Any],
         )
     if found != kind:
         raise ModelError(f"{name} is a rosenblatt {str(found)[:20]}, not a {kind}")
-    if not fits:
-        raise ModelError(f"{name} was altered: its content does not fit its checksum")
+    if not is_whole:
+        raise ModelError(f"{name} is damaged or was altered: its checksum does not match")
     try:
-        header = parse_json(text)
-    except ValueError:
-        raise ModelError(f"{name} was altered: its header cannot be read") from None
-    if not isinstance(header, dict):
-        raise ModelError(f"{name} is not a valid {kind}: its header is no object")
-    return header, tensors
+        content, places = _json_from(tensors[CONTENT])
+        for (*above, last), stored in places:
+            within = content
+            for key in above:
+                within = within[key]
+            within[last] = tensors[stored]
+        if not isinstance(content, dict):
+            raise TypeError
+        return content
+    except INVALID:
+        raise ModelError(f"{name} is not a valid {kind}: its content cannot be read") from None
 
 
-def _read(file: BinaryIO) -> bytes:
-    """All bytes; of a pipe or a device, which may have no end, as many as its header says that there are."""
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file.read()
-    head = file.read(8)
-    head += file.read(min(int.from_bytes(head, "little"), MOST_HEADER))
-    try:
-        entries = parse_json(head[8:].decode())
-        rest = max(entry["data_offsets"][1] for name, entry in entries.items() if name != "__metadata__")
-        return head + file.read(max(0, int(rest)) + 1)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, MemoryError):
-        return head
+def _digest_of(kind: str, keys: Mapping[str, Key]) -> str:
+    """The checksum of a file: the SHA-256 of its kind and its tensors."""
+    return hashlib.sha256(json.dumps([kind, VERSION, sorted(keys.items())]).encode()).hexdigest()
 
 
-def _metadata(data: bytes, name: str, kind: str) -> dict[str, Any]:
-    """What stands beside the tensors, by the file's own length."""
-    size = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or size > len(data) - 8:
-        raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated")
-    if size > MOST_HEADER:
-        raise ModelError(f"{name} has a header longer than {MOST_HEADER >> 20} MB")
-    try:
-        header = parse_json(data[8 : 8 + size].decode())
-        metadata = header.get("__metadata__", {})
-    except (ValueError, AttributeError):
-        raise ModelError(f"{name} is not a rosenblatt {kind}, or it is truncated") from None
-    if not isinstance(metadata, dict) or "rosenblatt" not in metadata:
-        raise ModelError(f"{name} is a safetensors file, but not a rosenblatt {kind}")
-    return metadata
+def _key_of(tensor: NDArray[Any]) -> Key:
+    """The type, the shape and the SHA-256 of a tensor."""
+    return tensor.dtype.str, tensor.shape, hashlib.sha256(np.ascontiguousarray(tensor).data).hexdigest()
 
 
-def parse_json(text: Any) -> Any:
+def _json_to(value: Any) -> NDArray[np.uint8]:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _json_from(tensor: NDArray[Any]) -> Any:
     """JSON of bounded depth, in which every string is text that can be written again."""
-    if not isinstance(text, str):
-        raise ValueError("it is no text")
-    try:
-        found = json.loads(text)
-        if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair cannot be encoded
-    except (RecursionError, UnicodeEncodeError):
-        raise ValueError("it cannot be read") from None
+    text = tensor.tobytes().decode()
+    found = json.loads(text)
+    if "\\u" in text:
+        json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair cannot be encoded
     return found
 
 
-def _checksum(kind: str, text: str, tensors: Tensors) -> str:
-    digest = hashlib.sha256(f"{kind}\0{VERSION}\0{text}".encode())
-    for name, array in sorted(tensors.items()):
-        digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-        digest.update(_bytes(array).data)
-    return digest.hexdigest()
+class Spec(NamedTuple):
+    """The type, the shape and the range of an array in a file; a size with a name is the same in all arrays."""
+
+    dtype: str  # "float": of either precision
+    shape: tuple[int | str, ...]
+    least: float = -sys.float_info.max
+    most: float = sys.float_info.max
+    below: str = ""  # the name of a size that all values are below
+
+    def check(self, name: str, values: Any, sizes: dict[str, int] | None = None) -> None:
+        """Raise unless the values fit; sizes without a value yet are found."""
+        sizes, types = {} if sizes is None else sizes, ("<f4", "<f8") if self.dtype == "float" else (self.dtype,)
+        check_shapes(isinstance(values, np.ndarray) and values.dtype.str in types)
+        check_shapes(values.ndim == len(self.shape))
+        for size, found in zip(self.shape, values.shape, strict=True):
+            check_shapes(found == (sizes.setdefault(size, found) if isinstance(size, str) else size))
+        most = np.float64(sizes[self.below] - 1 if self.below else self.most)  # in float32 it would overflow
+        if not ((values >= np.float64(self.least)) & (values <= most)).all():
+            raise ModelError(f"its {name} are not finite or out of range")
 
 
-@dataclass(frozen=True)
-class SavedState:
-    """The learning state in a model file, beside the predictors: `learners.serialization` writes and checks it."""
+class Part:
+    """A dataclass that a file holds field by field, under the name of its class."""
 
-    header: dict[str, Any]
-    tensors: Tensors = field(default_factory=dict)
+    kinds: ClassVar[dict[str, type[Part]]] = {}
+    specs: ClassVar[dict[str, Spec]] = {}  # of its arrays
+    check: Callable[..., Any]  # raises unless a part of a file fits the sizes of the model
 
-    def to_file(self, tensors: Tensors) -> dict[str, Any]:
-        """Add its tensors to those of the file, unless one of these has the same bytes; returns the header."""
-        others = {_content_key(tensor): name for name, tensor in sorted(tensors.items(), reverse=True)}
-        same = {name: others[key] for name, tensor in self.tensors.items() if (key := _content_key(tensor)) in others}
-        tensors |= {f"{STATE}{name}": tensor for name, tensor in self.tensors.items() if name not in same}
-        return {"header": self.header, "same": same}
+    def __init_subclass__(cls) -> None:
+        Part.kinds[cls.__name__] = cls
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, without arrays that are cached."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+    def to_tree(self) -> dict[str, Any]:
+        """The fields, as the content of a file has them."""
+        named: Any = fields(self)  # type: ignore[arg-type]
+        return {"part": type(self).__name__, **{each.name: to_tree(getattr(self, each.name)) for each in named}}
 
     @classmethod
-    def from_file(cls, header: dict[str, Any], tensors: Tensors) -> SavedState:
-        own = {name.removeprefix(STATE): tensor for name, tensor in tensors.items() if name.startswith(STATE)}
-        shared = {name: tensors[other] for name, other in header["same"].items()}
-        if not isinstance(header["header"], dict):
-            raise ModelError("its learning state cannot be read")
-        return cls(header["header"], own | shared)
+    def from_tree(cls, values: dict[str, Any]) -> Self:
+        """The inverse of `to_tree`, not yet checked."""
+        return cls(**values)
+
+    @classmethod
+    def read(cls, tree: Any, *sizes: int) -> Self:
+        """The part that a file holds, checked."""
+        return check_part(from_tree(tree), cls, *sizes)
+
+    def check_arrays(self, **sizes: int) -> dict[str, int]:
+        """Raise unless the arrays are as declared; returns the sizes."""
+        for name, spec in self.specs.items():
+            spec.check(name, getattr(self, name), sizes)
+        return sizes
 
 
-def _content_key(tensor: NDArray[Any]) -> tuple[str, tuple[int, ...], bytes]:
-    return tensor.dtype.str, tensor.shape, hashlib.sha256(_bytes(tensor).data).digest()
+def to_tree(value: Any) -> Any:
+    """Parts, tuples of them and rows as dicts, lists and arrays."""
+    if isinstance(value, Part):
+        return value.to_tree()
+    if isinstance(value, tuple):
+        return [to_tree(each) for each in value]
+    if is_sparse(value):
+        arrays = {name: getattr(value, name) for name in ("data", "indices", "indptr")}
+        return {"part": "rows", "shape": [int(size) for size in value.shape], **arrays}
+    return value
 
 
-def _bytes(tensor: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.ascontiguousarray(tensor).reshape(-1).view(np.uint8)
+def from_tree(tree: Any) -> Any:
+    """The inverse of `to_tree`, not yet checked."""
+    if isinstance(tree, list):
+        return tuple(map(from_tree, tree))
+    if not isinstance(tree, dict):
+        return tree
+    values = {name: from_tree(each) for name, each in tree.items()}
+    kind = values.pop("part", None)
+    if kind == "rows":
+        import scipy.sparse as sp
+
+        return sp.csr_array((values["data"], values["indices"], values["indptr"]), shape=values["shape"])
+    if kind not in Part.kinds:
+        raise ModelError(f"it has a part of the unknown kind {str(kind)[:40]!r}")
+    return Part.kinds[kind].from_tree(values)
 
 
-def take(tensors: Tensors, prefix: str = "", **kinds: str) -> list[NDArray[Any]]:
-    """The named tensors, each of the type and the number of dimensions given ("f8:2"; "f": any float), all finite."""
-    found = []
+def check_part(part: Any, kind: Any, *sizes: int) -> Any:
+    """The part, if it is of this kind and fits these sizes."""
+    check_shapes(isinstance(part, kind))
+    part.check(*sizes)
+    return part
+
+
+def check_rows(rows: Any, features: int) -> int:
+    """How many support rows there are, dense or sparse; None stands for none at all."""
+    if rows is None:
+        return 0
+    check_shapes(rows.ndim == 2 and rows.shape[1] == features and rows.dtype in (np.float32, np.float64))
+    if features:  # a stream without features yet has none
+        as_table(rows, name="its support")
+    return int(rows.shape[0])
+
+
+def take(tensors: Tensors, **kinds: str) -> list[NDArray[Any]]:
+    """The named tensors, each of the type given, all finite."""
     for name, kind in kinds.items():
-        tensor, (kind, _, dimensions) = tensors[f"{prefix}{name}"], kind.partition(":")
-        check_shapes(tensor.dtype.str in (("<f4", "<f8") if kind == "f" else (f"<{kind}",)))
-        check_shapes(tensor.ndim == int(dimensions or 1))
-        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
-            raise ModelError("its weights are not finite")
-        found.append(tensor)
-    return found
+        Spec(f"<{kind}", ("size",)).check(name, tensors[name])
+    return [tensors[name] for name in kinds]
 
 
 def check_shapes(fits: bool) -> None:
@@ -215,43 +265,18 @@ def check_columns(columns: NDArray[Any], features: int) -> None:
         raise ModelError("its columns are out of order")
 
 
+def places_from(tensors: Tensors, rows: int, features: int) -> NDArray[np.int64]:
+    """The row and the column of each value of a matrix of which a file has some, column by column, checked."""
+    columns, counts, row = take(tensors, columns="i8", counts="i4", rows="i4")
+    check_shapes(len(columns) == len(counts) and len(row) == counts.sum() and counts.min(initial=0) >= 0)
+    check_columns(columns, features)
+    if len(row) and (row.min() < 0 or row.max() >= rows):
+        raise ModelError("it has a weight for a class that is not there")
+    return np.stack([row.astype(np.int64), np.repeat(columns, counts)])
+
+
 def count_of(value: Any) -> int:
-    """A number of things."""
+    """A count, checked."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
         raise ModelError(f"invalid count in the file: {value!r}")
     return value
-
-
-def rows_to(rows: Any, prefix: str, tensors: Tensors) -> dict[str, Any]:
-    """Support rows, dense or sparse, as tensors."""
-    if rows is None:
-        return {"storage": "none", "rows": 0}
-    if is_sparse(rows):
-        for name in ("data", "indices", "indptr"):
-            tensors[f"{prefix}support.{name}"] = getattr(rows, name)
-        return {"storage": "sparse", "rows": int(rows.shape[0])}
-    tensors[f"{prefix}support"] = np.asarray(rows)
-    return {"storage": "dense", "rows": int(rows.shape[0])}
-
-
-def rows_from(header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> tuple[Any, int]:
-    """The support rows and their number."""
-    storage, count = header["storage"], count_of(header["rows"])
-    if storage == "none":
-        return None, 0
-    try:
-        if storage == "sparse":
-            import scipy.sparse as sp
-
-            arrays = tuple(tensors[f"{prefix}support.{name}"] for name in ("data", "indices", "indptr"))
-
-            support: Any = sp.csr_array(arrays, shape=(count, features))
-        else:
-            support = tensors[f"{prefix}support"]
-            check_shapes(support.shape == (count, features))
-        check_shapes(support.dtype in (np.float32, np.float64))
-        if features:  # a stream without features yet has none
-            as_table(support, name="its support")
-    except (DataError, ValueError) as error:
-        raise ModelError(str(error)) from None
-    return support, count

@@ -1,8 +1,8 @@
-"""A model of weights for places without rosenblatt: JSON, ONNX and C.
+"""A model of weights for places without rosenblatt: JSON, ONNX and C. Fitted learners are exported as their models.
 
 Invariant: an exported model predicts the same class as the model for every row, except for scores that rounding
-decides. The C code adds in the engine's order, so its scores have the same bits unless the compiler fuses
-multiplications and additions.
+decides. The C code adds in the engine's order of sparse rows, so its scores of them have the same bits unless the
+compiler fuses multiplications and additions.
 """
 
 from __future__ import annotations
@@ -10,40 +10,41 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.encode.lines import LineEncoder
+from rosenblatt.encode.lines import SMALL, LineEncoder
+from rosenblatt.encode.table import ALSO
 from rosenblatt.errors import MissingExtraError, ModelError
 from rosenblatt.models.calibrator import Calibrator, Curve
-from rosenblatt.models.model import Model
+from rosenblatt.models.model import Model, model_of
 from rosenblatt.models.predictions import labels_to_json
-from rosenblatt.models.predictors import FARTHEST_VALUE, Products, count_terms
+from rosenblatt.models.predictors import FARTHEST_VALUE, Products
 
 MAX_DENSE = 1 << 24  # weights of an ONNX model, whose rows are dense
 
 
-def to_json(model: Model) -> str:
+def to_json(model: Any) -> str:
     """The whole model as one JSON object: a list of [column, name or null, weight of each class].
 
     With products, these are the terms that they describe: the columns, then the products, row by row of the upper
     triangle. Probabilities are curves of the score, or with more than two classes of a class's lead over the next.
     """
+    model = _without_idf(model_of(model))
     linear, products = model.weights()
-    columns, names = linear.columns(), dict(model.names)
-    if products is not None:
-        names = dict(enumerate(products.names([model.name_of(j) for j in products.columns.tolist()])))
+    columns = linear.columns()
     content = {
         "learner": model.learner,
         "classes": labels_to_json(model.classes),
         "features": model.features,
         "intercept": linear.intercept.tolist(),
         "weights": [
-            [int(column), names.get(int(column)), *weights]
-            for column, weights in zip(columns, linear.weights[:, columns].T.tolist(), strict=True)
+            [column, model.terms.get(column), *weights]
+            for column, weights in zip(columns.tolist(), linear.at(columns).T.tolist(), strict=True)
         ],
         "products": None,
         "probabilities": None,
@@ -76,8 +77,18 @@ def to_json(model: Model) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
+def _without_idf(model: Model) -> Model:
+    """The model with the idf weights of words multiplied into its own weights, unless it has products."""
+    idf, (linear, products) = getattr(model.encoder, "idf", None), model.weights()
+    if idf is None or products is not None:
+        return model
+    scale, base = np.ones(model.features), model.encoder.base
+    scale[base : base + len(idf)] = 1.0 / idf
+    return replace(model, parts=(linear.divided(scale),), encoder=replace(model.encoder, use_idf=False, idf=None))
+
+
 class _Graph:
-    """The nodes of an ONNX model, each with one output."""
+    """The nodes of an ONNX model."""
 
     def __init__(self) -> None:
         from onnx import helper, numpy_helper
@@ -87,51 +98,57 @@ class _Graph:
         self.constants: list[Any] = []
 
     def op(self, kind: str, *inputs: Any, out: str | None = None, **attributes: Any) -> str:
-        """The output of a node; inputs that are not names are constants."""
-        names = [each if isinstance(each, str) else self.constant(np.asarray(each)) for each in inputs]
+        """The first output of a node; inputs that are not names are constants."""
+        names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         name = out or f"v{len(self.nodes)}"
         domain = "ai.onnx.ml" if kind == "LabelEncoder" else ""
-        self.nodes.append(self._helper.make_node(kind, names, [name], domain=domain, **attributes))
+        outputs = [name, f"{name}.places"] if kind == "TopK" else [name]
+        self.nodes.append(self._helper.make_node(kind, names, outputs, domain=domain, **attributes))
         return name
 
-    def constant(self, array: NDArray[Any]) -> str:
+    def _constant(self, value: Any) -> str:
         name = f"c{len(self.constants)}"
-        if array.dtype.kind == "O":
-            strings = [text.encode() for text in array.tolist()]
-            self.constants.append(self._helper.make_tensor(name, 8, [len(strings)], strings))  # 8: STRING
-        else:
-            self.constants.append(self._from_array(np.ascontiguousarray(array), name))
+        self.constants.append(self._from_array(np.ascontiguousarray(value), name))
         return name
 
 
-def to_onnx(model: Model) -> bytes:
+def to_onnx(model: Any) -> bytes:
     """An ONNX model in float64; ``label`` and ``scores`` out, and ``probabilities`` if the model has them.
 
     In goes ``X``, rows of numbers (NaN for a missing one), and for a table a column of texts for each category, by its
-    name (an empty text for a missing one). A regression has ``prediction`` instead. A category that training never saw
-    weighs nothing.
+    name (an empty text for a missing one). A regression has ``prediction`` instead. An unknown category
+    has weight 0.
     """
     try:
         import onnx
         from onnx import TensorProto, helper
     except ImportError:
         raise MissingExtraError("onnx", "export") from None
+    model = model_of(model)
     linear, products = model.weights()
     encoder, graph = model.encoder, _Graph()
     if isinstance(encoder, LineEncoder):
         if encoder.hashed:
-            raise ModelError("ONNX has no hash for names and words: predict with rosenblatt, or use --to json")
+            raise ModelError("a model of hashed text cannot be exported to ONNX, which has no hash: use --to json or c")
         encoder = None
     # Each feature adds a row of `adds`: its weights, or, with products, itself.
-    adds = linear.weights if products is None else _selection(products, model.features)
     numbers = model.features if encoder is None else len(encoder.numbers)
-    if numbers * adds.shape[0] > MAX_DENSE:
-        raise ModelError(f"an ONNX model takes dense rows, and {numbers:,} features are too many for that")
+    height = linear.width if products is None else len(products.columns)
+    if not model.features:
+        raise ModelError("the model has no features yet, and an ONNX model needs at least one")
+    if numbers * height > MAX_DENSE:
+        raise ModelError(f"{numbers:,} features are too many for ONNX, which takes dense rows: use --to json or c")
+
+    def adds(columns: Any) -> NDArray[np.float64]:
+        """What these features add, of shape (height, columns)."""
+        found = linear.at(columns) if products is None else np.equal.outer(products.columns, np.asarray(columns))
+        return np.asarray(found, np.float64)
+
     inputs = [("X", TensorProto.DOUBLE, [None, numbers])] if numbers else []
     parts: list[str] = []
     outputs: list[tuple[str, int, list[Any]]]
     if encoder is None:
-        parts.append(graph.op("MatMul", "X", np.asarray(adds.T, np.float64)))
+        parts.append(graph.op("MatMul", "X", adds(np.arange(numbers)).T))
     elif numbers:
         places = [*range(numbers), *(numbers + encoder.used.index(column) for column in encoder.numbers)]
         missing = graph.op("IsNaN", "X")
@@ -140,17 +157,14 @@ def to_onnx(model: Model) -> bytes:
         present = graph.op("Where", missing, 0.0, scaled)
         indicators = graph.op("Cast", missing, to=TensorProto.DOUBLE)
         encoded = graph.op("Concat", present, indicators, axis=1)
-        parts.append(graph.op("MatMul", encoded, np.asarray(adds[:, places].T, np.float64)))
+        parts.append(graph.op("MatMul", encoded, adds(places).T))
     for name, values in _categories(model).items():
         inputs.append((name, TensorProto.STRING, [None, 1]))
-        rows = np.vstack([np.zeros((1, len(adds))), adds[:, list(values.values())].T])
-        place = graph.op(
-            "LabelEncoder", name, keys_strings=list(values), values_int64s=range(1, len(rows)), default_int64=0
-        )
+        rows = np.vstack([np.zeros((1, height)), adds(list(values.values())).T])
+        codes: dict[str, Any] = {"keys_strings": list(values), "values_int64s": range(1, len(rows)), "default_int64": 0}
+        place = graph.op("LabelEncoder", name, **codes)
         parts.append(graph.op("Gather", rows, graph.op("Reshape", place, np.array([-1]))))
-    source = parts[0]
-    for part in parts[1:]:
-        source = graph.op("Add", source, part)
+    source = graph.op("Sum", *parts)
     if products is not None:
         source = graph.op("MatMul", _product_terms(graph, products, source), np.asarray(linear.weights.T, np.float64))
     scores = graph.op("Add", source, linear.intercept, out=None if model.is_regression else "scores")
@@ -163,7 +177,7 @@ def to_onnx(model: Model) -> bytes:
             place = graph.op("Reshape", place, np.array([-1]))
         else:
             place = graph.op("ArgMax", scores, axis=1, keepdims=0)
-        whole = model.classes.dtype.kind in "iu"
+        whole = model.classes.dtype.kind in "iu" and int(model.classes[-1]) < 2**63
         texts = np.array([str(label) for label in labels_to_json(model.classes)], object)
         graph.op("Gather", model.classes.astype(np.int64) if whole else texts, place, out="label")
         outputs = [
@@ -183,14 +197,7 @@ def to_onnx(model: Model) -> bytes:
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
     exported = helper.make_model(made, opset_imports=opsets, ir_version=8, producer_name="rosenblatt")
     onnx.checker.check_model(exported)
-    content: bytes = exported.SerializeToString()
-    return content
-
-
-def _selection(products: Products, features: int) -> NDArray[np.float64]:
-    chosen = np.zeros((len(products.columns), features))
-    chosen[np.arange(len(products.columns)), products.columns] = 1.0
-    return chosen
+    return exported.SerializeToString()
 
 
 def _categories(model: Model) -> dict[str, dict[str, int]]:
@@ -201,13 +208,14 @@ def _categories(model: Model) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for place, column in enumerate(encoder.used):
         if column.kind in ("text", "date"):
-            raise ModelError(f"ONNX has no hash for words and dates: the column {column.name!r} cannot be exported")
+            raise ModelError(f"the {column.kind} column {column.name!r} cannot be exported to ONNX: use --to json")
         if column.kind == "category":
             found[column.name] = {"": len(encoder.numbers) + place}
-    for at, name in model.names.items():
-        column_name = next((each for each in found if at >= encoder.base and str(name).startswith(f"{each}=")), None)
-        if column_name is not None:
-            found[column_name][str(name).removeprefix(f"{column_name}=")] = at
+    begins = "|".join(re.escape(f"{name}=") for name in sorted(found, key=len, reverse=True))
+    for at, names in model.names.items():
+        for name in re.split(f"{re.escape(ALSO)}(?={begins})", str(names)) if found and at >= encoder.base else ():
+            if begin := re.match(begins, name):
+                found[begin[0][:-1]][name[begin.end() :]] = at
     return found
 
 
@@ -228,14 +236,9 @@ def _probabilities(graph: _Graph, calibrator: Calibrator, width: int) -> None:
         p = _curve(graph, calibrator.curves[0], "scores")
         graph.op("Concat", graph.op("Sub", 1.0, p), p, axis=1, out="probabilities")
         return
-    best = graph.op("ReduceMax", "scores", axes=[1], keepdims=1)
-    is_best = graph.op("Not", graph.op("Less", "scores", best))
-    others = graph.op("Where", is_best, -np.inf, "scores")
-    count = graph.op("ReduceSum", graph.op("Cast", is_best, to=11), np.array([1]), keepdims=1)
-    second = graph.op(
-        "Where", graph.op("Greater", count, 1.0), best, graph.op("ReduceMax", others, axes=[1], keepdims=1)
-    )
-    leads = graph.op("Sub", "scores", graph.op("Where", is_best, second, best))
+    top = graph.op("TopK", "scores", np.array([2]), axis=1)
+    best, second = (graph.op("Gather", top, np.array([k]), axis=1) for k in (0, 1))
+    leads = graph.op("Sub", "scores", graph.op("Where", graph.op("Equal", "scores", best), second, best))
     parts = [
         _curve(graph, curve, graph.op("Gather", leads, np.array([k]), axis=1))
         for k, curve in enumerate(calibrator.curves)
@@ -243,9 +246,7 @@ def _probabilities(graph: _Graph, calibrator: Calibrator, width: int) -> None:
     found = graph.op("Concat", *parts, axis=1)
     total = graph.op("ReduceSum", found, np.array([1]), keepdims=1)
     none = graph.op("Not", graph.op("Greater", total, 0.0))
-    graph.op(
-        "Where", none, 1.0 / width, graph.op("Div", found, graph.op("Where", none, 1.0, total)), out="probabilities"
-    )
+    graph.op("Where", none, 1.0 / width, graph.op("Div", found, total), out="probabilities")
 
 
 def _curve(graph: _Graph, curve: Curve, s: str) -> str:
@@ -268,62 +269,63 @@ def _curve(graph: _Graph, curve: Curve, s: str) -> str:
     return parts[0] if len(parts) == 1 else graph.op("Mul", graph.op("Add", *parts), 0.5)
 
 
-def to_c(model: Model, name: str = "model") -> str:
+def to_c(model: Any, name: str = "model") -> str:
     """One header for C (from C89 on, with ``stdint.h``) and C++, without dependencies beyond the C library.
 
     ``<name>_predict(row)`` takes the raw numbers of a row (NaN for a missing one), if the model reads numbers;
     ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. A model that hashes has the hash too:
-    ``<name>_predict_text(text, length)`` for labelled text, ``<name>_predict_names(spaces, names, values, count)`` for
+    ``<name>_predict_text(text, length)`` for labeled text, ``<name>_predict_names(spaces, names, values, count)`` for
     Vowpal Wabbit's. All return a place in ``<name>_classes``; those of a regression return its number.
     ``<name>_probabilities(scores, probabilities)`` is there if the model has probabilities.
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", name):
         raise ModelError(f"{name!r} cannot begin the names of C functions")
+    model = _without_idf(model_of(model))
     linear, products = model.weights()
-    columns = linear.columns() if products is None else products.columns
-    scalar = "float" if linear.weights.dtype == np.float32 else "double"
-    weights = linear.weights[:, columns].T if products is None else linear.weights
-    labels = labels_to_json(model.classes)
-    fills = {"RESULT": "double", "FAILED": "HUGE_VAL"} if model.is_regression else {"RESULT": "int", "FAILED": "-1"}
-    head = [
+    if products is not None:
+        raise ModelError("products of columns cannot be exported to C: use --to onnx or json, or train --no-products")
+    columns, labels, encoder = linear.columns(), labels_to_json(model.classes), model.encoder
+    weights = linear.at(columns).T
+    macros: dict[str, Any] = {"ROWS": linear.width, "COLUMNS": len(columns), "CLASSES": len(labels)}
+    macros |= {"RESULT": "int", "FAILED": "(-1)"} if labels else {"RESULT": "double", "FAILED": "HUGE_VAL"}
+    arrays: dict[str, Iterable[Any]] = {
+        "uint32_t NAME_columns": columns.tolist(),
+        "NAME_scalar NAME_weights": weights.astype(np.float64).ravel().tolist(),
+        "double NAME_intercept": linear.intercept.tolist(),
+        "char *const NAME_classes": map(c_string, labels),
+    }
+    if encoder is None:
+        macros["NUMBERS"] = model.features
+    elif isinstance(encoder, LineEncoder):
+        if encoder.interactions:
+            raise ModelError("interactions of namespaces cannot be exported to C: use --to json")
+        if encoder.hashed:
+            macros |= {"MASK": f"{(1 << encoder.bits) - 1}u", "VW" if encoder.format == "vw" else "TEXT": 1}
+        if "TEXT" in macros:
+            macros |= {"RUNS": int(encoder.grams == "characters"), "PAIRS": int(encoder.grams == "pairs")}
+            arrays["short NAME_small"] = SMALL
+    elif encoder.hashed:
+        raise ModelError("categories, dates and text cannot be exported to C: use --to json, or onnx for categories")
+    else:
+        macros |= {"NUMBERS": len(encoder.numbers), "TABLE": 1}
+        arrays["double NAME_means"] = [column.mean for column in encoder.numbers]
+        arrays["double NAME_scales"] = [column.scale for column in encoder.numbers]
+    if model.calibrator is not None:
+        macros["PROBABILITIES"] = 1
+        arrays |= _curve_arrays(model.calibrator.curves)
+    code = [
         # No text of the model goes into a comment: the end of a comment in a label would make the rest code.
         f"/* A model of {len(labels) or 'no'} classes and {model.features} features, written by rosenblatt. */",
-        "#ifndef MACRO_H\n#define MACRO_H\n#include <stddef.h>\n#include <stdint.h>\n#include <math.h>",
-        f"#define MACRO_ROWS {linear.width}\n#define MACRO_COLUMNS {len(columns)}\n#define MACRO_CLASSES {len(labels)}",
-        f"typedef {scalar if products is None else 'double'} NAME_scalar;\ntypedef {scalar} NAME_weight;",
-        f"static const uint32_t NAME_columns[] = {{{_numbers(columns)}}};",
-        f"static const NAME_weight NAME_weights[] = {{{_numbers(weights.astype(np.float64).ravel())}}};",
-        f"static const double NAME_intercept[] = {{{_numbers(linear.intercept)}}};",
+        "#ifndef MACRO_H\n#define MACRO_H\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>",
+        "#include <stdlib.h>\n#include <string.h>\n#ifdef __GNUC__",
+        "#define MACRO_STATIC static __attribute__((unused))\n#else\n#define MACRO_STATIC static\n#endif",
+        *(f"#define MACRO_{macro} {value}" for macro, value in macros.items()),
+        f"typedef {'float' if weights.dtype == np.float32 else 'double'} NAME_scalar;",
+        *(f"MACRO_STATIC const {array}[] = {{{', '.join(map(str, v)) or '0'}}};" for array, v in arrays.items()),
+        (resources.files("rosenblatt.models") / "model.h").read_text(),
+        "#endif\n",
     ]
-    files = [
-        "scores.h" if products is None else "products.h",
-        "number.h" if model.is_regression else "decide.h",
-        "sparse.h",
-    ]
-    fills |= {} if products is None else _product_fills(products, scalar)
-    encoder = model.encoder
-    if encoder is None:
-        head.append(f"#define MACRO_NUMBERS {model.features}")
-        files += ["dense.h", "predict.h"]
-    elif isinstance(encoder, LineEncoder):
-        files += _line_files(encoder)
-        head += [f"#define MACRO_MASK {(1 << encoder.bits) - 1}u"] if encoder.hashed else []
-    elif encoder.hashed:
-        raise ModelError("C code has no categories, dates and texts of tables: use --to onnx or --to json")
-    else:
-        head.append(f"#define MACRO_NUMBERS {len(encoder.numbers)}")
-        files += ["standardized.h", "predict.h"]
-        fills["MEANS"] = _numbers(np.array([column.mean for column in encoder.numbers]))
-        fills["DEVIATIONS"] = _numbers(np.array([column.scale for column in encoder.numbers]))
-    if model.calibrator is not None:
-        files.append("probabilities.h")
-        fills |= _curve_fills(model.calibrator.curves)
-    code = "\n".join([*head, *(_template(file) for file in files)])
-    code = re.sub(rf"\b({'|'.join(fills)})\b", lambda found: fills[found[1]], code)
-    code = re.sub(r"\b(NAME|MACRO)(?=_)", lambda found: name if found[1] == "NAME" else name.upper(), code)
-    if labels:  # behind the templates, so that no label is filled in
-        code += f"static const char *const {name}_classes[] = {{{', '.join(map(c_string, labels))}}};\n"
-    return code + "#endif\n"
+    return re.sub(r"\b(NAME|MACRO)(?=_)", lambda found: name if found[1] == "NAME" else name.upper(), "\n".join(code))
 
 
 def c_string(text: Any) -> str:
@@ -335,49 +337,13 @@ def c_string(text: Any) -> str:
     return '"' + "".join(f"\\{byte:03o}" for byte in str(text).encode("utf-8", "replace")) + '"'
 
 
-def _template(file: str) -> str:
-    return (resources.files("rosenblatt.models") / "c" / file).read_text()
-
-
-def _line_files(encoder: LineEncoder) -> list[str]:
-    """The functions for names or words of a line; none for numbered columns."""
-    if not encoder.hashed:
-        return []
-    if encoder.format != "vw":
-        return ["hash.h", "separator.h", f"{encoder.grams}.h", "text.h"]
-    if encoder.interactions:
-        raise ModelError("C code has no interactions of namespaces: predict with rosenblatt, or use --to json")
-    return ["hash.h", "names.h"]
-
-
-def _product_fills(products: Products, scalar: str) -> dict[str, str]:
-    lanes, terms = 8 if scalar == "float" else 4, count_terms(len(products.columns))
-    blocks = terms // (4 * lanes) * 4 * lanes
-    end = blocks + (terms - blocks) // lanes * lanes
-    ends = {"BLOCKS_END": blocks, "LANES_END": end, "HALVES_END": end + (terms - end) // (lanes // 2) * (lanes // 2)}
-    return {
-        **{key: str(value) for key, value in ends.items()},
-        "TERMS": str(terms),
-        "LANES": str(lanes),
-        "CENTERS": _numbers(products.center),
-        "SCALES": _numbers(products.scale),
-        "FARTHEST": repr(FARTHEST_VALUE),
-        "SHARE": f"{float(np.float32(products.share))!r}f",
-    }
-
-
-def _curve_fills(curves: Sequence[Curve]) -> dict[str, str]:
+def _curve_arrays(curves: Sequence[Curve]) -> dict[str, Iterable[Any]]:
     sigmoids = [curve.sigmoid or (0.0, 0.0) for curve in curves]
     return {
-        "HAS_SIGMOID": ", ".join(str(int(curve.sigmoid is not None)) for curve in curves),
-        "SLOPES": _numbers(a for a, _ in sigmoids),
-        "OFFSETS": _numbers(b for _, b in sigmoids),
-        "STARTS": _numbers(np.cumsum([0, *(len(curve.scores) for curve in curves)])),
-        "POINTS": _numbers(np.concatenate([curve.scores for curve in curves])),
-        "LEVELS": _numbers(np.concatenate([curve.levels for curve in curves])),
+        "int NAME_has_sigmoid": [int(curve.sigmoid is not None) for curve in curves],
+        "double NAME_slopes": [slope for slope, _ in sigmoids],
+        "double NAME_offsets": [offset for _, offset in sigmoids],
+        "size_t NAME_starts": np.cumsum([0, *(len(curve.scores) for curve in curves)]).tolist(),
+        "double NAME_points": np.concatenate([curve.scores for curve in curves]).tolist(),
+        "double NAME_levels": np.concatenate([curve.levels for curve in curves]).tolist(),
     }
-
-
-def _numbers(values: NDArray[Any] | Iterable[float]) -> str:
-    plain = values.tolist() if isinstance(values, np.ndarray) else values
-    return ", ".join(map(repr, plain)) or "0"

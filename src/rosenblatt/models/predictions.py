@@ -3,7 +3,7 @@
 Invariant: estimators, models, the service, the command and the cluster decide here, so that equal scores give equal
 predictions everywhere. Two classes have one score per row, and a score ``>= 0`` is the larger class; more classes have
 one score each, and the first of the highest wins; several labels per row have one score each, and every label with a
-score ``>= 0`` holds; a regression has one score, which is the prediction; one class is always predicted.
+score ``>= 0`` is predicted; a regression has one score, which is the prediction; one class is always predicted.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.labels import label_values
 from rosenblatt.errors import ModelError
-from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.predictors import Linear
 
 Floats = NDArray[np.float64]
 
 
 class Contribution(NamedTuple):
-    """How much a feature adds to the score of a class: weight times value."""
+    """The contribution of a feature to the score of a class: weight times value."""
 
     feature: Any
     value: float
@@ -34,7 +33,7 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Predictions:
-    """What the scores of some rows mean.
+    """Labels, ranks and probabilities of some rows, from their scores.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ class Predictions:
         Sorted; empty for a regression.
     scores : array of shape (n_rows, n_scores)
     is_multilabel : bool
-        Can a row have several labels?
-    calibrator : Calibrator or None
+        True if a row can have several labels.
+    calibrator : Calibrator, Calibration or None
         From scores to probabilities.
 
     Examples
@@ -58,7 +57,7 @@ class Predictions:
     classes: NDArray[Any]
     scores: Floats
     is_multilabel: bool = False
-    calibrator: Calibrator | None = None
+    calibrator: Any = None  # its curves may be fitted when probabilities are first needed
 
     @property
     def is_regression(self) -> bool:
@@ -66,21 +65,20 @@ class Predictions:
 
     @cached_property
     def codes(self) -> NDArray[np.intp]:
-        """The place of each row's class in the classes."""
+        """The index of each row's class."""
         return np.minimum(predict_codes(self.scores), len(self.classes) - 1)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """What `predict` returns: labels, numbers, or a column of 0 and 1 per label."""
+        """The result of `predict`: labels, numbers, or a column of 0 and 1 per label."""
         if self.is_regression:
             return self.scores[:, 0]
         return (self.scores >= 0).astype(np.int64) if self.is_multilabel else self.classes[self.codes]
 
     def values(self) -> list[Any]:
-        """The labels in Python's types; with several labels per row, the list of those that hold."""
+        """The labels in Python's types; with several labels per row, the list of its labels."""
         if self.is_regression:
-            numbers: list[Any] = self.scores[:, 0].tolist()
-            return numbers
+            return self.scores[:, 0].tolist()
         known = label_values(self.classes)
         if self.is_multilabel:
             return [[known[k] for k in np.flatnonzero(row)] for row in self.labels]
@@ -88,9 +86,8 @@ class Predictions:
 
     @property
     def one(self) -> Any:
-        """What `predict_one` returns: the label of the first row, in Python's types."""
-        first: Any = self.labels[0].tolist() if self.is_multilabel else self.values()[0]
-        return first
+        """The result of `predict_one`: the label of the first row, in Python's types."""
+        return self.labels[0].tolist() if self.is_multilabel else self.values()[0]
 
     @cached_property
     def class_scores(self) -> Floats:
@@ -103,24 +100,61 @@ class Predictions:
     def probabilities(self) -> Floats:
         """One probability per class."""
         if self.calibrator is None:
-            raise ModelError("the model has scores but no probabilities: save a Calibrated or an AutoPerceptron")
+            raise ModelError("the model has scores but no probabilities: train it with --folds 5, or fit a Calibrated")
         if len(self.classes) == 1:
             return np.ones((len(self.scores), 1))
         return self.calibrator.probabilities(self.scores)
 
     def top(self, k: int, *, by_probability: bool = False) -> tuple[NDArray[np.intp], Floats]:
-        """The places of the k likeliest classes of each row, and their scores or probabilities."""
+        """The indices of the k most likely classes of each row, and their scores or probabilities."""
         measure = self.probabilities if by_probability else self.class_scores
         order = np.argsort(-measure, axis=1, kind="stable")[:, :k]
         return order, np.take_along_axis(measure, order, axis=1)
 
 
+class PredictionMethods:
+    """Mixin: prediction methods, from `_predict` for many rows and `_predict_row` for one."""
+
+    def decision_function(self: Any, X: Any) -> Floats:
+        """Scores: of shape (n_rows,) with two classes, above or at 0 for the larger; else (n_rows, n_classes)."""
+        scores: Floats = self._predict(X).scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self: Any, X: Any) -> NDArray[Any]:
+        """The label of each row, by the sign or the highest score; for a regression, its number."""
+        return self._predict(X).labels
+
+    def predict_proba(self: Any, X: Any) -> Floats:
+        """The probability of every class, of shape (n_rows, n_classes).
+
+        `predict` follows the score, not the highest probability: near a score of 0 the two may differ.
+        """
+        return self._predict(X).probabilities
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of the probability of every class."""
+        with np.errstate(divide="ignore"):  # a probability can be 0
+            return np.log(self.predict_proba(X))
+
+    def predict_one(self: Any, row: Any) -> Any:
+        """The label of one row: a dict from names to numbers, or, as in training, from columns to cells, or a text.
+
+        Unknown names are ignored. After training on rows without names, the names are the numbers of the
+        columns.
+        """
+        return self._predict_row(row).one
+
+    def predict_proba_one(self: Any, row: Any) -> dict[Any, float]:
+        """The probability of each class for one row."""
+        found = self._predict_row(row)
+        return dict(zip(label_values(found.classes), found.probabilities[0].tolist(), strict=True))
+
+
 def predict_codes(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Places in the sorted classes: a score ``>= 0`` is the larger of two, the highest score wins among more."""
+    """Indices into the sorted classes: a score ``>= 0`` is the larger of two; of more, the highest score wins."""
     if scores.shape[1] == 1:
         return (scores[:, 0] >= 0).astype(np.intp)
-    codes: NDArray[np.intp] = np.argmax(scores, axis=1)
-    return codes
+    return np.argmax(scores, axis=1)
 
 
 def labels_to_json(classes: NDArray[Any]) -> list[Any]:
@@ -130,19 +164,24 @@ def labels_to_json(classes: NDArray[Any]) -> list[Any]:
     ['2024-02-01']
     """
     if classes.dtype.kind == "M":
-        dates: list[Any] = np.datetime_as_string(classes).tolist()
-        return dates
+        return np.datetime_as_string(classes).tolist()
     return [str(span) for span in classes] if classes.dtype.kind == "m" else label_values(classes)
 
 
 def contributions(
     predictors: Iterable[Any], features: Iterable[tuple[int, Any, float]], code: int, *, is_regression: bool = False
 ) -> list[Contribution]:
-    """What (column, name, value) of a row add to the score of the class at this place, the largest first."""
+    """The contributions of (column, name, value) to the score of the class with this index, the largest first.
+
+    The number of a regression has no side to explain, so its contributions are sorted by absolute value.
+    """
     only, *others = predictors
     if others or not isinstance(only, Linear):
         raise ModelError("only a model with one weight per feature and class has contributions of features")
-    binary = len(only.weights) == 1
-    weights, sign = only.weights[0 if binary else code], -1.0 if binary and code == 0 and not is_regression else 1.0
-    found = [Contribution(name, value, sign * float(weights[at]) * value) for at, name, value in features]
-    return sorted((each for each in found if each.share), key=lambda each: -each.share)
+    binary, listed = only.width == 1, list(features)
+    sign = -1.0 if binary and code == 0 and not is_regression else 1.0
+    weights = only.at([at for at, _, _ in listed])[0 if binary else code].tolist()
+    found = [Contribution(name, x, sign * weight * x) for (_, name, x), weight in zip(listed, weights, strict=True)]
+    return sorted(
+        (each for each in found if each.share), key=lambda each: -abs(each.share) if is_regression else -each.share
+    )

@@ -8,126 +8,162 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Protocol, Self, get_args
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.table import Table, as_table, is_sparse
+from rosenblatt.data.table import Csr, Table, aligned_copy, as_table, is_sparse
 from rosenblatt.errors import DataError, ModelError
 from rosenblatt.models.container import (
-    Tensors,
+    Part,
+    Spec,
     check_columns,
+    check_part,
+    check_rows,
     check_shapes,
     count_of,
-    rows_from,
-    rows_to,
-    take,
+    places_from,
 )
 
-FARTHEST_VALUE = 5.0  # deviations from the mean; what lies farther counts as that far, since squares of it explode
+FARTHEST_VALUE = 5.0  # deviations from the mean; values beyond it are clipped, since their squares explode
 TERMS_AT_ONCE = 1 << 20
 MOST_COLUMNS = 1000  # to multiply: half a million terms
-UPDATES = ("which", "steps", "gains", "loses", "survived")
 KernelName = Literal["linear", "poly", "rbf", "sigmoid", "precomputed", "function"]
 
+FEW_WEIGHTS = 1 << 22  # up to which all columns are stored
 ROWS_A_CALL = 1024  # of a user's function, so that its matrix stays small
 
 
-class Predictor(Protocol):
-    """Weights, votes or support rows; scoring changes nothing."""
-
-    kind: ClassVar[str]  # its name in a file
-
-    @property
-    def width(self) -> int:
-        """How many scores a row gets."""
-
-    @property
-    def support_rows(self) -> int | None:
-        """Rows of the training data that it holds; None for one that is only weights."""
-
-    def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
-        """Scores of shape (rows, width); of the rows named by `index` only, if it is given."""
-
-    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
-        """A header of plain values; its arrays go among the tensors."""
-
-    @classmethod
-    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
-        """The answer of a header and tensors, checked, so that the engine is never led outside of its arrays."""
-
-
 @dataclass(frozen=True)
-class Linear:
+class Linear(Part):
     """Weight rows and intercepts: ``scores = X Wᵀ + b``.
 
     Two classes have one weight row (a score ``>= 0`` means the larger class), more classes one row each.
     """
 
-    kind: ClassVar[str] = "linear"
-    support_rows: ClassVar[None] = None
-
-    weights: NDArray[Any]  # (K, features), float32 or float64
+    weights: NDArray[Any]  # (K, features), float32 or float64; (K, columns + 1) if only some columns are stored
     intercept: NDArray[np.float64]  # (K,)
+    stored: NDArray[np.intp] | None = None  # these columns, in order; the last weights, which are 0, are of all others
+    among: int = 0  # features, if only some columns are stored
 
     @property
     def width(self) -> int:
-        """How many scores a row gets."""
+        """The number of scores per row."""
         return len(self.intercept)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
         if not self.weights.shape[1]:  # of a stream without features yet
             return np.tile(self.intercept, (table.count if index is None else len(index), 1))
-        dtype = np.result_type(self.weights.dtype, table.dtype)
-        table = table.astype(dtype)
-        weights = table.arranged(self.weights.astype(dtype, copy=False))
-        scores: NDArray[np.float64] = engine.scores(table.rows, weights.ravel(order="K"), self.intercept, index)
-        return scores
+        if self.stored is not None and table.sparse:  # columns without a weight keep their place in the sums
+            rows, width = table.values, self.weights.shape[1]
+            table = Csr(rows.data, self._places[rows.indices], rows.indptr, (table.count, width)).table()
+            return Linear(self.weights, self.intercept).scores(table, index)
+        if self.stored is not None:
+            return Linear(self.at(np.arange(self.among)), self.intercept).scores(table, index)
+        if self.weights.dtype != table.dtype:
+            dtype = np.result_type(self.weights.dtype, table.dtype)
+            if index is not None and len(index) and table.dtype != dtype:  # of these rows only
+                table, index = as_table(table.take(index)), None
+            wider = Linear(self.weights.astype(dtype, copy=False), self.intercept)
+            return wider.scores(table.astype(dtype), index)
+        return engine.scores(table.rows, self._by_feature if table.sparse else self._by_class, self.intercept, index)
+
+    @cached_property
+    def _by_feature(self) -> NDArray[Any]:
+        """The weights feature after feature, as sparse rows look them up."""
+        return np.asfortranarray(self.weights).ravel(order="K")
+
+    @cached_property
+    def _by_class(self) -> NDArray[Any]:
+        """The weights class after class, as dense rows read them."""
+        return aligned_copy(np.ascontiguousarray(self.weights)).ravel()
+
+    @property
+    def features(self) -> int:
+        """The number of columns of a row."""
+        return int(self.weights.shape[1]) if self.stored is None else self.among
+
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        """The index of the stored weights of each column."""
+        assert self.stored is not None
+        places = np.full(self.among, len(self.stored), np.int32)
+        places[self.stored] = np.arange(len(self.stored), dtype=np.int32)
+        return places
+
+    def at(self, columns: Any) -> NDArray[Any]:
+        """The weights of these columns, of shape (K, columns)."""
+        return self.weights[:, columns if self.stored is None else self._places[columns]]
 
     def columns(self) -> NDArray[np.intp]:
         """The columns with a weight."""
-        return np.flatnonzero((self.weights != 0).any(axis=0))
+        used = np.flatnonzero((self.weights != 0).any(axis=0))
+        return used if self.stored is None else self.stored[used]
 
-    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
-        """Only what is not 0: the columns with a weight, and of these the rows."""
+    def spread(self, columns: NDArray[np.intp], features: int) -> Linear:
+        """The weights of `columns` as those of so many features."""
+        weights = np.zeros((self.width, len(columns) + 1), self.weights.dtype, order="F")
+        weights[:, :-1] = self.weights[:, : len(columns)]
+        return Linear(weights, self.intercept, columns, features)
+
+    def divided(self, scale: NDArray[np.float64]) -> Linear:
+        """The weights of columns that are not divided by their scale any more."""
+        scale = scale if self.stored is None else np.append(scale[self.stored], 1.0)
+        return replace(self, weights=self.weights / scale)
+
+    def to_tree(self) -> dict[str, Any]:
+        """The non-zero weights: the columns with a weight, and their rows."""
         columns = self.columns()
-        by_column = self.weights[:, columns].T
+        by_column = self.at(columns).T
         places, rows = np.nonzero(by_column)
-        tensors[f"{prefix}columns"] = columns.astype(np.int64)
-        tensors[f"{prefix}counts"] = np.bincount(places, minlength=len(columns)).astype(np.int32)
-        tensors[f"{prefix}rows"] = rows.astype(np.int32)
-        tensors[f"{prefix}weights"] = by_column[places, rows]
-        tensors[f"{prefix}intercept"] = self.intercept
-        return {"kind": self.kind}
+        return {
+            "part": "Linear",
+            "features": self.features,
+            "columns": columns.astype(np.int64),
+            "counts": np.bincount(places, minlength=len(columns)).astype(np.int32),
+            "rows": rows.astype(np.int32),
+            "weights": by_column[places, rows],
+            "intercept": self.intercept,
+        }
 
     @classmethod
-    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
-        """The weights of so many features, checked."""
-        columns, counts, rows, stored, intercept = take(
-            tensors, prefix, columns="i8", counts="i4", rows="i4", weights="f", intercept="f8"
-        )
-        check_shapes(len(columns) == len(counts) <= features and len(rows) == len(stored) == counts.sum())
-        check_columns(columns, features)
-        if len(counts) and counts.min() < 0:
-            raise ModelError("its columns are out of order")
-        if len(rows) and (rows.min() < 0 or rows.max() >= len(intercept)):
-            raise ModelError("it has a weight for a class that is not there")
-        # Feature after feature, where a reader's rows look them up; pages of columns without a weight stay untouched.
-        weights: NDArray[Any] = np.zeros((len(intercept), features), stored.dtype, order="F")
-        weights[rows, np.repeat(columns, counts)] = stored
-        return cls(weights, intercept)
+    def from_tree(cls, values: dict[str, Any]) -> Self:
+        """Weights of all columns, or of those in the file if they are few of many."""
+        features, weights, intercept = count_of(values["features"]), values["weights"], values["intercept"]
+        Spec("<f8", ("K",)).check("intercept", intercept)
+        row, column = places_from(values, len(intercept), features)
+        Spec("float", row.shape).check("weights", weights)
+        columns, place = np.unique(column, return_inverse=True)
+        is_dense = len(intercept) * features <= FEW_WEIGHTS or 2 * len(columns) >= features
+        shape = len(intercept), features if is_dense else len(columns) + 1
+        # Feature after feature, where a reader's rows look them up.
+        found: NDArray[Any] = np.zeros(shape, weights.dtype, order="F")
+        found[row, column if is_dense else place] = weights
+        return cls(found, intercept) if is_dense else cls(found, intercept, columns, features)
+
+    def check(self, features: int) -> int:
+        """Raise unless the weights are for `features` columns; returns the number of scores per row."""
+        check_shapes(self.features == features and self.width > 0)
+        return self.width
 
 
 @dataclass(frozen=True)
-class Products:
+class Products(Part):
     """Some columns, standardized, and the product of any two of them.
 
     With d columns the products are divided by √d, so that together they weigh about as much as the columns, and the
     squares have 1 taken from them, their mean.
     """
+
+    specs: ClassVar = {
+        "columns": Spec("<i8", ("columns",)),
+        "center": Spec("<f8", ("columns",)),
+        "scale": Spec("<f8", ("columns",), least=5e-324),
+    }
 
     columns: NDArray[np.int64]  # in their order
     center: NDArray[np.float64]
@@ -143,7 +179,7 @@ class Products:
 
     @property
     def share(self) -> float:
-        """What the products are multiplied by."""
+        """The factor of the products."""
         return float(1 / np.sqrt(len(self.columns)))
 
     def iter_terms(
@@ -156,73 +192,51 @@ class Products:
             part = rows[begin : begin + step]
             yield self.apply(table, part), part
 
-    def to_tensors(self, prefix: str, tensors: Tensors) -> None:
-        """The columns, and how they are standardized."""
-        tensors[f"{prefix}columns"] = self.columns
-        tensors[f"{prefix}center"], tensors[f"{prefix}scale"] = self.center, self.scale
-
-    @classmethod
-    def from_tensors(cls, prefix: str, tensors: Tensors, features: int) -> Products:
-        """The products of some of so many columns, checked."""
-        columns, center, scale = take(tensors, prefix, columns="i8", center="f8", scale="f8")
-        check_shapes(0 < len(columns) <= MOST_COLUMNS and columns.shape == center.shape == scale.shape)
-        check_columns(columns, features)
-        if not (scale > 0).all():
-            raise ModelError("its columns cannot be standardized")
-        return cls(columns, center, scale)
+    def check(self, features: int) -> None:
+        """Raise unless it multiplies some of so many columns."""
+        check_shapes(0 < self.check_arrays()["columns"] <= MOST_COLUMNS)
+        check_columns(self.columns, features)
 
     @staticmethod
     def names(columns: Sequence[str]) -> list[str]:
-        """What the terms of these columns are called, in their order."""
+        """The names of the terms of these columns, in their order."""
         pairs = zip(*(each.tolist() for each in np.triu_indices(len(columns))), strict=True)
         return [*columns, *(f"{columns[j]}·{columns[k]}" if j < k else f"{columns[j]}²" for j, k in pairs)]
 
 
 @dataclass(frozen=True)
-class Quadratic:
+class Quadratic(Part):
     """``scores = products(X) Wᵀ + b``: weights for the terms that `Products` makes of a row."""
-
-    kind: ClassVar[str] = "products"
-    support_rows: ClassVar[None] = None
 
     products: Products
     linear: Linear
-
-    @property
-    def intercept(self) -> NDArray[np.float64]:
-        return self.linear.intercept
-
-    @property
-    def width(self) -> int:
-        """How many scores a row gets."""
-        return self.linear.width
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
         return np.vstack([self.linear.scores(terms) for terms, _ in self.products.iter_terms(table, index)])
 
-    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
-        """The weights, and the products that they weigh."""
-        self.linear.to_tensors(prefix, tensors)
-        self.products.to_tensors(f"{prefix}products.", tensors)
-        return {"kind": self.kind}
-
-    @classmethod
-    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
-        """The weights of a header and tensors, checked."""
-        products = Products.from_tensors(f"{prefix}products.", tensors, features)
-        terms = count_terms(len(products.columns))
-        return cls(products, Linear.from_tensors(header, prefix, tensors, terms))
+    def check(self, features: int) -> int:
+        """Raise unless it weighs the products of some of so many columns; returns the number of scores per row."""
+        check_part(self.products, Products, features)
+        return check_part(self.linear, Linear, count_terms(len(self.products.columns))).width
 
 
 def count_terms(columns: int) -> int:
-    """How many columns and products there are."""
+    """The number of columns and products."""
     return columns * (columns + 3) // 2
 
 
 @dataclass(frozen=True)
-class Updates:
-    """Updates in order: the stored row, how far, to which class, and how long the weights before it lived."""
+class Updates(Part):
+    """Updates in order: stored row, step, class, and the number of rows that the weights before it survived."""
+
+    specs: ClassVar = {
+        "which": Spec("<i8", ("updates",), least=0, below="support"),
+        "steps": Spec("<f8", ("updates",)),
+        "gains": Spec("<i4", ("updates",), least=0, below="K"),
+        "loses": Spec("<i4", ("updates",), least=-1, below="K"),
+        "survived": Spec("<i8", ("updates",), least=0),
+    }
 
     which: NDArray[np.int64]
     steps: NDArray[np.float64]
@@ -232,145 +246,46 @@ class Updates:
 
     @classmethod
     def none(cls) -> Updates:
-        return cls(
-            np.empty(0, np.int64), np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)
-        )
+        return cls(*(np.empty(0, kind) for kind in ("i8", "f8", "i4", "i4", "i8")))
 
     @classmethod
     def concatenated(cls, logs: Sequence[Updates]) -> Updates:
         return cls(*map(np.concatenate, zip(*(log.arrays for log in logs), strict=True)))
 
     @property
-    def arrays(
-        self,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    def arrays(self) -> tuple[Any, Any, Any, Any, Any]:
         """All five, in their order."""
         return self.which, self.steps, self.gains, self.loses, self.survived
 
     def first(self, count: int) -> Updates:
-        which, steps, gains, loses, survived = self.arrays
-        return Updates(which[:count], steps[:count], gains[:count], loses[:count], survived[:count])
-
-    def followed_by(self, later: Updates) -> Updates:
-        return Updates.concatenated([self, later])
+        return Updates(*(array[:count] for array in self.arrays))
 
     def naming(self, places: NDArray[np.int64]) -> Updates:
         """The same updates, each naming the place of its row."""
         return replace(self, which=places[self.which])
 
-    def mixed(self, mix: NDArray[np.float64]) -> Updates:
-        """Updates of the old weight rows as updates of the new ones, ``mix @ rows``.
+    def mixed(self, rows: int, to: NDArray[np.intp], source: NDArray[np.intp], factor: NDArray[np.float64]) -> Updates:
+        """Updates of the old weight rows as updates of `rows` new ones: row ``to`` is `factor` times row ``source``.
 
         An old row may become at most one gaining (positive) and one losing (negative) new row.
         """
         if not len(self):
             return self
-        if mix.shape[0] == 1:
-            return replace(self, steps=self.steps * mix[0, 0])
-        gain_of = np.argmax(mix > 0, axis=0).astype(np.int32)
-        lose_of = np.where((mix < 0).any(axis=0), np.argmax(mix < 0, axis=0), -1).astype(np.int32)
-        share = np.abs(mix).max(axis=0)
+        if rows == 1:
+            return replace(self, steps=self.steps * factor[0])
+        gain_of, lose_of, share = np.zeros(rows, np.int32), np.full(rows, -1, np.int32), np.zeros(rows)
+        gain_of[source[factor > 0]] = to[factor > 0]
+        lose_of[source[factor < 0]] = to[factor < 0]
+        share[source] = np.abs(factor)
         loses = np.where(self.loses >= 0, gain_of[self.loses], lose_of[self.gains]).astype(np.int32)
         return Updates(self.which, self.steps * share[self.gains], gain_of[self.gains], loses, self.survived)
 
     def __len__(self) -> int:
         return len(self.steps)
 
-    def to_tensors(self, prefix: str, tensors: Tensors) -> None:
-        """All five arrays, by name."""
-        for name in UPDATES:
-            tensors[f"{prefix}{name}"] = getattr(self, name)
-
-    @classmethod
-    def from_tensors(cls, prefix: str, tensors: Tensors, support: int, K: int) -> Updates:
-        """Updates of K weight rows with so many stored rows, checked."""
-        arrays = take(tensors, prefix, which="i8", steps="f8", gains="i4", loses="i4", survived="i8")
-        check_shapes(all(array.shape == (len(arrays[0]),) for array in arrays))
-        which, _, gains, loses, survived = arrays
-        if len(which) and (
-            min(which.min(), gains.min(), loses.min() + 1, survived.min()) < 0
-            or which.max() >= support
-            or max(gains.max(), loses.max()) >= K
-        ):
-            raise ModelError("its updates name a row or a class that is not there")
-        return cls(*arrays)
-
-
-class Supported:
-    """An answer that stores rows."""
-
-    support: Any
-
-    @property
-    def support_rows(self) -> int:
-        """How many rows are stored."""
-        return 0 if self.support is None else int(self.support.shape[0])
-
-
-@dataclass(frozen=True)
-class Voted(Supported):
-    """Starting weights, stored rows and the updates made with them.
-
-    Notes
-    -----
-    Scoring costs one dot product per stored row, and one addition per update.
-    """
-
-    kind: ClassVar[str] = "voted"
-
-    start: Linear
-    support: Any  # NDArray or CSR array, a row each; None before the first update
-    updates: Updates
-    survived_last: int
-    fit_intercept: bool
-
-    @property
-    def width(self) -> int:
-        """How many scores a row gets."""
-        return self.start.width
-
-    def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
-        """The share of the votes, of shape (rows, K): with two classes those for +1 less those for -1."""
-        if index is not None:
-            table = as_table(table.take(index))
-        rows, weights = self.support, self.start.weights
-        if rows is None:
-            rows = np.zeros((1, table.features))
-        elif weights.shape[1] == 0:  # of a stream whose examples had no features yet
-            rows, weights = with_columns(rows, table.features), with_columns(weights, table.features)
-        support = as_table(rows)
-        dtype = np.result_type(weights.dtype, support.dtype, table.dtype)
-        table, support = table.astype(dtype), support.astype(dtype)
-        weights = table.arranged(weights.astype(dtype, copy=False))
-        votes: NDArray[np.float64] = engine.votes(
-            table.rows,
-            support.rows,
-            self.updates.arrays,
-            survived_last=self.survived_last,
-            start=(weights.ravel(order="K"), self.start.intercept),
-            fit_intercept=self.fit_intercept,
-        )
-        total = int(self.updates.survived.sum()) + self.survived_last
-        return votes / max(total, 1)
-
-    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
-        """The starting weights, the stored rows and the updates."""
-        self.start.to_tensors(prefix, tensors)
-        self.updates.to_tensors(prefix, tensors)
-        return {
-            "kind": self.kind,
-            "support": rows_to(self.support, prefix, tensors),
-            "survived_last": int(self.survived_last),
-            "fit_intercept": bool(self.fit_intercept),
-        }
-
-    @classmethod
-    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
-        """The vote of a header and tensors, checked."""
-        start = Linear.from_tensors(header, prefix, tensors, features)
-        support, count = rows_from(header["support"], prefix, tensors, features)
-        updates = Updates.from_tensors(prefix, tensors, count, start.width)
-        return cls(start, support, updates, count_of(header["survived_last"]), bool(header["fit_intercept"]))
+    def check(self, support: int, K: int) -> None:
+        """Raise unless they are of K weight rows, with so many stored rows."""
+        self.check_arrays(support=support, K=K)
 
 
 def stack_rows(above: Any, below: Any) -> Any:
@@ -381,7 +296,14 @@ def stack_rows(above: Any, below: Any) -> Any:
         import scipy.sparse as sp
 
         return sp.vstack([sp.csr_array(above), sp.csr_array(below)], format="csr")
-    return np.vstack([above, below])
+    return np.concatenate([above, below])
+
+
+def spread_rows(rows: Any, columns: NDArray[Any], features: int) -> Any:
+    """Sparse rows of `columns`, over so many features."""
+    import scipy.sparse as sp
+
+    return sp.csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], features))
 
 
 def with_columns(rows: Any, columns: int) -> Any:
@@ -390,14 +312,11 @@ def with_columns(rows: Any, columns: int) -> Any:
         resized = rows.copy()
         resized.resize((rows.shape[0], columns))
         return resized
-    wider = np.zeros((rows.shape[0], columns), rows.dtype)
-    shared = min(columns, rows.shape[1])
-    wider[:, :shared] = rows[:, :shared]
-    return wider
+    return np.pad(rows[:, :columns], ((0, 0), (0, max(0, columns - rows.shape[1]))))
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(Part):
     """A kernel by name and numbers, or a function of two tables.
 
     ``linear`` x·z, ``poly`` (coef0 + gamma x·z)^degree, ``rbf`` exp(-gamma ‖x - z‖²), ``sigmoid``
@@ -417,7 +336,7 @@ class Kernel:
         if self.name == "function":
             values = table.values
             return engine.column_source(table.count, lambda i: self._column(values, i), cache_bytes)
-        return engine.row_source(table.rows, None, self.name, cache_bytes=cache_bytes, **self._numbers())
+        return engine.row_source(table.rows, None, self.name, **self._numbers())
 
     def between(self, table: Table, support: Any) -> Iterator[engine.KernelSource]:
         """Kernel values of rows with the support, part after part of the rows."""
@@ -431,40 +350,30 @@ class Kernel:
         else:
             yield engine.row_source(table.rows, as_table(support).rows, self.name, **self._numbers())
 
-    def matrix(self, table: Table, support: Any) -> NDArray[np.float64]:
-        """All the values at once."""
-        return np.vstack([engine.kernel_matrix(part) for part in self.between(table, support)])
-
-    def to_json(self) -> dict[str, Any]:
-        """The name and the numbers, for a file."""
+    def to_tree(self) -> dict[str, Any]:
+        """The name and the numbers."""
         if self.name == "function":
             raise ModelError(
-                "a kernel that is a function of yours cannot be saved, since loading runs no code: use one of the "
-                "kernels with a name, or kernel='precomputed'"
+                "a kernel function cannot be saved, because loading a model runs no code: use a named kernel or "
+                "kernel='precomputed'"
             )
-        return {"name": self.name, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
+        return {"part": "Kernel", "name": self.name, **self._numbers()}
 
-    @classmethod
-    def from_json(cls, header: dict[str, Any]) -> Kernel:
-        """The kernel of a file, checked."""
-        name, gamma, coef0, degree = (header[key] for key in ("name", "gamma", "coef0", "degree"))
-        if name not in get_args(KernelName) or name == "function":
-            raise ModelError(f"it has the unknown kernel {name!r}")
-        if not (isinstance(gamma, float) and isinstance(coef0, float) and isinstance(degree, int)):
+    def check(self) -> None:
+        """Raise unless it has a name, and numbers in their range."""
+        if self.name not in get_args(KernelName) or self.name == "function" or self.function is not None:
+            raise ModelError(f"it has the unknown kernel {self.name!r}")
+        if not (isinstance(self.gamma, float) and isinstance(self.coef0, float) and isinstance(self.degree, int)):
             raise ModelError("the numbers of its kernel are not numbers")
-        if not (gamma > 0 and np.isfinite(gamma) and np.isfinite(coef0) and 1 <= degree < 1 << 31):
+        if not (0 < self.gamma < np.inf and np.isfinite(self.coef0) and 1 <= self.degree < 1 << 31):
             raise ModelError("the numbers of its kernel are out of range")
-        return cls(name, gamma, coef0, degree)
 
-    def support_from(self, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> tuple[Any, int]:
-        """The support rows of a file, or their places among the columns of a precomputed kernel, and their number."""
-        if self.name != "precomputed" or header["storage"] == "none":
-            return rows_from(header, prefix, tensors, features)
-        (places,) = take(tensors, prefix, support="i8")
-        check_shapes(len(places) == count_of(header["rows"]))
-        if len(places) and (places.min() < 0 or places.max() >= features):
-            raise ModelError("its support names a column that is not there")
-        return places, len(places)
+    def check_support(self, support: Any, features: int) -> int:
+        """How many support rows a file has, or places among the columns of a precomputed kernel."""
+        if self.name != "precomputed" or support is None:
+            return check_rows(support, features)
+        Spec("<i8", ("support",), least=0, most=features - 1).check("support", support)
+        return len(support)
 
     def _numbers(self) -> dict[str, Any]:
         return {"gamma": self.gamma, "coef0": self.coef0, "degree": self.degree}
@@ -488,20 +397,15 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Dual(Supported):
+class Dual(Part):
     """A coefficient for each support row and class: ``scores = K(X, support) coefficients + intercept``."""
 
-    kind: ClassVar[str] = "kernel"
+    specs: ClassVar = {"coefficients": Spec("<f8", ("support", "K")), "intercept": Spec("<f8", ("K",))}
 
     kernel: Kernel
     support: Any  # rows; with a precomputed kernel, their places among the training rows. None: none at all
     coefficients: NDArray[np.float64]  # (support rows, K)
     intercept: NDArray[np.float64]  # (K,)
-
-    @property
-    def width(self) -> int:
-        """How many scores a row gets."""
-        return len(self.intercept)
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
@@ -509,112 +413,87 @@ class Dual(Supported):
             table = as_table(table.take(index))
         if not len(self.coefficients):
             return np.tile(self.intercept, (table.count, 1))
-        parts = self.kernel.between(table, self.support)
-        return np.vstack([engine.kernel_scores(part, self.coefficients, self.intercept) for part in parts])
+        steps = self.coefficients.ravel()
+        (used,) = np.nonzero(steps)
+        which, gains = np.divmod(used, len(self.intercept))
+        none, survived = np.full(len(used), -1, np.int32), np.zeros(len(used), np.int64)
+        log = Updates(which, steps[used], gains.astype(np.int32), none, survived)
+        run = Voted(self.kernel, self.support, (log,), (0,), len(self.intercept), fit_intercept=False)
+        return run.replay(table, votes=False)[0] + self.intercept
 
-    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
-        """The kernel, the stored rows and their coefficients."""
-        header = {"kind": self.kind, "kernel": self.kernel.to_json()}
-        tensors[f"{prefix}coefficients"], tensors[f"{prefix}intercept"] = self.coefficients, self.intercept
-        return header | {"support": rows_to(self.support, prefix, tensors)}
-
-    @classmethod
-    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
-        """The coefficients of a header and tensors, checked."""
-        kernel = Kernel.from_json(header["kernel"])
-        support, count = kernel.support_from(header["support"], prefix, tensors, features)
-        coefficients, intercept = take(tensors, prefix, coefficients="f8:2", intercept="f8")
-        check_shapes(len(intercept) > 0 and coefficients.shape == (count, len(intercept)))
-        return cls(kernel, support, coefficients, intercept)
+    def check(self, features: int) -> int:
+        """Raise unless it is for rows of so many columns; returns the number of scores per row."""
+        check_part(self.kernel, Kernel)
+        sizes = self.check_arrays(support=self.kernel.check_support(self.support, features))
+        check_shapes(sizes["K"] > 0)
+        return sizes["K"]
 
 
 @dataclass(frozen=True)
-class VotedDual(Supported):
-    """Support rows and, for each problem, the updates made with them; every weight vector that lived votes."""
+class Voted(Part):
+    """A vote of all weight vectors of a run: support rows and, for each problem, the updates made with them.
 
-    kind: ClassVar[str] = "voted kernel"
+    Notes
+    -----
+    Scoring costs one kernel value per support row, and one addition per update.
+    """
 
     kernel: Kernel
-    support: Any
+    support: Any  # as in `Dual`
     logs: tuple[Updates, ...]
     survived_last: tuple[int, ...]
     K: int
     fit_intercept: bool
-
-    @property
-    def width(self) -> int:
-        """How many scores a row gets."""
-        return self.K * len(self.logs)
+    start: Linear | None = None  # the first weight vector of the only problem; None: zeros
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """The share of the votes, of shape (rows, problems x K): with two classes those for +1 less those for -1."""
         if index is not None:
             table = as_table(table.take(index))
         totals = [int(log.survived.sum()) + last for log, last in zip(self.logs, self.survived_last, strict=True)]
-        if self.support is None:  # only the zero vector lived, and votes for the first of equals or for +1
-            votes = np.zeros((table.count, len(self.logs) * self.K))
-            votes[:, 0 :: self.K] = 1.0
-            return votes
-        walked = walk(
-            self.kernel, table, self.support, self.logs, self.survived_last, self.K, self.fit_intercept, with_votes=True
-        )
-        return np.hstack([votes / max(total, 1) for (_, _, votes), total in zip(walked, totals, strict=True)])
+        found = self.replay(table, votes=True)
+        return np.hstack([votes / max(total, 1) for votes, total in zip(found, totals, strict=True)])
 
-    def to_tensors(self, prefix: str, tensors: Tensors) -> dict[str, Any]:
-        """The kernel, the stored rows and the updates of each problem."""
-        header = {"kind": self.kind, "kernel": self.kernel.to_json()}
-        for at, log in enumerate(self.logs):
-            log.to_tensors(f"{prefix}{at}.", tensors)
-        return header | {
-            "support": rows_to(self.support, prefix, tensors),
-            "survived_last": [int(last) for last in self.survived_last],
-            "K": self.K,
-            "fit_intercept": bool(self.fit_intercept),
-        }
+    def replay(self, table: Table, *, votes: bool) -> list[NDArray[np.float64]]:
+        """For each log: the votes of all weight vectors, or the scores of the last one, each (rows, K)."""
+        kernel, support, start = self.kernel, self.support, None
+        if support is None:
+            kernel, support = Kernel(), np.zeros((1, table.features))
+        elif self.start is not None:  # a stream may have seen new features since
+            support = with_columns(support, table.features)
+        if self.start is not None:
+            start = self.start.scores(table)
+        updates = self.logs[0] if len(self.logs) == 1 else Updates.concatenated(self.logs)
+        starts, last = np.cumsum([0, *map(len, self.logs)], dtype=np.int64), np.array(self.survived_last, np.int64)
+        how: dict[str, Any] = {"K": self.K, "bias": float(self.fit_intercept), "votes": votes, "start": start}
+        walks = [
+            engine.kernel_walk(part, updates.arrays, starts, last, **how) for part in kernel.between(table, support)
+        ]
+        return [np.vstack(each) for each in zip(*walks, strict=True)]
 
-    @classmethod
-    def from_tensors(cls, header: dict[str, Any], prefix: str, tensors: Tensors, features: int) -> Self:
-        """The vote of a header and tensors, checked."""
-        kernel = Kernel.from_json(header["kernel"])
-        support, count = kernel.support_from(header["support"], prefix, tensors, features)
-        K, survived = count_of(header["K"]), tuple(count_of(last) for last in header["survived_last"])
-        check_shapes(K > 0 and len(survived) > 0)
-        logs = tuple(Updates.from_tensors(f"{prefix}{at}.", tensors, count, K) for at in range(len(survived)))
-        return cls(kernel, support, logs, survived, K, bool(header["fit_intercept"]))
+    def spread(self, columns: NDArray[np.intp], features: int) -> Voted:
+        """The vote of `columns`, over so many features."""
+        support = None if self.support is None else spread_rows(self.support, columns, features)
+        start = None if self.start is None else self.start.spread(columns, features)
+        return replace(self, start=start, support=support)
+
+    def check(self, features: int) -> int:
+        """Raise unless it is for rows of so many columns; returns the number of scores per row."""
+        check_part(self.kernel, Kernel)
+        count = self.kernel.check_support(self.support, features)
+        check_shapes(count_of(self.K) > 0 and len(self.logs) == len([*map(count_of, self.survived_last)]) > 0)
+        for log in self.logs:
+            check_part(log, Updates, count, self.K)
+        if self.start is not None:
+            check_part(self.start, Linear, features)
+            check_shapes(self.kernel.name == "linear" and self.start.width == self.K and len(self.logs) == 1)
+        return self.K * len(self.logs)
 
 
-def walk(
-    kernel: Kernel,
-    table: Table,
-    support: Any,
-    logs: tuple[Updates, ...],
-    survived_last: tuple[int, ...],
-    K: int,
-    fit_intercept: bool,
-    *,
-    with_sums: bool = False,
-    with_votes: bool = False,
-) -> list[tuple[Any, Any, Any]]:
-    """For each log: the last scores, the sums of the scores of all vectors that lived, and their votes, each (rows, K).
+Predictor = Linear | Quadratic | Dual | Voted
 
-    Everything comes from one running sum a row; what is not asked for is None.
-    """
-    starts = np.cumsum([0, *map(len, logs)])
-    all_updates = logs[0] if len(logs) == 1 else Updates.concatenated(logs)
-    parts = [
-        engine.kernel_walk(
-            part,
-            all_updates.arrays,
-            starts.astype(np.int64),
-            np.array(survived_last, np.int64),
-            K=K,
-            bias=1.0 if fit_intercept else 0.0,
-            with_sums=with_sums,
-            with_votes=with_votes,
-        )
-        for part in kernel.between(table, support)
-    ]
-    return [
-        tuple(None if pieces[0] is None else np.vstack(pieces) for pieces in zip(*problem, strict=True))  # type: ignore[misc]
-        for problem in zip(*parts, strict=True)
-    ]
+
+def score_rows(parts: Sequence[Predictor], table: Table) -> NDArray[np.float64]:
+    """The scores of all parts of a model, side by side."""
+    found = [part.scores(table) for part in parts]
+    return found[0] if len(found) == 1 else np.hstack(found)

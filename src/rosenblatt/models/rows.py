@@ -1,50 +1,52 @@
 """Rows for a model: arrays, frames, raw rows as dicts, and texts.
 
-Invariant: raw rows are encoded as the command ``predict`` and the service encode them. A name in a file is the name
-that the learner knew: text stays text and a number stays a number. Rows whose columns have other names, or the same
+Invariant: raw rows are encoded as the command ``predict`` and the service encode them. A name in a file is the
+name of the learner: text stays text and a number stays a number. Rows whose columns have other names, or the same
 in another order, are an error.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rosenblatt import engine
 from rosenblatt.data.batch import RowBatch
-from rosenblatt.data.table import Table, as_table
-from rosenblatt.encode.table import TableEncoder
+from rosenblatt.data.table import collected
+from rosenblatt.encode.cells import NO_VALUE, doubles_of, is_missing, numbers_from, text_of_cell
+from rosenblatt.encode.table import Column, TableEncoder
 from rosenblatt.errors import DataError, ModelError
-from rosenblatt.io.dataset import open_dataset
+from rosenblatt.io.dataset import describe_invalid, open_dataset
 
 Name = str | int | float
 
 
 def names_of(learner: Any) -> dict[int, Name]:
     """The name of each column that a fitted learner has seen; nothing for rows without names."""
-    if not hasattr(learner, "learned"):  # one around another has its columns
+    if not hasattr(learner, "columns_by_name"):  # a meta-estimator has the columns of its learner
         learner = getattr(learner, "learner_", learner)
-    stream = getattr(getattr(learner, "learned", None), "stream", None)
-    if stream is not None:
-        return {column: plain_name(name) for name, column in stream.names.items()}
-    own = vars(learner).get("_stream_names", {})
-    if own and len(own) == learner.n_features_in_:
-        return {column: plain_name(name) for name, column in own.items()}
+    if (columns := getattr(learner, "column_names", None)) is not None:
+        return dict(zip(columns.values(), plain_names(columns), strict=True))
     known = getattr(learner, "feature_names_in_", None)
-    return {} if known is None else {column: plain_name(name) for column, name in enumerate(known)}
+    return {} if known is None else dict(enumerate(plain_names(known)))
 
 
-def plain_name(name: Any) -> Name:
-    """A name as a file can hold it."""
+def plain_names(names: Iterable[Any]) -> list[Name]:
+    """Names as a file can hold them."""
+    listed = list(names)  # of texts and whole numbers, most often: there can be millions
+    return listed if set(map(type, listed)) <= {str, int} else list(map(_plain_name, listed))
+
+
+def _plain_name(name: Any) -> Name:
     found = name.item() if isinstance(name, np.generic) else name
     if isinstance(found, str):
         return str(found)
     if isinstance(found, int) or (isinstance(found, float) and math.isfinite(found)):
         return found
-    raise ModelError(f"a feature has the name {name!r}: only texts and numbers can be saved as names")
+    raise ModelError(f"a feature has the name {name!r}: only strings and numbers can be saved as names")
 
 
 def check_names(given: tuple[str, ...] | None, known: list[Any] | None) -> None:
@@ -59,41 +61,29 @@ def check_names(given: tuple[str, ...] | None, known: list[Any] | None) -> None:
         raise DataError(f"X lacks the column {missing[0]!r}, which the model was trained on")
     at = next(j for j, (left, right) in enumerate(zip(given, known, strict=False)) if left != right)
     raise DataError(
-        f"X has the column {given[at]!r} at place {at}, where the model was trained on {known[at]!r}: "
-        "give it X[model.feature_names_in_]"
+        f"X has the column {given[at]!r} at position {at}, but the model was trained on {known[at]!r}: "
+        "pass X[model.feature_names_in_]"
     )
 
 
-def example_table(
-    examples: Sequence[Mapping[Any, float]], columns: Mapping[Any, int], count: int, hash_bits: int | None = None
-) -> Table:
-    """Examples of a stream as a table of `count` columns; features that the model does not know are left out."""
-    import scipy.sparse as sp
-
-    starts, places, values = [0], list[int](), list[float]()
-    for features in examples:
-        engine.Stream.check(features)
-        if hash_bits:
-            hashed, found = engine.Stream.hashed(features, hash_bits)
-            places += hashed.tolist()
-            values += found.tolist()
-        else:
-            known = {columns[name]: value for name, value in features.items() if name in columns}
-            places += sorted(known)
-            values += [known[at] for at in sorted(known)]
-        starts.append(len(places))
-    shape = len(examples), max(count, 1)  # a stream without features yet has one column of zeros
-    return as_table(sp.csr_array((np.array(values, np.float64), places, starts), shape=shape))
-
-
 def encode_rows(X: Any, encoder: Any, features: int) -> Any:
-    """Frames, dicts and texts as a CSR array of so many features; rows that are encoded already as they are."""
+    """Frames, dicts and texts as a CSR array of `features` columns; encoded rows stay as they are."""
     if isinstance(X, str | Mapping):
-        raise DataError("X is one row: give a list of rows, or use predict_one")
-    is_table = isinstance(encoder, TableEncoder)
-    if is_table and hasattr(X, "__arrow_c_stream__"):
-        batches = list(open_dataset(X, encoder=encoder, require_label=False, sort_documents=True))
-    elif np.ndim(X) == 1 and len(X) and isinstance(first := next(iter(X)), str | Mapping):
+        raise DataError("X is one row: pass a list of rows, or use predict_one")
+    is_table, X = isinstance(encoder, TableEncoder), collected(X)
+    if hasattr(X, "to_pylist") and len(np.shape(X)) == 1:  # an array of PyArrow
+        X = X.to_pylist()
+    is_frame = hasattr(X, "__arrow_c_stream__") and not are_texts(X)
+    if is_frame and not is_table:
+        X = _only_column(X, encoder)
+    if is_frame and is_table:
+        dataset = open_dataset(X, encoder=encoder, require_label=False)
+        batches = list(dataset)
+        for column in encoder.used:
+            found: Mapping[str, int] = dataset.report.invalid.get(column.name, {})
+            if odd := {cell: count for cell, count in found.items() if cell.lower() not in _no_values(column)}:
+                warnings.warn(describe_invalid(column.name, odd), stacklevel=2)
+    elif np.ndim(X) == 1 and (first := next((row for row in X if isinstance(row, str | Mapping)), None)) is not None:
         if isinstance(first, Mapping) and not is_table:
             raise DataError(f"row 0 is a dict, but the model reads {encoder.describe()}")
         batches = [encode_raw(encoder, list(X))]
@@ -103,7 +93,7 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
             shown = ", ".join(repr(column.name) for column in encoder.used[:3])
             more = ", ..." if len(encoder.used) > 3 else ""
             raise DataError(
-                f"X has {shape[1]} columns without names, and the model reads columns by name: give it a frame with "
+                f"X has {shape[1]} columns without names, but the model reads columns by name: pass a frame with "
                 f"the columns {shown}{more}"
             )
         return X
@@ -111,6 +101,36 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
 
     parts = [batch.matrix(max(features, batch.features))[:, :features] for batch in batches]
     return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, features))
+
+
+def _only_column(frame: Any, encoder: Any) -> list[Any]:
+    """The cells of a frame with one column, for a model that reads texts."""
+    import pyarrow as pa
+
+    from rosenblatt.io.arrow import without_index
+
+    table = pa.table(without_index(frame))
+    if table.num_columns != 1:
+        raise DataError(f"X is a frame of {table.num_columns} columns, but the model reads {encoder.describe()}")
+    return table.column(0).to_pylist()
+
+
+def _no_values(column: Column) -> set[str]:
+    """The words, in lower case, that mean a missing value in a column of numbers or dates."""
+    return {*NO_VALUE, column.no_value.lower()}
+
+
+def one_row(row: Any) -> Any:
+    """A row of a frame as a dict: a series by its index, a named tuple by its fields; everything else as it is."""
+    if hasattr(row, "_asdict"):
+        return row._asdict()
+    return row.to_dict() if hasattr(row, "to_dict") and len(getattr(row, "shape", ())) == 1 else row
+
+
+def are_texts(X: Any) -> bool:
+    """True if X is a list, an array or a series of strings."""
+    is_flat = isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 1
+    return is_flat and len(X) > 0 and isinstance(next(iter(X)), str)
 
 
 def encode_raw(encoder: Any, rows: Sequence[Any]) -> RowBatch:
@@ -127,42 +147,41 @@ def encode_raw(encoder: Any, rows: Sequence[Any]) -> RowBatch:
         raise DataError(f"row {found.bad[0][0] - 1}: {found.bad[0][1]}")
     if len(found.batch) != len(rows):
         raise DataError("a row has no features")
-    batch: RowBatch = found.batch
-    return batch
+    return found.batch
 
 
 def _encode_columns(encoder: TableEncoder, rows: Sequence[Any]) -> RowBatch:
-    """Raw columns by name, as a file has them: every column of the model must be there, others are ignored."""
+    """Raw columns by name, as in a file: every column of the model must be present, others are ignored."""
     import pyarrow as pa
 
     arrays = {}
+    if len(encoder.used) == 1:  # a text alone is its cell
+        rows = [{encoder.used[0].name: row} if isinstance(row, str) or is_missing(row) else row for row in rows]
     for at, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise DataError(f"row {at} is text, but the model reads columns by name")
-        if absent := [column.name for column in encoder.used if column.name not in row]:
+            what = "text" if isinstance(row, str) else type(row).__name__
+            raise DataError(f"row {at} is {what}, but the model reads columns by name")
+        absent = [column.name for column in encoder.used if column.name not in row]
+        if absent and encoder.zeros is None:
             raise DataError(f"row {at} lacks the column {absent[0]!r} (null is a missing value)")
     for column in encoder.used:
-        cells = [row[column.name] for row in rows]
-        if column.kind == "number":
-            arrays[column.name] = pa.array(
-                [_number(cell, column.name, at) for at, cell in enumerate(cells)], pa.float64()
-            )
-        else:
-            arrays[column.name] = pa.array([_text(cell) for cell in cells], pa.string())
-    table = pa.table(arrays)
-    return encoder.encode(table)
-
-
-def _number(cell: Any, column: str, at: int) -> float | None:
-    if cell is None or cell == "":
-        return None
-    try:
-        return float(cell)
-    except (ValueError, OverflowError):
-        raise DataError(f"row {at}: column {column!r} has {cell!r}, which is not a number") from None
-
-
-def _text(cell: Any) -> str | None:
-    if cell is None or isinstance(cell, str):
-        return cell
-    return ("true" if cell else "false") if isinstance(cell, bool) else repr(cell)
+        cells = [row.get(column.name, 0.0 if column.name in (encoder.zeros or ()) else None) for row in rows]
+        # Text is read as in the training file: units, decimal mark, missing markers.
+        is_number = column.kind == "number"
+        texts = [cell if isinstance(cell, str) else None if is_number else text_of_cell(cell) for cell in cells]
+        array, invalid = encoder.convert(pa.array(texts, pa.string()), column.name)
+        odd = {text for text in invalid if text.lower() not in _no_values(column)}
+        wrong = next((at for at, text in enumerate(texts) if text in odd), None)
+        if is_number:
+            numbers = doubles_of(array).copy()
+            for at, cell in enumerate(cells):
+                try:
+                    if not isinstance(cell, str) and not is_missing(cell):
+                        numbers[at] = cell.total_seconds() if hasattr(cell, "total_seconds") else float(cell)
+                except (TypeError, ValueError, OverflowError):
+                    wrong = at if wrong is None else min(wrong, at)
+            array = numbers_from(numbers)
+        if wrong is not None:
+            raise DataError(f"row {wrong}: column {column.name!r} has {cells[wrong]!r}, which is not a {column.kind}")
+        arrays[column.name] = array
+    return encoder.encode(pa.table(arrays))
