@@ -1,4 +1,4 @@
-"""How often a model is right, how well its probabilities hold, how far its numbers are off.
+"""Accuracy of classes, calibration of probabilities, errors of regressions.
 
 Invariant: a row counts with its weight in every figure, and no figure depends on how rows are cut into batches: sums
 are exact. Memory does not grow with the square of the classes.
@@ -7,26 +7,27 @@ are exact. Memory does not grow with the square of the classes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batch import RowBatch
-from rosenblatt.data.labels import Classes, Labels, encode_labels, numbers_of, places_in
+from rosenblatt.data.labels import Classes, Labels, Numbers, encode_labels, numbers_of, places_in
 from rosenblatt.encode.lines import settle_labels
 from rosenblatt.errors import DataError, ModelError
+from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
-from rosenblatt.models.predictions import labels_to_json
-
-if TYPE_CHECKING:
-    from rosenblatt.select.scoring import Reliability
+from rosenblatt.models.predictions import Predictions, labels_to_json, predict_codes
 
 Floats = NDArray[np.float64]
+Codes = NDArray[Any]
 MAX_CONFUSION = 200  # classes with a whole confusion matrix; of more, the most frequent confusions stay
 MAX_PAIRS = 100_000
 MAX_SCORES = 20_000_000  # rows for curves over thresholds
@@ -34,16 +35,31 @@ MAX_UNKNOWN = 1000
 BINS = 10
 RECALLS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _SCALE = 1200  # bits behind the point of an exact sum
+_Z = 1.959963984540054  # standard deviations on either side of the mean that hold 95 %
 
 
 class Threshold(NamedTuple):
-    """What predicting the larger of two classes from `threshold` on would give."""
+    """The result of predicting the larger of two classes from `threshold` on."""
 
     threshold: float
     rows: float
     precision: float
     recall: float
     f1: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """A reliability diagram: for each bin of confidence, the mean confidence and the share of right predictions."""
+
+    count: Floats
+    confidence: Floats
+    accuracy: Floats
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error: ``sum n_b/n |accuracy_b - confidence_b|``."""
+        return float(np.sum(self.count * np.abs(self.accuracy - self.confidence)) / self.count.sum())
 
 
 @dataclass(frozen=True)
@@ -57,7 +73,7 @@ class Evaluation:
         Rows (or their weights) of the true class i that were predicted as j.
     unknown : number of rows (or their weight) whose true label is not among the classes
     reliability : Reliability or None
-        The probability of the likeliest class, and how often it was the true one.
+        The probability of the most likely class, and how often it was the true one.
     brier, log_loss : float or None
         The mean squared distance of the probabilities from the outcome; the mean of ``-log p`` of the outcome.
     auc, pr_auc : float or None
@@ -112,17 +128,26 @@ class Evaluation:
         """The accuracy of always predicting the most frequent class."""
         return float(self.support.max()) / self.rows
 
+    @property
+    def ece(self) -> float | None:
+        """The expected calibration error, of a model with probabilities."""
+        return None if self.reliability is None else self.reliability.ece
+
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the accuracy, for rows drawn independently."""
-        return wilson_interval(self.accuracy, self.effective)
+        p, n, z = self.accuracy, self.effective, _Z
+        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+        return max(0.0, middle - half), min(1.0, middle + half)
 
     def by_class(self) -> list[tuple[Any, float, float, float, float]]:
-        """For each class: label, rows, precision, recall and F1; 0 where there is nothing to divide by."""
+        """For each class: label, rows, precision, recall and F1; 0 if the divisor is 0."""
         figures = []
         for k, label in enumerate(labels_to_json(self.classes)):
             correct, predicted, support = _whole(self.correct[k]), _whole(self.predicted[k]), _whole(self.support[k])
             precision, recall = correct / predicted if predicted else 0.0, correct / support if support else 0.0
-            figures.append((label, support, precision, recall, _f1(precision, recall)))
+            f1 = 2 * correct / (predicted + support) if correct else 0.0
+            figures.append((label, support, precision, recall, f1))
         return figures
 
     @property
@@ -131,7 +156,7 @@ class Evaluation:
         return float(np.mean([f1 for *_, f1 in self.by_class()]))
 
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.support.any():
             return f"None of {self.count:,} rows has a label that the model knows, so none is right."
         low, high = self.interval()
@@ -139,27 +164,20 @@ class Evaluation:
         gain = "above" if low > self.baseline else unsure
         weight = f" of weight {self.rows:,.6g}" if self.weighted else ""
         return (
-            f"{self.accuracy:.2%} of {self.count:,} rows{weight} right (95 % interval {low:.2%} to {high:.2%}), {gain} "
+            f"{self.accuracy:.2%} of {self.count:,} rows{weight} right (95% interval {low:.2%} to {high:.2%}), {gain} "
             f"the baseline of {self.baseline:.2%}, always predicting the most frequent class."
         )
 
     def to_json(self) -> dict[str, Any]:
         labels, keys = labels_to_json(self.classes), ("label", "rows", "precision", "recall", "f1")
+        figures = ("errors", "accuracy", "baseline", "macro_f1", "auc", "pr_auc", "log_loss", "brier", "ece")
         found = {
             "rows": self.count,
             "weight": self.rows if self.weighted else None,
-            "errors": self.errors,
-            "accuracy": self.accuracy,
+            **{name: getattr(self, name) for name in figures},
             "interval": list(self.interval()),
-            "baseline": self.baseline,
-            "macro_f1": self.macro_f1,
-            "auc": self.auc,
-            "pr_auc": self.pr_auc,
-            "log_loss": self.log_loss,
-            "brier": self.brier,
-            "ece": None if self.reliability is None else self.reliability.ece,
             "thresholds": [each._asdict() for each in self.thresholds] or None,
-            "unknown_rows": _whole(self.unknown),
+            "unknown_rows": self.unknown,
             "unknown_labels": self.unknown_labels,
             "classes": labels,
             "confusion": None if self.confusion is None else self.confusion.tolist(),
@@ -177,7 +195,7 @@ class RegressionEvaluation:
     Parameters
     ----------
     count : rows, without those of weight 0
-    weight : what they weigh
+    weight : sum of their weights
     mean_absolute_error, root_mean_squared_error : floats
     bias : the mean error: above 0 if predictions are too large
     spread : the root mean squared error of always predicting the mean of the targets
@@ -196,7 +214,7 @@ class RegressionEvaluation:
         return 1.0 - (self.root_mean_squared_error / self.spread) ** 2 if self.spread else None
 
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         weight = "" if self.weight == self.count else f" of weight {self.weight:,.6g}"
         beside = "the targets are all alike" if self.r2 is None else f"R² {self.r2:.4f}"
         return (
@@ -212,9 +230,12 @@ class RegressionEvaluation:
         return {name: value for name, value in found.items() if value is not None}
 
 
+Result = Evaluation | RegressionEvaluation
+
+
 @dataclass(frozen=True)
 class PairedComparison:
-    """Two models on the same rows: positive differences speak for the second.
+    """Two models on the same rows: a positive difference means that the second is better.
 
     `scores` are the accuracies, or for regressions the negative mean absolute errors. `interval` holds the difference
     of the two in 95 of 100 samples of such rows; since both models predict the same rows, it is narrower than the
@@ -227,17 +248,17 @@ class PairedComparison:
     interval: tuple[float, float]
 
     def verdict(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         low, high = self.interval
         winner = "the second is better" if low > 0 else "the first is better" if high < 0 else "no difference is shown"
         return (
             f"{self.scores[0]:.6g} and {self.scores[1]:.6g} on the same {self.rows:,} rows: difference "
-            f"{self.difference:+.6g} (95 % interval {low:+.6g} to {high:+.6g}), {winner}."
+            f"{self.difference:+.6g} (95% interval {low:+.6g} to {high:+.6g}), {winner}."
         )
 
 
-def evaluate(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
-    """Evaluate a fitted classifier, or a loaded model, on labelled rows.
+def evaluate(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Evaluate a fitted learner, or a loaded model, on labeled rows: an `Evaluation`, or a `RegressionEvaluation`.
 
     >>> from rosenblatt import AveragedPerceptron, Calibrated
     >>> rows, labels = [[0.0], [1.0], [5.0], [6.0]] * 10, ["low", "low", "high", "high"] * 10
@@ -245,13 +266,31 @@ def evaluate(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Evaluatio
     >>> found.errors, found.reliability.ece < 0.2
     (0, True)
     """
+    from sklearn.base import is_regressor  # which takes longer to import than `train` to learn a small file
+
+    if getattr(model, "is_regression", None) or is_regressor(model):
+        targets = Numbers.of(y, 0.0).numbers
+        weights = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        return _regression([(np.asarray(model.predict(X)) - targets, targets, weights)])
     evaluator = Evaluator(np.asarray(model.classes_))
     evaluator.add_rows(model, X, encode_labels(y), sample_weight)
     return evaluator.result()
 
 
-def evaluate_batches(model: Model, batches: Iterable[RowBatch]) -> Evaluation:
-    """Predict the class of every row of the batches and count."""
+def evaluate_scores(
+    classes: NDArray[Any], codes: NDArray[Any], scores: Floats, weights: Any, calibrator: Calibrator
+) -> Evaluation:
+    """Evaluate the scores of rows with these codes; thresholds apply to the calibrated probabilities."""
+    evaluator = Evaluator(classes)
+    P = Predictions(classes, scores, False, calibrator).probabilities
+    evaluator.add(codes, predict_codes(scores), weights, scores, None, cuts=P)
+    return evaluator.result()
+
+
+def evaluate_batches(model: Model, batches: Iterable[RowBatch]) -> Any:
+    """Predict every row of the batches and compare: an `Evaluation`, or a `RegressionEvaluation`."""
+    if model.is_regression:
+        return _regression(_regression_errors(model, batches))
     evaluator = Evaluator.of(model)
     for batch in batches:
         for part in batch.split(len(model.classes)):
@@ -268,7 +307,7 @@ def compare_models(
     confidence intervals for comparing matched proportions.
     """
     if first.is_regression != second.is_regression:
-        raise ModelError("one model predicts numbers and the other classes: they cannot be compared")
+        raise ModelError("the models cannot be compared: one predicts numbers, the other classes")
     (one, w), (other, w2) = _row_scores(first, first_batches), _row_scores(second, second_batches)
     if not len(one) or len(one) != len(other) or not np.array_equal(w, w2):
         raise DataError(f"the models read {len(one):,} and {len(other):,} rows: a comparison needs the same rows")
@@ -280,7 +319,7 @@ def compare_models(
     extra = 0.0 if first.is_regression else 1.0
     mean = math.fsum(w * gains) / weight * n / (n + 2 * extra)
     square = (math.fsum(w * gains**2) / weight * n + extra) / (n + 2 * extra)
-    half = 1.959963984540054 * math.sqrt(max(square - mean**2, 0.0) / (n + 2 * extra))
+    half = _Z * math.sqrt(max(square - mean**2, 0.0) / (n + 2 * extra))
     return PairedComparison(len(one), means, means[1] - means[0], (mean - half, mean + half))
 
 
@@ -289,8 +328,8 @@ class Evaluator:
 
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes, self.K = classes, len(classes)
-        self.sums: dict[str, dict[int, int]] = {}
-        self.count, self.unknown_labels = 0, dict[str, int]()
+        self.sums: defaultdict[str, Counter[int]] = defaultdict(Counter)
+        self.count, self.unknown_labels = 0, Counter[str]()
         self.curve: list[tuple[Floats, Floats, NDArray[np.bool_], Floats]] = []
 
     @classmethod
@@ -298,7 +337,7 @@ class Evaluator:
         """For the classes of a model."""
         if model.is_regression or model.is_multilabel:
             kind = "a regression" if model.is_regression else "a model of several labels per row"
-            raise ModelError(f"{kind} has no classes to count: predict with it, and compare the answers")
+            raise ModelError(f"{kind} has no classes; evaluate needs a classifier")
         return cls(model.classes)
 
     def add_batch(self, model: Model, batch: RowBatch) -> None:
@@ -308,9 +347,8 @@ class Evaluator:
             keep = settle_labels(batch, model.predictions(scores).codes, classes.codes(batch))
             batch, scores = replace(batch.take(keep), weights=None), scores[keep]
         found, true = model.predictions(scores), classes.codes(batch)
-        self.count_unknown(
-            batch.labels[code].decode("utf-8", "replace") if code >= 0 else "" for code in batch.codes[true < 0]
-        )
+        names = [*(label.decode("utf-8", "replace") for label in batch.labels), ""]
+        self.count_unknown(Counter(names[code] for code in batch.codes[true < 0].tolist()))
         self.add(true, found.codes, batch.weights, scores, None if model.calibrator is None else found.probabilities)
 
     def add_rows(self, model: Any, X: Any, labels: Labels, weights: Any = None) -> None:
@@ -321,19 +359,22 @@ class Evaluator:
             P = np.asarray(model.predict_proba(X))
         if hasattr(model, "decision_function"):
             scores = np.asarray(model.decision_function(X))
-        self.count_unknown(map(str, labels.classes[labels.codes[true < 0]].tolist()))
+        self.count_unknown(Counter(map(str, labels.classes[labels.codes[true < 0]].tolist())))
         self.add(true, places_in(self.classes, np.asarray(model.predict(X))), weights, scores, P)
 
-    def count_unknown(self, labels: Iterable[str]) -> None:
-        """Count labels that are not among the classes."""
-        for label in labels:
-            if label in self.unknown_labels or len(self.unknown_labels) < MAX_UNKNOWN:
-                self.unknown_labels[label] = self.unknown_labels.get(label, 0) + 1
+    def count_unknown(self, labels: Mapping[str, int]) -> None:
+        """Count labels that are not among the classes: the first `MAX_UNKNOWN` of them."""
+        self.unknown_labels.update(labels)
+        self.unknown_labels = Counter(dict(islice(self.unknown_labels.items(), MAX_UNKNOWN)))
 
     def add(
-        self, true: NDArray[Any], predicted: NDArray[Any], weights: Any, scores: Floats | None, P: Floats | None
+        self, true: Codes, predicted: Codes, weights: Any, scores: Any, P: Floats | None, *, cuts: Floats | None = None
     ) -> None:
-        """Count rows by the places of their true (-1: unknown) and their predicted class."""
+        """Count rows by the codes of their true (-1: unknown) and their predicted class.
+
+        Thresholds apply to the probabilities `P` or `cuts`, else to scores; `cuts` were fitted on other rows.
+        """
+        cuts = P if cuts is None else cuts
         w = np.ones(len(true)) if weights is None else np.asarray(weights, np.float64)
         known = true >= 0
         self.count += int((w > 0).sum())
@@ -348,24 +389,20 @@ class Evaluator:
         keys = true * self.K + predicted
         self._sum("confusion", w[~correct], keys[~correct])
         if self.K > MAX_CONFUSION and len(pairs := self.sums["confusion"]) > MAX_PAIRS:  # the rarest go
-            self.sums["confusion"] = dict(sorted(pairs.items(), key=lambda pair: -pair[1])[: MAX_PAIRS // 2])
+            self.sums["confusion"] = Counter(dict(pairs.most_common(MAX_PAIRS // 2)))
         if self.K == 2 and scores is not None and self.count <= MAX_SCORES:
             flat = scores.reshape(len(known), -1)[known, -1]
-            self.curve.append((flat, flat if P is None else P[known, 1], true == 1, w))
+            self.curve.append((flat, flat if cuts is None else cuts[known, 1], true == 1, w))
         if P is not None:
             self._add_probabilities(P[known], true, w)
 
     def merge(self, other: Evaluator) -> Evaluator:
         """Add the sums over other rows."""
         for name, sums in other.sums.items():
-            own = self.sums.setdefault(name, {})
-            for key, value in sums.items():
-                own[key] = own.get(key, 0) + value
+            self.sums[name].update(sums)
         self.count += other.count
         self.curve = self.curve + other.curve if self.count <= MAX_SCORES else []
-        for label, count in other.unknown_labels.items():
-            if label in self.unknown_labels or len(self.unknown_labels) < MAX_UNKNOWN:
-                self.unknown_labels[label] = self.unknown_labels.get(label, 0) + count
+        self.count_unknown(other.unknown_labels)
         return self
 
     def result(self) -> Evaluation:
@@ -373,38 +410,34 @@ class Evaluator:
             raise DataError("the data has no rows")
         weight, squares = self._total("weight"), self._total("squares")
         kind = np.int64 if squares == self.count == weight else np.float64
-        support, predicted, correct = (self._array(name, kind) for name in ("support", "predicted", "correct"))
-        wrong = {key: _rounded(value) for key, value in self.sums.get("confusion", {}).items() if value}
+        support, predicted, correct = (
+            np.array([self._total(name, k) for k in range(self.K)], kind)
+            for name in ("support", "predicted", "correct")
+        )
+        wrong = {key: _rounded(value) for key, value in self.sums["confusion"].items() if value}
         confusion = None
         if self.K <= MAX_CONFUSION:
             confusion = np.diag(correct)
             for key, value in wrong.items():
                 confusion[divmod(key, self.K)] = value
         pairs = sorted(wrong.items(), key=lambda pair: (-pair[1], pair[0]))[:1000]
-        found = Evaluation(
-            self.classes,
-            confusion,
-            _whole(self._total("unknown")),
-            support,
-            predicted,
-            correct,
-            self.count,
-            weight**2 / squares,
-            dict(sorted(self.unknown_labels.items(), key=lambda pair: (-pair[1], pair[0]))),
-            tuple((key // self.K, key % self.K, _whole(value)) for key, value in pairs),
+        return Evaluation(
+            classes=self.classes,
+            confusion=confusion,
+            unknown=_whole(self._total("unknown")),
+            support=support,
+            predicted=predicted,
+            correct=correct,
+            count=self.count,
+            effective=weight**2 / squares,
+            unknown_labels=dict(sorted(self.unknown_labels.items(), key=lambda pair: (-pair[1], pair[0]))),
+            pairs=tuple((*divmod(key, self.K), _whole(value)) for key, value in pairs),
+            **self._probabilities(),
+            **self._curves(),
         )
-        if known := self._total("known"):
-            from rosenblatt.select.scoring import Reliability
-
-            bins = np.array([[self._total(name, k) for k in range(BINS)] for name in ("bin", "confidence", "right")])
-            count, confidence, right = bins[:, bins[0] > 0]
-            reliability = Reliability(count, confidence / count, right / count)
-            brier, loss = self._total("brier") / known, self._total("loss") / known
-            found = replace(found, reliability=reliability, brier=brier, log_loss=loss)
-        return self._with_curves(found) if self.curve and self.count <= MAX_SCORES else found
 
     def _add_probabilities(self, P: Floats, true: NDArray[np.int64], w: Floats) -> None:
-        """The probability of the likeliest class counts for that class, whichever the weighted decision names."""
+        """The probability of the most likely class counts for that class, even if weights decide for another."""
         happened = P[np.arange(len(true)), true]
         self._sum("known", w)
         self._sum("loss", -w * engine.log(np.maximum(happened, 1e-15)))
@@ -416,121 +449,115 @@ class Evaluator:
         self._sum("confidence", w * confidence, bins)
         self._sum("right", w * right, bins)
 
-    def _with_curves(self, found: Evaluation) -> Evaluation:
+    def _probabilities(self) -> dict[str, Any]:
+        """The figures of probabilities, if there are any."""
+        known = self._total("known")
+        if not known:
+            return {}
+        bins = np.array([[self._total(name, k) for k in range(BINS)] for name in ("bin", "confidence", "right")])
+        count, confidence, right = bins[:, bins[0] > 0]
+        return {
+            "reliability": Reliability(count, confidence / count, right / count),
+            "brier": self._total("brier") / known,
+            "log_loss": self._total("loss") / known,
+        }
+
+    def _curves(self) -> dict[str, Any]:
         """The areas under the curves of two classes, and some thresholds."""
+        no, yes = self._total("support", 0), self._total("support", 1)
+        if not self.curve or self.count > MAX_SCORES or not yes or not no:
+            return {}
         scores, cuts, positive, w = (np.concatenate(each) for each in zip(*self.curve, strict=True))
-        yes, no = float(found.support[1]), float(found.support[0])
-        if not yes or not no:
-            return found
-        distinct, places = np.unique(scores, return_inverse=True)
-        above = np.bincount(places, np.where(positive, w, 0.0), len(distinct))
-        below = np.bincount(places, np.where(positive, 0.0, w), len(distinct))
-        auc = math.fsum(above * (np.cumsum(below) - below / 2)) / (yes * no)
-        hits, named = np.cumsum(above[::-1]), np.cumsum((above + below)[::-1])
-        pr_auc = math.fsum(above[::-1] * hits / np.where(named > 0, named, 1.0)) / yes
-        levels, places = np.unique(cuts, return_inverse=True)
-        hits = np.cumsum(np.bincount(places, np.where(positive, w, 0.0), len(levels))[::-1])
-        named = np.cumsum(np.bincount(places, w, len(levels))[::-1])
+        _, hits, named = _cut(scores, positive, w)
+        misses = named - hits
+        auc = math.fsum(np.diff(misses, prepend=0.0) * (hits + np.append(0.0, hits[:-1]))) / (2 * yes * no)
+        pr_auc = math.fsum(np.diff(hits, prepend=0.0) * hits / np.where(named > 0, named, 1.0)) / yes
+        levels, hits, named = _cut(cuts, positive, w)
         precision, recall = hits / np.where(named > 0, named, 1.0), hits / yes
         f1 = 2 * hits / (named + yes)
         at = {int(np.searchsorted(recall, min(level, recall[-1]))) for level in RECALLS} | {int(np.argmax(f1))}
-        table = [
-            Threshold(float(levels[::-1][k]), _whole(named[k]), float(precision[k]), float(recall[k]), float(f1[k]))
+        table = tuple(
+            Threshold(float(levels[k]), _whole(named[k]), float(precision[k]), float(recall[k]), float(f1[k]))
             for k in sorted(at)
-        ]
-        return replace(found, auc=auc, pr_auc=pr_auc, thresholds=tuple(table))
+        )
+        return {"auc": auc, "pr_auc": pr_auc, "thresholds": table}
 
     def _sum(self, name: str, values: Floats, keys: NDArray[Any] | None = None) -> None:
         """Add values to the exact sum, or the sum of each key, of this name."""
-        sums = self.sums.setdefault(name, {})
-        for key, value in _exact_sums(values, keys):
-            sums[key] = sums.get(key, 0) + value
+        _add_exactly(self.sums[name], values, keys)
 
     def _total(self, name: str, key: int = 0) -> float:
-        return _rounded(self.sums.get(name, {}).get(key, 0))
-
-    def _array(self, name: str, kind: Any) -> NDArray[Any]:
-        found = np.zeros(self.K, kind)
-        for key, value in self.sums.get(name, {}).items():
-            found[key] = _rounded(value)
-        return found
+        return _rounded(self.sums[name][key])
 
 
-def wilson_interval(share: float, rows: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of so many rows, drawn independently.
-
-    >>> [round(end, 4) for end in wilson_interval(0.9, 100)]
-    [0.8256, 0.9448]
-    """
-    p, n, z = share, rows, 1.959963984540054
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
+def _cut(values: Floats, positive: NDArray[np.bool_], w: Floats) -> tuple[Floats, Floats, Floats]:
+    """The distinct values from the highest; the weight of the positive rows, and of all rows, from each value on."""
+    levels, places = np.unique(-values, return_inverse=True)
+    hits: Floats = np.cumsum(np.bincount(places, np.where(positive, w, 0.0), len(levels)))
+    named: Floats = np.cumsum(np.bincount(places, w, len(levels)))
+    return 0.0 - levels, hits, named
 
 
-def evaluate_regression(model: Model, batches: Iterable[RowBatch]) -> RegressionEvaluation:
-    """Predict the number of every row of the batches and compare it with the target."""
-    count, sums, origin = 0, [0] * 6, None
-    for errors, targets, w in _regression_errors(model, batches):
+def _regression(parts: Iterable[tuple[Floats, Floats, Floats]]) -> RegressionEvaluation:
+    """The evaluation from errors, targets and weights."""
+    count, sums, origin = 0, [Counter[int]() for _ in range(6)], None
+    for errors, targets, w in parts:
         if origin is None and len(targets):
             origin = float(targets[0])  # near the targets, so that their squares lose no digits
         centered = targets - (origin or 0.0)
         count += int((w > 0).sum())
         for k, values in enumerate((np.ones(len(w)), np.abs(errors), errors**2, errors, centered, centered**2)):
-            sums[k] += sum(value for _, value in _exact_sums(w * values))
+            _add_exactly(sums[k], w * values)
     if not count:
         raise DataError("the data has no rows")
-    weight, absolute, squares, bias, first, second = map(_rounded, sums)
+    weight, absolute, squares, bias, first, second = (_rounded(each[0]) for each in sums)
     spread = math.sqrt(max(0.0, second / weight - (first / weight) ** 2))
     return RegressionEvaluation(count, weight, absolute / weight, math.sqrt(squares / weight), bias / weight, spread)
 
 
 def _regression_errors(model: Model, batches: Iterable[RowBatch]) -> Iterator[tuple[Floats, Floats, Floats]]:
     """The errors, the targets and the weights of each batch."""
+    targets_of = numbers_of if model.encoder is None else model.encoder.targets
     for batch in batches:
-        targets = np.append(numbers_of(batch.labels), np.nan)[batch.codes]
-        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-        yield model.predictions(model.batch_scores(batch)).labels - targets, targets, weights
+        targets = np.append(targets_of(batch.labels), np.nan)[batch.codes]
+        yield model.predictions(model.batch_scores(batch)).labels - targets, targets, _weights(batch)
+
+
+def _weights(batch: RowBatch) -> Floats:
+    return np.ones(len(batch)) if batch.weights is None else batch.weights
 
 
 def _row_scores(model: Model, batches: Iterable[RowBatch]) -> tuple[Floats, Floats]:
     """1 for each row that is predicted right, else 0; for a regression, less its absolute error. And the weights."""
-    found: list[tuple[Floats, Floats]] = []
+    classes, found = Classes(model.classes), [np.empty((2, 0))]
     if model.is_regression:
-        found = [(-np.abs(errors), w) for errors, _, w in _regression_errors(model, batches)]
+        found += [np.stack([-np.abs(errors), w]) for errors, _, w in _regression_errors(model, batches)]
     else:
-        classes = Classes(model.classes)
         for batch in batches:
             right = model.predictions(model.batch_scores(batch)).codes == classes.codes(batch)
-            found.append((right.astype(np.float64), np.ones(len(batch)) if batch.weights is None else batch.weights))
-    scores, weights = zip(*found, strict=True) if found else ((np.empty(0),), (np.empty(0),))
-    return np.concatenate(scores), np.concatenate(weights)
+            found.append(np.stack([right, _weights(batch)]))
+    scores, weights = np.hstack(found)
+    return scores, weights
 
 
-def _exact_sums(values: Floats, keys: NDArray[Any] | None = None) -> Iterator[tuple[int, int]]:
-    """The sum of the values of each key, exactly: a whole number of 2**-_SCALE.
+def _add_exactly(sums: Counter[int], values: Floats, keys: NDArray[Any] | None = None) -> None:
+    """Add the values to the sum of each key, or of key 0, exactly: sums are whole numbers of 2**-_SCALE.
 
     Values of one exponent are whole numbers of the same unit; halves of them add up in float64 without rounding.
     """
-    if not len(values):
-        return
     mantissas, exponents = np.frexp(values)
     units = (mantissas * 2.0**53).astype(np.int64)
-    at = exponents.astype(np.int64) if keys is None else (keys.astype(np.int64) << 12) + (exponents + 2048)
+    at = (0 if keys is None else keys.astype(np.int64) << 12) + exponents.astype(np.int64) + 2048
     distinct, places = np.unique(at, return_inverse=True)
     high = np.bincount(places, units >> 27, len(distinct)).astype(np.int64).tolist()
     low = np.bincount(places, units & ((1 << 27) - 1), len(distinct)).astype(np.int64).tolist()
     for each, upper, lower in zip(distinct.tolist(), high, low, strict=True):
-        key, exponent = (0, each) if keys is None else (each >> 12, (each & 4095) - 2048)
-        yield key, ((upper << 27) + lower) << (exponent - 53 + _SCALE)
+        value = ((upper << 27) + lower) << ((each & 4095) - 2048 - 53 + _SCALE)
+        sums[each >> 12] = sums.get(each >> 12, 0) + value
 
 
 def _rounded(exact: int) -> float:
     return exact / (1 << _SCALE)
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision and recall else 0.0
 
 
 def _whole(value: Any) -> float:

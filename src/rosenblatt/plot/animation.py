@@ -1,4 +1,4 @@
-"""A trace in motion: a GIF, or a page with a slider.
+"""A trace in motion: a page with a slider.
 
 Invariant: each frame shows one step as the trace holds it: the weights after it, and the row that was met.
 """
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.errors import DataError, MissingExtraError, ParameterError
-from rosenblatt.io.atomic import write_atomic, writing
-from rosenblatt.plot.boundary import draw_rows, draw_weights, limits, plane
+from rosenblatt.errors import DataError
+from rosenblatt.io.atomic import write_atomic
+from rosenblatt.plot.boundary import draw, limits, plane
 from rosenblatt.plot.figure import INK, MISTAKE, new_figure
 from rosenblatt.textbook import Step
 from rosenblatt.theory.trace import Trace
@@ -31,7 +31,7 @@ def animate(
     Parameters
     ----------
     trace : of rows with two features and two classes
-    path : where to write the animation: ``.gif``, or ``.html`` for a page of its own with a slider; None: nowhere
+    path : the page to write, one file with a slider; None: nothing is written
     only_updates : show the steps that changed the weights and leave out the others; for long runs
     seconds : how long each step is shown
 
@@ -49,20 +49,19 @@ def animate(
     >>> os.path.exists(page)
     True
     """
-    plane(trace.X, trace.y)
+    points, labels = plane(trace.X, trace.y)
     frames = [step for step in trace.steps if step.update or not only_updates]
     if not frames:
         raise DataError("the trace has no steps to show")
-    figure = _still(trace, frames[-1])
-    if path is None:
-        return figure
-    suffix = Path(path).suffix.lower()
-    if suffix == ".html":
+    if path is not None:
         write_atomic(path, render_html(trace, frames, seconds).encode())
-    elif suffix == ".gif":
-        _write_gif(trace, frames, Path(path), seconds)
-    else:
-        raise ParameterError(f"path={str(path)!r}: must end in .gif or .html")
+    last = frames[-1]
+    figure, (ax,) = new_figure()
+    *w, b = last.after[0]
+    draw(ax, points, labels, np.array(w), b)
+    ring: dict[str, Any] = {"facecolors": "none", "edgecolors": MISTAKE if last.mistake else INK, "linewidths": 1.6}
+    ax.scatter(points[last.row, 0], points[last.row, 1], marker="o", s=260, zorder=6, **ring)
+    ax.set_title(tell(trace, last), fontsize=8)
     return figure
 
 
@@ -102,45 +101,3 @@ def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
     page = resources.files(__package__).joinpath("animation.html").read_text(encoding="utf-8")
     # A label with "</script" or "<!--<script" must not change where the page's script ends.
     return page.replace("{{DATA}}", json.dumps(data).replace("<", "\\u003c"))
-
-
-def _still(trace: Trace, step: Step) -> Figure:
-    points, labels = plane(trace.X, trace.y)
-    figure, (ax,) = new_figure()
-    draw_rows(ax, points, labels)
-    _draw_step(ax, trace, step)
-    return figure
-
-
-def _draw_step(ax: Any, trace: Trace, step: Step) -> list[Any]:
-    points, labels = plane(trace.X, trace.y)
-    w = np.array(step.after[0])
-    drawn = draw_weights(ax, points, labels.signs(), w[:-1], float(w[-1]))
-    ring: dict[str, Any] = {"facecolors": "none", "edgecolors": MISTAKE if step.mistake else INK, "linewidths": 1.6}
-    drawn.append(ax.scatter(*points[step.row], marker="o", s=260, zorder=6, **ring))
-    ax.set_title(tell(trace, step), fontsize=8)
-    return drawn
-
-
-def _write_gif(trace: Trace, frames: list[Step], path: Path, seconds: float) -> None:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from PIL import Image
-    except ImportError:
-        raise MissingExtraError("pillow", "plot") from None
-    points, labels = plane(trace.X, trace.y)
-    figure, (ax,) = new_figure()
-    canvas: Any = FigureCanvasAgg(figure)
-    draw_rows(ax, points, labels)
-    images = []
-    for step in frames:
-        drawn = _draw_step(ax, trace, step)
-        canvas.draw()
-        figure.set_layout_engine("none")  # the first frame's layout serves all, and takes most of the time
-        images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB").quantize(64))
-        for artist in drawn:
-            artist.remove()
-    # The last step stays three times as long, before the film begins again.
-    durations = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
-    with writing(path) as file:
-        images[0].save(file, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, disposal=1)

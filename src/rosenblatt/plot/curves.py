@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
-from rosenblatt.learners import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
-from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.learners.base import LinearLearner
+from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.stopping import History
 from rosenblatt.plot.figure import INK, MISTAKE, PROOF, SERIES, new_figure
 from rosenblatt.theory.ledger import Ledger
@@ -65,7 +65,7 @@ def ledger(book: Ledger) -> Figure:
         raise DataError("the ledger has no lines: the run made no mistake")
     figure, (left, right) = new_figure(2)
     k = np.array([line.k for line in book])
-    # The outer curves go on to where they cross, unless that is far away.
+    # The outer curves continue to their crossing, unless that is far away.
     beyond = np.linspace(1, book.bound if book.bound <= 5 * len(book) else len(book), 300)
     most = np.sqrt(beyond * book.lines[0].most_squared_length)
     left.plot(beyond, most, color=INK, linestyle="--", label=r"$\sqrt{k}\,R$")
@@ -93,7 +93,7 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
 
     Parameters
     ----------
-    X, y, X_test, y_test : rows and labels to learn from, and others to be judged by
+    X, y, X_test, y_test : training rows with labels, and test rows with labels
     epochs : how many
     **parameters : of the learners, as `random_state` or `fit_intercept`
 

@@ -1,10 +1,12 @@
-"""What all pictures share: matplotlib when first needed, and one language of colors and shapes.
+"""Shared by all pictures: lazy import of matplotlib, colors and shapes.
 
 Invariant: figures are made without pyplot, so none is kept alive or shown behind the caller's back.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.errors import MissingExtraError
@@ -31,4 +33,12 @@ def new_figure(columns: int = 1, *, width: float = 5.5, height: float = 4.0) -> 
     axes: Any = figure.subplots(1, columns, squeeze=False)[0]
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
+    # Jupyter draws figures only after pyplot was used; until then it asks this method.
+    setattr(figure, "_repr_png_", partial(_to_png, figure))  # noqa: B010 (no attribute of Figure)
     return figure, list(axes)
+
+
+def _to_png(figure: Figure) -> bytes:
+    file = BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()

@@ -1,4 +1,4 @@
-"""The best answer without tuning: scaling, many learners in one reading of the rows, choice, probabilities.
+"""Selection without tuning: scaling, many learners in one pass over the rows, choice, probabilities.
 
 The named classes and functions load, with scikit-learn, when they are first used.
 """
@@ -9,48 +9,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.select.auto import AutoPerceptron
-    from rosenblatt.select.calibrated import Calibrated
-    from rosenblatt.select.comparison import Comparison, compare
-    from rosenblatt.select.loading import LoadedModel, load
-    from rosenblatt.select.scoring import Reliability, brier_score, reliability
-    from rosenblatt.select.sweep import Sweep
-    from rosenblatt.select.tuning import Tuning, tune
-    from rosenblatt.select.validation import CrossValidation, cross_validate
+    from rosenblatt.select.auto import AutoPerceptron as AutoPerceptron
+    from rosenblatt.select.calibrated import Calibrated as Calibrated
+    from rosenblatt.select.folds import CrossValidation as CrossValidation
+    from rosenblatt.select.sweep import Sweep as Sweep
+    from rosenblatt.select.validation import Comparison as Comparison
+    from rosenblatt.select.validation import Tuning as Tuning
+    from rosenblatt.select.validation import compare as compare
+    from rosenblatt.select.validation import cross_validate as cross_validate
+    from rosenblatt.select.validation import tune as tune
 
 _HOMES = {
     "AutoPerceptron": "auto",
     "Calibrated": "calibrated",
-    "Comparison": "comparison",
-    "CrossValidation": "validation",
-    "LoadedModel": "loading",
-    "Reliability": "scoring",
+    "CrossValidation": "folds",
     "Sweep": "sweep",
-    "Tuning": "tuning",
-    "brier_score": "scoring",
-    "compare": "comparison",
-    "cross_validate": "validation",
-    "load": "loading",
-    "reliability": "scoring",
-    "tune": "tuning",
+    **dict.fromkeys(("Comparison", "Tuning", "compare", "cross_validate", "tune"), "validation"),
 }
-
-__all__ = [
-    "AutoPerceptron",
-    "Calibrated",
-    "Comparison",
-    "CrossValidation",
-    "LoadedModel",
-    "Reliability",
-    "Sweep",
-    "Tuning",
-    "brier_score",
-    "compare",
-    "cross_validate",
-    "load",
-    "reliability",
-    "tune",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

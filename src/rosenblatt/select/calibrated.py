@@ -1,67 +1,213 @@
-"""`Calibrated`: probabilities for learners that only have scores."""
+"""`Calibrated`: probabilities for learners that only have scores; and what it shares with `AutoPerceptron`.
+
+Invariant: a prediction comes from one immutable snapshot. A thread that reads beside one that learns never gets a mix.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.labels import Labels, label_values, merge_classes, one_label_of, sorted_classes
-from rosenblatt.data.table import as_table
+from rosenblatt.data.labels import Labels, encode_labels, label_values, merge_classes, one_label_of
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ParameterError
-from rosenblatt.learners.base import check_columns
-from rosenblatt.learners.fit import conclude, prepare, warn_if_unfinished
-from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.serialization import inner_state, learner_from_tensors, learner_to_tensors, wrap_state
-from rosenblatt.learners.stream import Columns
-from rosenblatt.learners.targets import are_absent, row_weights, weight_of_class
+from rosenblatt.learners.base import ClassifierMixin, Learner, check_columns
+from rosenblatt.learners.fit import check_lengths, warn_if_unfinished
+from rosenblatt.learners.serialization import learner_from_tree
+from rosenblatt.learners.stopping import History
+from rosenblatt.learners.streaming import ModelSnapshot
+from rosenblatt.learners.targets import are_absent, row_weights
 from rosenblatt.learners.weights import seed_of
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.container import SavedState
+from rosenblatt.models.container import to_tree
 from rosenblatt.models.model import Model
-from rosenblatt.params import values_from_json, values_to_json
-from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
-from rosenblatt.select.folds import assign_folds, check_learner, fit_folds
-from rosenblatt.select.wrapper import CalibratedPredictor, ProbabilisticClassifier
+from rosenblatt.models.predictions import PredictionMethods, Predictions
+from rosenblatt.models.predictors import Predictor
+from rosenblatt.params import values_from_json, values_to_json, weight_of_class
+from rosenblatt.select.calibration import Calibration, saved_calibration
+from rosenblatt.select.choice import Choice
+from rosenblatt.select.folds import check_learner, make_folds
 
-Floats = NDArray[np.float64]
-_locks: WeakKeyDictionary[Any, threading.RLock] = WeakKeyDictionary()  # beside the estimators, so that these pickle
-_guard = threading.Lock()
+MOST_PENDING = 1000  # examples of `learn_one` that wait to be counted
 
 
-def _lock_of(estimator: Any) -> threading.RLock:
-    """One lock per estimator: threads that begin or continue a stream take turns, so that no example is lost."""
-    with _guard:
-        return _locks.setdefault(estimator, threading.RLock())
+class ProbabilisticClassifier(PredictionMethods, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of classifiers that wrap a learner: with scores and probabilities, and able to learn on."""
+
+    class_weight: Any  # of the learner
+    classes_: NDArray[Any]
+    _predictor: ModelSnapshot  # with its calibration
+
+    def _inside(self) -> Learner:
+        """The fitted learner; an AttributeError before the first fit."""
+        raise NotImplementedError
+
+    @property
+    def history_(self) -> History:
+        """Mistakes and updates of the learner, epoch by epoch."""
+        return self._inside().history_
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why the learner stopped."""
+        return self._inside().stop_reason_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Score the rows, learn from them once, and calibrate by the latest scores; the first call is `fit`.
+
+        Rows that bring a new label are scored after they were learned; rows before them count with a score of 0 for it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`; labels may be new.
+        classes : array-like, optional
+            Labels that may come. Not needed: new labels are added when they first come.
+        """
+        with self.lock:
+            labels = one_label_of(y, type(self).__name__).weighed(sample_weight)
+            if are_absent(sample_weight, labels):
+                return self
+            known = labels.classes
+            if classes is not None:
+                known = merge_classes(known, encode_labels(classes, name="classes").classes)
+            labels = labels.over(known)
+            if hasattr(self, "classes_"):
+                self._learn_on(X, self._table(X), labels, sample_weight)
+            else:
+                self._begin(X, labels, sample_weight, more_to_come=True)
+        return self
+
+    def predictors(self) -> tuple[Predictor, ...]:
+        """The predictors, ready to be saved; more than one only for a one-vs-rest vote."""
+        check_is_fitted(self, "_predictor")
+        return self._predictor.predictors
+
+    def calibrator(self) -> Calibrator | None:
+        """From scores to probabilities, ready to be saved; None for one that was trained on files without them."""
+        check_is_fitted(self, "_predictor")
+        calibration = self._predictor.calibration
+        return None if calibration is None else calibration.calibrator
+
+    def saved_state(self) -> dict[str, Any] | None:
+        """The learner, the latest scores that the curves are fitted on, and more; None if learning cannot continue."""
+        if (inner := self._inside().saved_state()) is None:
+            return None
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "learner"}
+        return {
+            "wrapper": type(self).__name__,
+            "parameters": values_to_json(params, arrays=True),
+            "calibration": to_tree(self._predictor.calibration),
+            "inner": inner,
+        }
+
+    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False, **split: Any) -> None:
+        """The first fit; `groups` or `time` split the rows."""
+        raise NotImplementedError
+
+    def _learn_more(self, X: Any, table: Table, labels: Labels, sample_weight: Any) -> None:
+        """Continue with the learner; `table` holds the rows of X."""
+        self._inside().partial_fit(X, labels.classes[labels.codes], labels.classes, sample_weight)
+
+    def _snapshot(self) -> ModelSnapshot:
+        """The snapshot of the learner, for unscaled rows."""
+        return self._inside().snapshot()
+
+    def _learn_on(self, X: Any, table: Table, labels: Labels, sample_weight: Any) -> None:
+        """Score rows, learn from them, and add the scores to the calibrator's sample."""
+        known = merge_classes(self.classes_, labels.classes)
+        labels = labels.over(known)
+        check_lengths(table, labels)
+        weights = row_weights(sample_weight, self.class_weight, labels, more_to_come=True)
+        counted = row_weights(sample_weight, None, labels, more_to_come=True)
+        before = self._predictor
+        scores = before.scores(table)
+
+        def follow(scored: NDArray[np.intp]) -> None:
+            after = self._followed(before)
+            # Nothing was known of new classes before.
+            found = after.scores(table) if len(after.classes) > len(before.classes) else scores
+            held = found[scored], labels.codes[scored], None if counted is None else counted[scored]
+            if after.calibration is not None:
+                after = replace(after, calibration=after.calibration.extend(*held))
+            self.classes_, self._predictor = after.classes, after
+
+        try:
+            self._learn_more(X, table, labels, sample_weight)
+            follow(np.arange(table.count) if weights is None else np.flatnonzero(weights > 0))
+        except BaseException:  # an interrupted call has learned whole rows, and nobody knows how many: none is scored
+            follow(np.empty(0, np.intp))
+            raise
+
+    def _followed(self, before: ModelSnapshot) -> ModelSnapshot:
+        """The snapshot after more learning, with the calibration of the one before over classes that may be new."""
+        after, params = self._snapshot(), self._inside().params()
+        if before.calibration is None:
+            return after
+        share = 1.0 if params.is_ovr(len(after.classes)) else params.update_rule.joint_share
+        return replace(after, calibration=before.calibration.over(before.classes, after.classes, share))
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Threads that begin or continue a stream take turns, so that no example is lost."""
+        lock: threading.RLock = self.__dict__.setdefault("_own_lock", threading.RLock())
+        return lock
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            known = {name: value for name, value in super().__getstate__().items() if name != "_own_lock"}
+            # Another thread may learn before these are read: they are copied now.
+            return known | {name: copy(known[name]) for name in ("learner_", "_pending") if name in known}
+
+    def _table(self, X: Any) -> Table:
+        """The rows, if they have the columns of the first fit."""
+        table = as_table(X)
+        check_columns(self, X)
+        return table
+
+    def _predict(self, X: Any) -> Predictions:
+        check_is_fitted(self, "_predictor")
+        table, predictor = self._table(X), self._predictor
+        return predictor.predictions(predictor.scores(table))
+
+    def _predict_row(self, row: Any) -> Predictions:
+        check_is_fitted(self, "_predictor")
+        predictor = self._predictor
+        return predictor.predictions(predictor.scores_one(row)[None])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Calibrated(ProbabilisticClassifier):
-    """A learner with probabilities, fitted on scores of rows that it had not learned from.
+    """Adds probabilities to a learner, by a calibrator that is fitted on out-of-sample scores.
 
-    `fit` learns once from all rows, for the answer, and once per fold, for out-of-sample scores; of more than 10,000
-    scores as many are taken from all over the rows. `partial_fit` scores new rows before it learns from them and fits
-    the curves again on the latest 10,000 scores, so the probabilities follow a stream.
+    `fit` trains once on all rows, for predictions, and once per fold, for out-of-sample scores; of more than 10,000
+    scores, a sample from all over the rows counts. `partial_fit` scores new rows before it learns from them; after
+    every 5 % more scores, the curves are fitted again on the latest 10,000, so probabilities follow a stream.
 
-    Probabilities are those of the rows, counted with their sample weights. Class weights move the decision alone: where
-    they favor a rare class, `predict` may answer with it at a probability below one half.
+    Sample weights count for the probabilities. Class weights only move the decision: if
+    they favor a rare class, `predict` may choose it at a probability below one half.
 
     Parameters
     ----------
     learner : linear or kernel learner
-        Any of the family. "vote" needs one with ``keep="vote"``.
-    calibrate : {"sigmoid", "isotonic", "vote"}, default="sigmoid"
-        "sigmoid" (Platt) has two numbers a class and needs few rows; "isotonic" takes any rising shape and needs
-        thousands; "vote" is the share of the votes, with nothing to fit, not calibrated by itself, and
-        not for class weights, under which votes are not those of the data.
+        Any of the family.
+    calibrate : {"sigmoid", "isotonic"}, default="sigmoid"
+        "sigmoid" (Platt) has two numbers per class and needs few rows; "isotonic" takes any rising shape and needs
+        thousands.
     folds : int, default=5
-        How many parts the out-of-sample scores come from.
+        The number of folds for the out-of-sample scores.
     n_jobs : int, default=-1
         Threads over the folds.
 
@@ -69,6 +215,8 @@ class Calibrated(ProbabilisticClassifier):
     ----------
     learner_ : learner
         Fitted on all rows.
+    classes_, n_features_in_, history_, stop_reason_
+        The attributes of `learner_`.
 
     Examples
     --------
@@ -80,11 +228,11 @@ class Calibrated(ProbabilisticClassifier):
     """
 
     learner: Any = field(kw_only=False)
-    calibrate: Literal["sigmoid", "isotonic", "vote"] = "sigmoid"
+    calibrate: Literal["sigmoid", "isotonic"] = "sigmoid"
     folds: int = 5
     n_jobs: int | None = -1
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Self:
         """Learn, and fit the curves from scores to probabilities.
 
         Parameters
@@ -93,56 +241,17 @@ class Calibrated(ProbabilisticClassifier):
             As for the learner.
         groups : array-like, optional
             One value per row; rows of one group share a fold, as in `cross_validate`.
+        time : array-like, optional
+            One value per row that can be sorted; a learner of earlier rows gives the out-of-sample scores.
         """
         self._check()
-        with _lock_of(self):
-            self._begin(X, one_label_of(y, "Calibrated").weighed(sample_weight), sample_weight, groups)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Score the rows, learn from them once, and fit the curves on the latest scores; the first call is `fit`.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`; labels may be new.
-        classes : array-like, optional
-            Labels that may come. Not needed: new labels are added when they first come.
-        """
-        with _lock_of(self):
-            return self._partial_fit(X, y, classes, sample_weight)
-
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        labels = one_label_of(y, "Calibrated").weighed(sample_weight)
-        if are_absent(sample_weight, labels):
-            return self
-        if not hasattr(self, "learner_"):
-            if classes is not None:
-                known = merge_classes(labels.classes, sorted_classes(classes))
-                labels = Labels(known, labels.among(known))
-            self._begin(X, labels, sample_weight, more_to_come=True)
-            return self
-        table, before = as_table(X), self._predictor
-        check_columns(self, X)
-        scores = before.reading.scores(table)
-        try:
-            self.learner_.partial_fit(X, y, classes, sample_weight)
-            reading = self.learner_.learned.reading()
-            labels = Labels(reading.classes, labels.among(reading.classes))
-            present, counted = self._weights(sample_weight, labels)
-            after = before.followed_by(reading, table, HeldOutScores(scores, labels.codes, counted), present)
-            if self.calibrate == "vote":
-                after = replace(after, calibration=self._vote_shares(reading))
-            self.classes_, self._predictor = reading.classes, after
-        except BaseException:
-            reading = self.learner_.learned.reading()
-            if reading is not self._predictor.reading:
-                self.classes_, self._predictor = reading.classes, before.interrupted(reading)
-            raise
+        with self.lock:
+            labels = one_label_of(y, "Calibrated").weighed(sample_weight)
+            self._begin(X, labels, sample_weight, groups=groups, time=time)
         return self
 
     def learn_one(self, features: dict[Any, float], label: Any, weight: float = 1.0) -> Self:
-        """Score one example and learn from it; the curves are fitted on the latest scores when they are next used.
+        """Score one example and learn from it; after every 5 % more scores, the curves are fitted again.
 
         It may be the first call: probabilities are equal until there are scores.
 
@@ -151,112 +260,89 @@ class Calibrated(ProbabilisticClassifier):
         features, label, weight
             As for `learn_one` of the learner.
         """
-        with _lock_of(self):
+        with self.lock:
             learner = vars(self).get("learner_")
             if learner is None:
                 self._check()
                 learner = clone(self.learner)
-            scores, classes = None, 0
-            if learner.has_learned:
-                scores, classes = learner.scores_one(features), len(learner.learned.classes)
+            known = len(learner.classes_) if learner.has_learned else 0
+            scores = learner.scores_one(features) if known > 1 else None
             learner.learn_one(features, label, weight)
-            learned = learner.learned if learner.has_learned else None
-            if learned is None or label not in learned.labels_in_order:
-                return self  # an example of weight 0 is as if absent
-            self.__dict__.setdefault("_pending", deque(maxlen=WINDOW)).append((scores, classes, label, weight))
-            self.learner_, self.classes_ = learner, learned.classes
+            if not learner.has_learned or weight == 0:
+                return self  # an example of weight 0 is ignored
+            self.learner_, self.classes_ = learner, learner.classes_
+            if len(self.classes_) > known:  # a new label, of which nothing was known when the example was scored
+                self._settle()
+            elif scores is not None and weight * weight_of_class(self.class_weight, label) > 0:
+                pending = self.__dict__.setdefault("_pending", [])
+                pending.append((scores, label, weight))
+                if len(pending) == MOST_PENDING:
+                    self._settle()
         return self
 
+    def predict_one(self, features: dict[Any, float]) -> Any:
+        """The label of one example, a dict from names to numbers; unknown features are ignored."""
+        check_is_fitted(self, "learner_")
+        return self.learner_.predict_one(features)
+
     @property
-    def _predictor(self) -> CalibratedPredictor:
+    def _predictor(self) -> ModelSnapshot:
         """Predictors and curves, up to date with the examples that `learn_one` took."""
-        known = self.__dict__
-        if known.get("_pending"):
-            with _lock_of(self):
-                pending = list(known["_pending"])
-                if pending:
-                    known["_answer"] = self._updated(known.get("_answer"), pending)
-                    known["_pending"].clear()
-        if "_answer" not in known:
-            raise AttributeError("Calibrated is not fitted")
-        answer: CalibratedPredictor = known["_answer"]
-        return answer
+        if vars(self).get("_pending"):
+            self._settle()
+        return self._settled
 
     @_predictor.setter
-    def _predictor(self, answer: CalibratedPredictor) -> None:
+    def _predictor(self, snapshot: ModelSnapshot) -> None:
         self.__dict__.pop("_pending", None)
-        self.__dict__["_answer"] = answer
+        self._settled = snapshot
 
-    def _updated(self, before: CalibratedPredictor | None, pending: list[Any]) -> CalibratedPredictor:
-        """After examples were learned one by one, each with its scores before that."""
-        reading: Reading = self.learner_.learned.reading()
-        if self.calibrate == "vote":
-            return CalibratedPredictor(reading, self._vote_shares(reading))
-        count, calibration = len(reading.classes), None if before is None else before.calibration
-        if not isinstance(calibration, Calibration) or calibration.classes != count:
-            calibration = Calibration(self.calibrate, HeldOutScores.empty(count), count)
-        told, codes = self.learner.class_weight, dict(zip(label_values(reading.classes), range(count), strict=True))
-        used = [
-            (scores, codes[label], weight)
-            for scores, classes, label, weight in pending
-            if scores is not None and classes == count and weight * weight_of_class(told, label) > 0
-        ]
-        if used:
-            scores, places, weights = zip(*used, strict=True)
-            counted = None if all(weight == 1.0 for weight in weights) else np.array(weights, np.float64)
-            calibration = calibration.append(HeldOutScores(np.array(scores), np.array(places, np.int32), counted))
-        return CalibratedPredictor(reading, calibration)
+    def _settle(self) -> None:
+        """Count the examples that `learn_one` took since the last prediction, each with its scores before that."""
+        with self.lock:
+            before = vars(self).get("_settled")
+            if before is None:
+                before = replace(self._snapshot(), calibration=Calibration.empty(self.calibrate, len(self.classes_)))
+            if pending := vars(self).get("_pending"):
+                scores, known, weights = zip(*pending, strict=True)
+                places = {label: code for code, label in enumerate(label_values(before.classes))}
+                codes = np.array([places[label] for label in known], np.int32)
+                more = before.calibration.extend(np.array(scores), codes, np.array(weights, np.float64))
+                before = replace(before, calibration=more)
+            self._predictor = self._followed(before)
+
+    @property
+    def class_weight(self) -> Any:
+        """The class weights of the learner, which move the decision and not the probabilities."""
+        return self.learner.class_weight
 
     @property
     def n_features_in_(self) -> int:
         """The number of columns of the learner."""
-        count: int = self.learner_.n_features_in_
-        return count
+        return self._inside().n_features_in_
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the columns, if they have names."""
-        names: NDArray[Any] = self.learner_.feature_names_in_
-        return names
-
-    def _columns(self) -> Columns:
-        columns: Columns = self.learner_.feature_columns()
-        return columns
-
-    def saved_state(self) -> SavedState | None:
-        """The learner, and the latest scores that the curves are fitted on; None if learning cannot go on."""
-        inner, tensors = learner_to_tensors(self.learner_), dict[str, NDArray[Any]]()
-        if inner is None:
-            return None
-        told = {name: value for name, value in self.get_params(deep=False).items() if name != "learner"}
-        header: dict[str, Any] = {"wrapper": "Calibrated", "parameters": values_to_json(told, tensors)}
-        calibration = self._predictor.calibration
-        header["calibration"] = calibration.to_tensors(tensors) if isinstance(calibration, Calibration) else None
-        return wrap_state(header, tensors, inner)
+        return self._inside().feature_names_in_
 
     @classmethod
-    def from_model(cls, model: Model, saved: SavedState) -> Self:
+    def from_model(cls, model: Model, saved: dict[str, Any]) -> Self:
         """The estimator whose state was saved, checked."""
-        inner = learner_from_tensors(inner_state(saved), model.classes, model.features, model.names)
+        inner = learner_from_tree(saved["inner"], model.classes, model.features, model.names)
         like = type(inner)(**inner.get_params(deep=False))
-        calibrated = cls(like, **values_from_json(saved.header["parameters"], saved.tensors))
+        calibrated = cls(like, **values_from_json(saved["parameters"]))
         calibrated._check()
-        reading, method = inner.learned.reading(), saved.header["calibration"]
-        calibration: Calibration | Calibrator = (
-            calibrated._vote_shares(reading)
-            if method is None
-            else Calibration.from_tensors(method, saved.tensors, len(model.classes), model.calibrator)
-        )
         calibrated.learner_, calibrated.classes_ = inner, model.classes
-        calibrated._predictor = CalibratedPredictor(reading, calibration)
+        calibration = saved_calibration(model) or Calibration.empty(calibrated.calibrate, len(model.classes))
+        calibrated._predictor = replace(inner.snapshot(), calibration=calibration)
         return calibrated
 
-    def _inside(self) -> Any:
-        return self.learner_
+    def _inside(self) -> Learner:
+        learner: Learner = self.learner_
+        return learner
 
-    def _begin(
-        self, X: Any, labels: Labels, sample_weight: Any, groups: Any = None, *, more_to_come: bool = False
-    ) -> None:
+    def _begin(self, X: Any, labels: Labels, sample_weight: Any, *, more_to_come: bool = False, **split: Any) -> None:
         """Learn from all rows, and from all but each fold."""
         self._check()
         table, learner = as_table(X), clone(self.learner)
@@ -264,48 +350,19 @@ class Calibrated(ProbabilisticClassifier):
         if more_to_come and told is not None and not isinstance(told, str):  # it may name classes that have not come
             come = set(label_values(labels.classes))
             learner.class_weight = {label: weight for label, weight in dict(told).items() if label in come}
-        fitting = prepare(learner, table, labels, sample_weight)
-        present, counted = self._weights(sample_weight, labels)
-        conclude(learner, X, fitting, fitting.run())
+        learner.fit_labels(X, table, labels, sample_weight)
         warn_if_unfinished(learner, stacklevel=4)
-        reading = learner.learned.reading()
-        calibration: Calibration | Calibrator
-        if self.calibrate == "vote":
-            calibration = self._vote_shares(reading)
-        else:
-            fold_of = assign_folds(labels, present, self.folds, seed_of(learner.random_state), groups)
-            parts = [(present[fold_of[present] != k], present[fold_of[present] == k]) for k in range(self.folds)]
-            fitted = fit_folds(learner, table, labels, counted, parts, self.n_jobs)
-            scores = np.empty((len(labels.codes), reading.scores(table, present[:1]).shape[1]))
-            for (_, held), each in zip(parts, fitted, strict=True):
-                scores[held] = each.learned.reading().scores(table, held)
-            out_of_fold = HeldOutScores(scores, labels.codes, counted).take(present)
-            calibration = Calibration(self.calibrate, out_of_fold, len(labels.classes))
+        weights = row_weights(sample_weight, learner.class_weight, labels, more_to_come=True)
+        counted = row_weights(sample_weight, None, labels)  # class weights do not move probabilities
+        parts = make_folds(labels, weights, self.folds, seed_of(learner.random_state), **split)
+        held = Choice(learner.params()).hold_out(table, labels, counted, parts, n_jobs=self.n_jobs)
         learner.class_weight = told
         self.learner_, self.classes_ = learner, labels.classes
-        self._predictor = CalibratedPredictor(reading, calibration)
+        self._predictor = replace(learner.snapshot(), calibration=held.calibration(self.calibrate))
 
     def _check(self) -> None:
         check_learner(self.learner)
         if self.learner.params().is_regression:
-            raise ParameterError("learner: a regression has no classes to be sure of")
-        if self.calibrate not in ("sigmoid", "isotonic", "vote"):
-            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid', 'isotonic' or 'vote'")
-        if self.calibrate == "vote" and self.learner.params().keep != "vote":
-            raise ParameterError("calibrate='vote' needs a learner with keep='vote'")
-        if self.calibrate == "vote" and self.learner.class_weight is not None:
-            raise ParameterError(
-                "calibrate='vote' takes no class_weight, which moves the votes: use calibrate='sigmoid'"
-            )
-
-    def _weights(self, sample_weight: Any, labels: Labels) -> tuple[NDArray[np.uint32], Floats | None]:
-        """The rows that are there, and what each counts for probabilities: class weights move only the decision."""
-        weights = row_weights(sample_weight, self.learner.class_weight, labels, more_to_come=True)
-        rows = np.arange(len(labels.codes), dtype=np.uint32)
-        present = rows if weights is None else rows[weights > 0]
-        return present, row_weights(sample_weight, None, labels, more_to_come=True)
-
-    def _vote_shares(self, reading: Reading) -> Calibrator:
-        """With two classes, and for each class against the rest, a score is votes for less votes against."""
-        classes = len(reading.classes)
-        return Calibrator.from_votes(classes, signed=classes <= 2 or self.learner.params().is_ovr(classes))
+            raise ParameterError("learner: Calibrated needs a classifier, not a regression")
+        if self.calibrate not in ("sigmoid", "isotonic"):
+            raise ParameterError(f"calibrate={self.calibrate!r}: must be 'sigmoid' or 'isotonic'")

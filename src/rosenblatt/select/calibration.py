@@ -6,25 +6,28 @@ same bits on every CPU, which exp, log and solvers of other libraries do not giv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batch import as_counts, effective_rows
+from rosenblatt.data.labels import places_in
 from rosenblatt.errors import ModelError
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.models.calibrator import Calibrator, Curve, leads
-from rosenblatt.models.container import Tensors, check_shapes, take
+from rosenblatt.models.container import Part, Spec, check_shapes, count_of
+from rosenblatt.models.model import Model
 
 Floats = NDArray[np.float64]
 Method = Literal["auto", "sigmoid", "isotonic"]
 ENOUGH = 400  # rows from which on "auto" trusts the shape of an isotonic curve
 PLENTY = 2_000  # rows from which on more of them hardly change that shape
 WINDOW = 10_000  # rows to fit curves on: enough for them, and the latest follow a drift
+REFIT = 20  # with each twentieth more rows of a stream, curves are fitted again
 SAME = float(np.finfo(np.float64).resolution)  # scores that differ by less are equal
 FLAT = Curve((0.0, 0.0))  # if there are no rows
 
@@ -36,8 +39,6 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weights: Floats | N
     in the class, ``a`` is 0 and every row gets the share of the class.
     J. Platt (1999), Probabilistic outputs for support vector machines; H.-T. Lin, C.-J. Lin, R. Weng (2007).
     """
-    if not len(scores):
-        return FLAT
     counts = np.ones(len(scores)) if weights is None else as_counts(weights)
     yes, no = float(counts[positive].sum()), float(counts[~positive].sum())
     target = np.where(positive, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
@@ -83,16 +84,12 @@ def _log(ratio: float) -> float:
     return float(engine.log(np.array([ratio]))[0])
 
 
-def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None) -> Curve:
-    """The rising step function with the least squared error, linear between steps; from a few thousand rows on."""
-    return Curve(None, *isotonic_thresholds(scores, positive, weights)) if len(scores) else FLAT
-
-
 def isotonic_thresholds(
     scores: Floats, positive: NDArray[np.bool_], weights: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """The scores at which the steps of the weighted least-squares fit begin and end, and their levels, from 0 to 1.
 
+    The curve is linear between steps; good from a few thousand rows on.
     Pool adjacent violators: M. J. Best, N. Chakravarti (1990), Active set algorithms for isotonic regression.
 
     Examples
@@ -124,100 +121,121 @@ def isotonic_thresholds(
 def fit_calibrator(
     scores: Floats,
     codes: NDArray[np.int32],
-    classes: int,
     method: Literal["sigmoid", "isotonic", "blend"],
     weights: Floats | None = None,
 ) -> Calibrator:
     """One curve for two classes, else one per class against the rest; "blend" is the mean of sigmoid and isotonic."""
 
     def fit(scores: Floats, positive: NDArray[np.bool_]) -> Curve:
-        if method == "isotonic":
-            return fit_isotonic(scores, positive, weights)
-        sigmoid = fit_sigmoid(scores, positive, weights)
-        if method == "sigmoid":
-            return sigmoid
-        steps = fit_isotonic(scores, positive, weights)
-        return Curve(sigmoid.sigmoid, steps.scores, steps.levels)
+        if not len(scores):
+            return FLAT
+        sigmoid = None if method == "isotonic" else fit_sigmoid(scores, positive, weights).sigmoid
+        steps = () if method == "sigmoid" else isotonic_thresholds(scores, positive, weights)
+        return Curve(sigmoid, *steps)
 
     if scores.shape[1] == 1:
         return Calibrator((fit(scores[:, 0], codes == 1),))
     margins = leads(scores)
-    return Calibrator(tuple(fit(margins[:, k], codes == k) for k in range(classes)))
+    return Calibrator(tuple(fit(margins[:, k], codes == k) for k in range(scores.shape[1])))
 
 
 @dataclass(frozen=True)
-class HeldOutScores:
-    """Scores of rows that had not been learned from, the codes of their classes, and their sample weights."""
+class Calibration(Part):
+    """Scores of rows that had not been learned from, and the curves, fitted on them when they are first needed."""
 
-    scores: Floats
-    codes: NDArray[np.int32]
-    weights: Floats | None  # None: each row counts as one
+    specs: ClassVar = {
+        "scores": Spec("<f8", ("rows", "K")),
+        "codes": Spec("<i4", ("rows",), least=0, below="classes"),
+    }
+
+    method: Method
+    scores: Floats  # of shape (rows, K): one column for two classes
+    codes: NDArray[np.int32]  # of the classes of the rows
+    weights: Floats | None = None  # sample weights; None: each row counts as one
+    fitted: int | None = None  # the curves are fitted on so many of the rows, the first ones; None: on all
 
     @classmethod
-    def empty(cls, classes: int) -> HeldOutScores:
-        """No row yet, of so many classes."""
-        return cls(np.empty((0, weight_rows(classes))), np.empty(0, np.int32), None)
+    def empty(cls, method: Method, classes: int) -> Self:
+        """A calibration without rows, for a number of classes."""
+        return cls(method, np.empty((0, weight_rows(classes))), np.empty(0, np.int32))
 
-    def take(self, index: Any) -> HeldOutScores:
-        """Those of some rows."""
-        weights = None if self.weights is None else self.weights[index]
-        return HeldOutScores(self.scores[index], self.codes[index], weights)
-
-    def thin(self) -> HeldOutScores:
-        """At most `WINDOW` of them, evenly from each class, in their order."""
-        count = len(self.codes)
+    @classmethod
+    def of(cls, method: Method, scores: Floats, codes: NDArray[np.int32], weights: Floats | None = None) -> Self:
+        """Calibrate by these rows; by a sample of `WINDOW` of them, evenly from each class, if there are more."""
+        found, count = cls(method, scores, codes, weights), len(codes)
         if count <= WINDOW:
-            return self
-        by_class = np.argsort(self.codes, kind="stable")
-        return self.take(np.sort(by_class[np.arange(WINDOW) * count // WINDOW]))
-
-    def append(self, later: HeldOutScores) -> HeldOutScores:
-        """With more rows; the oldest leave."""
-        weights = None
-        if self.weights is not None or later.weights is not None:
-            known = [np.ones(len(each.codes)) if each.weights is None else each.weights for each in (self, later)]
-            weights = np.concatenate(known)
-        scores, codes = np.vstack([self.scores, later.scores]), np.concatenate([self.codes, later.codes])
-        return HeldOutScores(scores, codes, weights).take(slice(max(0, len(codes) - WINDOW), None))
-
-
-class Calibration:
-    """Held-out scores, and the curves fitted on them when probabilities are first computed."""
-
-    def __init__(self, method: Method, scores: HeldOutScores, classes: int) -> None:
-        self.method, self.classes, self.scores = method, classes, scores.thin()
+            return found
+        by_class = np.argsort(codes, kind="stable")
+        return found.take(np.sort(by_class[np.arange(WINDOW) * count // WINDOW]))
 
     @cached_property
     def calibrator(self) -> Calibrator:
         """The curves."""
-        scores, codes, weights = self.scores.scores, self.scores.codes, self.scores.weights
+        if self.fitted is not None:
+            return replace(self.take(slice(self.fitted)), fitted=None).calibrator
         if self.method != "auto":
-            return fit_calibrator(scores, codes, self.classes, self.method, weights)
-        blend = effective_rows(weights, len(codes)) >= ENOUGH
-        return fit_calibrator(scores, codes, self.classes, "blend" if blend else "sigmoid", weights)
+            return fit_calibrator(self.scores, self.codes, self.method, self.weights)
+        is_enough = effective_rows(self.weights, len(self.codes)) >= ENOUGH
+        return fit_calibrator(self.scores, self.codes, "blend" if is_enough else "sigmoid", self.weights)
 
-    def append(self, later: HeldOutScores) -> Calibration:
-        """With more rows; the oldest leave."""
-        return Calibration(self.method, self.scores.append(later.thin()), self.classes)
+    def probabilities(self, scores: Floats) -> Floats:
+        """One column for each class."""
+        return self.calibrator.probabilities(scores)
 
-    def to_tensors(self, tensors: Tensors) -> str:
-        """Add the scores; returns the method."""
-        tensors |= {"held_out.scores": self.scores.scores, "held_out.codes": self.scores.codes}
-        if self.scores.weights is not None:
-            tensors["held_out.weights"] = self.scores.weights
-        return self.method
+    def take(self, index: Any) -> Self:
+        """Some of the rows."""
+        weights = None if self.weights is None else self.weights[index]
+        return replace(self, scores=self.scores[index], codes=self.codes[index], weights=weights)
 
-    @classmethod
-    def from_tensors(cls, method: Any, tensors: Tensors, classes: int, calibrator: Calibrator | None) -> Calibration:
-        """What `to_tensors` wrote, checked; `calibrator` holds the curves that were fitted on the scores."""
-        scores, codes = take(tensors, "held_out.", scores="f8:2", codes="i4")
-        weights = take(tensors, "held_out.", weights="f8")[0] if "held_out.weights" in tensors else None
-        check_shapes(scores.shape == (len(codes), weight_rows(classes)))
-        check_shapes(weights is None or weights.shape == codes.shape)
-        fits = not len(codes) or (codes.min() >= 0 and codes.max() < classes)
-        if method not in get_args(Method) or not fits or (weights is not None and (weights < 0).any()):
+    def extend(self, scores: Floats, codes: NDArray[np.int32], weights: Floats | None) -> Self:
+        """Append the next rows of a stream, and drop the oldest beyond `WINDOW`.
+
+        The curves follow when a share of `REFIT` has come: when that is does not depend on how the stream is cut.
+        """
+        if self.weights is not None or weights is not None:
+            known = [np.ones(len(self.codes)) if self.weights is None else self.weights]
+            weights = np.concatenate([*known, np.ones(len(codes)) if weights is None else weights])
+        every = np.vstack([self.scores, scores]), np.concatenate([self.codes, codes])
+        fitted = before = len(self.codes) if self.fitted is None else self.fitted
+        left, count = 0, len(every[1])
+        while (more := max(1, fitted // REFIT)) <= count - left - fitted:
+            left += max(0, fitted + more - WINDOW)
+            fitted = min(WINDOW, fitted + more)
+        found = type(self)(self.method, *every, weights, fitted).take(slice(left, None))
+        if (left, fitted) == (0, before) and "calibrator" in vars(self):
+            vars(found)["calibrator"] = self.calibrator
+        return found
+
+    def over(self, old: NDArray[Any], new: NDArray[Any], share: float) -> Self:
+        """The scores over more classes: as `states_over` continues the weights, a new class has the score 0.
+
+        Two classes get `share` times their one score, with either sign.
+        """
+        if len(old) == len(new):
+            return self
+        places, scores = places_in(new, old), self.scores
+        if weight_rows(len(new)) > 1:
+            own = scores * [-share, share] if len(old) == 2 else scores
+            scores = np.zeros((len(scores), len(new)))
+            scores[:, places] = own
+        return replace(self, scores=scores, codes=places[self.codes].astype(np.int32))
+
+    def check(self, classes: int) -> None:
+        """Raise unless the scores are of so many classes."""
+        sizes = self.check_arrays(rows=len(self.codes), K=weight_rows(classes), classes=classes)
+        if self.weights is not None:
+            Spec("<f8", ("rows",), least=0).check("weights", self.weights, sizes)
+        check_shapes(self.fitted is None or 0 < count_of(self.fitted) <= len(self.codes))
+        if self.method not in get_args(Method):
             raise ModelError("its probabilities cannot be read")
-        calibration = cls(method, HeldOutScores(scores, codes, weights), classes)
-        if calibrator is not None:
-            vars(calibration)["calibrator"] = calibrator  # the same bits as when it was saved
-        return calibration
+
+
+def saved_calibration(model: Model) -> Calibration | None:
+    """The calibration in the state of a model; None for one that has none, or curves whose scores are not known."""
+    assert model.state is not None
+    if (saved := model.state.get("calibration")) is None:
+        return None
+    found = Calibration.read(saved, len(model.classes))
+    if model.calibrator is not None:
+        vars(found)["calibrator"] = model.calibrator  # the same bits as when it was saved
+    return found

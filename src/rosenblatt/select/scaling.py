@@ -1,4 +1,4 @@
-"""Columns on a common scale, where they need it.
+"""Columns on a common scale, if they need it.
 
 Invariant: scaling can be folded into the weights: a model learned on scaled rows answers the user's rows directly.
 """
@@ -6,15 +6,15 @@ Invariant: scaling can be folded into the weights: a model learned on scaled row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.table import Csr, Table, as_table
+from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import ModelError
-from rosenblatt.models.container import Tensors, check_shapes, take
+from rosenblatt.models.container import Part, Spec
 from rosenblatt.models.predictors import Linear
 
 MOST_UNEVEN = 10.0  # the largest column beside the median one; beyond it a few columns drown the others
@@ -25,8 +25,10 @@ ROWS_MEASURED = 1000
 
 
 @dataclass(frozen=True)
-class Scaling:
+class Scaling(Part):
     """``(x - center) / scale``, column by column; sparse rows are never centered."""
+
+    specs: ClassVar = {"center": Spec("<f8", ("features",)), "scale": Spec("<f8", ("features",))}
 
     kind: Literal["standard", "mean-abs"]
     center: NDArray[np.float64]
@@ -35,12 +37,14 @@ class Scaling:
     def apply(self, table: Table) -> Table:
         """A copy of the rows, scaled."""
         if table.sparse:
-            if isinstance(table.values, Csr):
-                return table.values.divided(self.scale).table()
-            values = table.values.copy()
-            values.data = (values.data / self.scale[values.indices]).astype(table.dtype)
-            return as_table(values)
+            return table.csr().divided(self.scale).table()
         return as_table(((table.values - self.center) / self.scale).astype(table.dtype))
+
+    def spread(self, columns: NDArray[np.intp], features: int) -> Scaling:
+        """The scaling of so many columns, of which the others stay as they are."""
+        center, scale = np.zeros(features), np.ones(features)
+        center[columns], scale[columns] = self.center, self.scale
+        return Scaling(self.kind, center, scale)
 
     def folded(self, model: Linear) -> Linear:
         """The model of unscaled rows that equals `model` on scaled ones.
@@ -50,14 +54,11 @@ class Scaling:
         moved = Linear(np.ascontiguousarray(model.weights / self.scale), model.intercept)
         return Linear(moved.weights, moved.scores(as_table(-self.center[None]))[0])
 
-    @classmethod
-    def from_tensors(cls, kind: Any, tensors: Tensors, features: int) -> Scaling:
-        """The scaling in a model file, checked."""
-        center, scale = take(tensors, "scaling.", center="f8", scale="f8")
-        check_shapes(center.shape == scale.shape == (features,))
-        if kind not in ("standard", "mean-abs") or not (scale > 0).all():
+    def check(self, features: int) -> None:
+        """Raise unless it is of so many columns."""
+        self.check_arrays(features=features)
+        if self.kind not in ("standard", "mean-abs") or not (self.scale > 0).all():
             raise ModelError("its columns cannot be scaled")
-        return cls(kind, center, scale)
 
 
 def find_scaling(table: Table) -> Scaling | None:
@@ -71,7 +72,7 @@ def find_scaling(table: Table) -> Scaling | None:
     length, values = typical_squared_norm(table), table.stored / table.count
     lopsided = 0 < length < 1 / MOST_LOPSIDED or length > MOST_LOPSIDED * values
     if table.sparse:
-        if not lopsided and not _uneven(engine.largest_sizes(table.rows)):
+        if not lopsided and not _uneven(engine.describe_columns(table.rows)[2]):
             return None
         sizes = _mean_sizes(table)
         if not lopsided and not _uneven(sizes):
@@ -98,10 +99,19 @@ def standardize(table: Table) -> Scaling:
 
 def typical_squared_norm(table: Table) -> float:
     """The median of ‖x‖² over rows from all over the table: a few giants do not change it."""
-    norms = engine.squared_norms(table.rows, max(1, table.count // ROWS_MEASURED))
-    below, above = (len(norms) - 1) // 2, len(norms) // 2
-    norms.partition([below, above])
-    return float(norms[below] + norms[above]) / 2
+    rows = np.arange(0, table.count, max(1, table.count // ROWS_MEASURED))
+    if table.sparse:
+        some = table.csr().select(rows)
+        of_row = np.repeat(np.arange(len(rows)), np.diff(some.indptr))
+        norms = np.bincount(of_row, some.data.astype(np.float64) ** 2, len(rows))
+    else:
+        norms = (table.values[rows].astype(np.float64) ** 2).sum(axis=1)
+    return float(np.median(norms))
+
+
+def describe_scaling(scaling: Scaling | None) -> str:
+    """What was done to the columns, in words."""
+    return "columns not scaled further" if scaling is None else f"columns scaled ({scaling.kind})"
 
 
 def _varies(mean: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -122,5 +132,5 @@ def _uneven(sizes: NDArray[np.float64]) -> bool:
 
 
 def _median(sizes: NDArray[np.float64]) -> float:
-    middle = (len(sizes) - 1) // 2
-    return float(np.partition(sizes, middle)[middle])
+    """The lower one of the two in the middle."""
+    return float(np.sort(sizes)[(len(sizes) - 1) // 2])

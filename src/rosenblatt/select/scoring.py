@@ -1,6 +1,6 @@
-"""What learners are compared by: accuracy, R², or a score of the user's choice; and how reliable probabilities are.
+"""The scores that compare learners: accuracy, R², or a score of the user's choice.
 
-Invariant: higher is better, whatever the score. Every comparison of a call uses the same one.
+Invariant: higher is better, whatever the score. Every comparison of a call uses the same scorer.
 """
 
 from __future__ import annotations
@@ -8,35 +8,44 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.labels import Indicators, Labels, Numbers
-from rosenblatt.errors import ParameterError
+from rosenblatt.errors import ParameterError, first_line
+from rosenblatt.learners.targets import targets_of
 from rosenblatt.models.calibrator import Calibrator
-from rosenblatt.models.predictions import predict_codes
+from rosenblatt.models.predictions import Predictions
+from rosenblatt.select.calibration import fit_calibrator
 
 Floats = NDArray[np.float64]
+Measure = Callable[[Floats], float]  # a score, from the scores of rows
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """A score by its name, computed from the scores of rows and their labels.
+    """A metric, computed from the scores of rows and their labels.
 
     Parameters
     ----------
     name : str
         As the user wrote it.
-    function : function
-        Takes scores of shape (rows, K), the labels of these rows, their weights, and a calibrator if there is one.
+    metric : function
+        Takes true labels, the response, and `sample_weight` if rows have weights. None: accuracy, or R² of numbers.
+    response : str
+        The input of the metric beside the true labels: predicted labels, scores or probabilities.
     """
 
     name: str
-    function: Callable[[Floats, Labels, Floats | None, Calibrator | None], float]
+    metric: Callable[..., float] | None = None
+    response: Literal["predict", "predict_proba", "decision_function"] = "predict"
+    takes_labels: bool = False  # does the metric accept classes that the rows lack?
+    takes_positive: bool = False  # may the metric be given the positive class?
 
     @property
     def is_accuracy(self) -> bool:
@@ -45,45 +54,113 @@ class Scorer:
     def __call__(
         self, scores: Floats, labels: Labels, weights: Floats | None = None, calibrator: Calibrator | None = None
     ) -> float:
-        """The score of some rows."""
-        return self.function(scores, labels, weights, calibrator)
+        """The score of some rows, from scores of shape (rows, K); `calibrator` makes them probabilities."""
+        if self.metric is None and not isinstance(labels, Indicators):
+            return targets_of(labels, sample_weight=weights)[0].quality(scores)
+        classes = labels.classes[:0] if isinstance(labels, Numbers) else labels.classes
+        found = Predictions(classes, scores, isinstance(labels, Indicators), calibrator)
+        if self.metric is None:  # all labels of a row must be right
+            return float(np.average(np.all(found.labels == _true(labels), axis=1), weights=weights))
+        if self.response == "predict_proba" and calibrator is None:
+            raise ParameterError(
+                f"scoring={self.name!r} needs probabilities, which the learners do not have: wrap them in "
+                "Calibrated, or choose a score of labels or of scores"
+            )
+        is_of_labels = self.response == "predict" or isinstance(labels, Numbers)
+        response = found.labels if is_of_labels else scores if calibrator is None else found.probabilities
+        return self.of_response(response, labels, weights)
 
-    def share(self, score: float) -> float:
+    def calibrator_for(self, scores: Floats, labels: Labels, weights: Floats | None) -> Calibrator | None:
+        """A sigmoid of these scores, if the metric needs probabilities and the learners have none."""
+        if self.response != "predict_proba":
+            return None
+        return fit_calibrator(scores, labels.codes, "sigmoid", weights)
+
+    def measure(self, labels: Labels, weights: Floats | None) -> Measure:
+        """The score of these rows, on a scale up to 1; if it needs probabilities, those of a sigmoid fitted on them."""
+        if self.is_accuracy:
+            return targets_of(labels, sample_weight=weights)[0].quality
+        known = labels, weights
+        return lambda scores: self.to_share(self(scores, *known, self.calibrator_for(scores, *known)))
+
+    def of_response(self, response: NDArray[Any], labels: Labels, weights: Floats | None) -> float:
+        """The score of predicted labels, or of scores or probabilities with one column, or one per class."""
+        assert self.metric is not None
+        classes, true, is_multilabel = labels.classes, _true(labels), isinstance(labels, Indicators)
+        two = len(classes) == 2 and not is_multilabel and not isinstance(labels, Numbers)
+        if self.takes_positive and self.response == "predict" and len(classes) > 2 and not is_multilabel:
+            raise ParameterError(
+                f"scoring={self.name!r} needs two classes, and there are {len(classes)}: "
+                "use a mean over classes, such as 'f1_macro'"
+            )
+        options: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
+        if self.takes_positive and two and 1 not in classes.tolist():  # the larger class is positive
+            options["pos_label"] = classes.tolist()[1]
+        present = np.unique(labels.codes)
+
+        def measure(response: NDArray[Any], **more: Any) -> float:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return float(self.metric(true, response, **options, **more))  # type: ignore[misc]
+
+        try:
+            if response.ndim == 1 or is_multilabel or two or not 2 <= len(present) < len(classes):
+                return measure(response[:, -1] if two and response.ndim == 2 else response)
+            with suppress(ValueError):
+                value = measure(response, **({"labels": classes} if self.takes_labels else {}))
+                if not math.isnan(value):
+                    return value
+            # A metric of classes that the rows lack is not defined: it gets the columns of the others.
+            response = response[:, present]
+            if self.response == "predict_proba":
+                response = response / np.maximum(response.sum(axis=1, keepdims=True), 1e-300)
+            if len(present) > 2:
+                return measure(response)
+            return measure(
+                response[:, 1], **({"pos_label": classes.tolist()[present[1]]} if self.takes_positive else {})
+            )
+        except ValueError as error:
+            raise ParameterError(f"scoring={self.name!r}: {first_line(error)}") from None
+
+    def to_share(self, score: float) -> float:
         """The score on a scale up to 1, in the same order: a mean log loss becomes a likelihood, NaN the worst."""
         if math.isnan(score):
             return -math.inf
         return math.exp(score) if self.name == "neg_log_loss" else score
 
+    def from_share(self, share: float) -> float:
+        """The inverse of `to_share`."""
+        return math.log(share) if self.name == "neg_log_loss" else share
 
-def score_of_share(name: str | None, share: float) -> float:
-    """The inverse of `Scorer.share`."""
-    return math.log(share) if name == "neg_log_loss" else share
-
-
-def percent(share: float) -> str:
-    """A share as text."""
-    return f"{100 * share:.2f} %"
+    def show_share(self, share: float) -> str:
+        """A share as text, in the unit of the score."""
+        return f"{share:.2%}" if self.is_accuracy else f"{self.from_share(share):.4f}"
 
 
-def index_of_best(scores: Sequence[float] | Floats) -> int:
-    """The first of the highest scores; NaN is lower than any number."""
-    return int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))
+ACCURACY, R2 = Scorer("accuracy"), Scorer("r2")
+
+
+def nan_last(score: float) -> float:
+    """A key that sorts the best score first, and NaN last."""
+    return math.inf if math.isnan(score) else -score
+
+
+def check_defined(scorer: Scorer, best: float) -> None:
+    """Raise if even the best score is NaN."""
+    if math.isnan(best):
+        raise ParameterError(f"scoring={scorer.name!r} is NaN on the held-out rows of every learner")
 
 
 def make_scorer(scoring: Any, *, regression: bool = False) -> Scorer:
-    """The scorer for None (accuracy or R²), a name of scikit-learn's scorers, or a function.
-
-    A function takes true and predicted labels, or, as scikit-learn's scorers do, an estimator, rows and labels.
-    """
-    if scoring is None:
-        return Scorer("r2", _r2) if regression else Scorer("accuracy", _accuracy)
+    """The scorer for None (accuracy or R²), a score of scikit-learn or its name, or a function of two label lists."""
+    if scoring is None or (isinstance(scoring, str) and scoring == "accuracy" and not regression):
+        return R2 if regression else ACCURACY
+    name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", type(scoring).__name__)
     if isinstance(scoring, str):
-        if scoring == "accuracy" and not regression:
-            return Scorer("accuracy", _accuracy)
         from sklearn.metrics import get_scorer
 
         try:
-            return Scorer(scoring, _by_scorer(get_scorer(scoring), scoring))
+            scoring = get_scorer(scoring)
         except ValueError:
             raise ParameterError(
                 f"scoring={scoring!r} is not a score of scikit-learn, such as 'accuracy', 'balanced_accuracy', 'f1', "
@@ -91,170 +168,21 @@ def make_scorer(scoring: Any, *, regression: bool = False) -> Scorer:
             ) from None
     if not callable(scoring):
         raise ParameterError(f"scoring={scoring!r}: must be None, the name of a score, or a function")
-    name = getattr(scoring, "__name__", type(scoring).__name__)
-    by_estimator = hasattr(scoring, "_score_func") or _takes_estimator(scoring)
-    return Scorer(name, _by_scorer(scoring, name) if by_estimator else _by_metric(scoring))
-
-
-def _takes_estimator(function: Callable[..., Any]) -> bool:
-    """Does it take an estimator, rows and labels, and not two lists of labels?"""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [each.name for each in parameters if each.default is each.empty and each.kind in positional]
-    return len(needed) >= 3 or (bool(needed) and needed[0] in ("estimator", "est", "model", "clf"))
-
-
-def _accuracy(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-    """The share of the rows that are right; with several labels per row, all of them must be right."""
-    right = _predicted(scores, labels) == _true(labels)
-    return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=weights))
-
-
-def _r2(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-    from sklearn.metrics import r2_score
-
-    return float(r2_score(_true(labels), scores[:, 0], sample_weight=weights))
-
-
-def _by_metric(metric: Callable[..., float]) -> Callable[..., float]:
-    def score(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-        return float(metric(_true(labels), _predicted(scores, labels), **_weighted(weights)))
-
-    return score
-
-
-def _by_scorer(scorer: Any, name: str) -> Callable[..., float]:
-    def score(scores: Floats, labels: Labels, weights: Floats | None, calibrator: Calibrator | None) -> float:
-        y = _true(labels)
-        classes = None if isinstance(labels, Numbers) else labels.classes
-
-        def measure(function: Any, columns: NDArray[Any] | None = None) -> float:
-            known = _as_estimator(scores, labels, calibrator, columns)
-            try:
-                return float(function(known, np.arange(len(y))[:, None], y, **_weighted(weights)))
-            except AttributeError as error:
-                if "predict_proba" in str(error) and calibrator is None:
-                    raise ParameterError(
-                        f"scoring={name!r} needs probabilities, which the learners do not have: wrap them in "
-                        "Calibrated, or choose a score of labels or of scores"
-                    ) from None
-                raise
-
-        present = None if y.ndim > 1 or classes is None else np.unique(labels.codes)
-        by_labels = getattr(scorer, "_response_method", "predict") == "predict"
-        if classes is None or present is None or by_labels or len(present) == len(classes):
-            return measure(scorer)
-        # Scores of probabilities have to know the classes that these rows lack.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = measure(_with_labels(scorer, classes))
-        return measure(scorer, present) if math.isnan(found) else found
-
-    return score
-
-
-def _with_labels(scorer: Any, classes: NDArray[Any]) -> Any:
-    """A scikit-learn scorer that is told all classes, if its metric takes them."""
-    from sklearn.metrics import make_scorer
-
-    if "labels" not in inspect.signature(scorer._score_func).parameters:
-        return scorer
-    options = {**scorer._kwargs, "labels": classes}
-    method, sign = scorer._response_method, scorer._sign
-    return make_scorer(scorer._score_func, response_method=method, greater_is_better=sign > 0, **options)
-
-
-def _weighted(weights: Floats | None) -> dict[str, Any]:
-    return {} if weights is None else {"sample_weight": weights}
+    if not hasattr(scoring, "_score_func"):
+        return Scorer(name, scoring)
+    metric, sign, options = scoring._score_func, scoring._sign, scoring._kwargs
+    response: Any = getattr(scoring, "_response_method", "predict")
+    return Scorer(
+        name,
+        lambda true, found, **more: sign * metric(true, found, **{**options, **more}),
+        response[0] if isinstance(response, tuple) else response,
+        "labels" in inspect.signature(metric).parameters,
+        "pos_label" in inspect.signature(metric).parameters and options.get("average", "binary") == "binary",
+    )
 
 
 def _true(labels: Labels) -> NDArray[Any]:
+    """The labels as metrics take them."""
     if isinstance(labels, Indicators):
         return labels.held.astype(np.int64)
     return labels.numbers if isinstance(labels, Numbers) else labels.classes[labels.codes]
-
-
-def _predicted(scores: Floats, labels: Labels) -> NDArray[Any]:
-    if isinstance(labels, Numbers):
-        return scores[:, 0]
-    return (scores >= 0).astype(np.int64) if isinstance(labels, Indicators) else labels.classes[predict_codes(scores)]
-
-
-def _as_estimator(
-    scores: Floats, labels: Labels, calibrator: Calibrator | None, columns: NDArray[Any] | None = None
-) -> Any:
-    """The known scores as a fitted estimator of scikit-learn, of some of the classes only if `columns` says so."""
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-
-    def decision_function(self: Any, rows: Any) -> Floats:
-        found = scores if columns is None else scores[:, columns]
-        return found[:, 0] if found.shape[1] == 1 else found
-
-    def predict_proba(self: Any, rows: Any) -> Floats:
-        assert calibrator is not None
-        found = calibrator.probabilities(scores)
-        if columns is not None:
-            found = found[:, columns] / np.maximum(found[:, columns].sum(axis=1, keepdims=True), 1e-300)
-        return found
-
-    def predict(self: Any, rows: Any) -> NDArray[Any]:
-        return _predicted(scores, labels)
-
-    methods: dict[str, Any] = {"__sklearn_is_fitted__": lambda self: True, "predict": predict}
-    kind: Any = RegressorMixin
-    if not isinstance(labels, Numbers):
-        kind, methods["decision_function"] = ClassifierMixin, decision_function
-        methods["classes_"] = labels.classes if columns is None else labels.classes[columns]
-        if calibrator is not None:
-            methods["predict_proba"] = predict_proba
-    return type("KnownScores", (kind, BaseEstimator), methods)()
-
-
-def brier_score(P: Floats, codes: NDArray[np.int32]) -> float:
-    """The mean squared distance of the probabilities from what happened: of the larger class if there are two.
-
-    >>> import numpy as np
-    >>> brier_score(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0, 1]))
-    0.125
-    """
-    if P.shape[1] == 2:
-        return float(np.mean((P[:, 1] - codes) ** 2))
-    return float(np.mean(np.sum((P - np.eye(P.shape[1])[codes]) ** 2, axis=1)))
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """A reliability diagram: for each bin of confidence, the mean confidence and the share of right predictions.
-
-    >>> import numpy as np
-    >>> found = reliability(np.array([[0.9, 0.1], [0.7, 0.3]]), np.array([0, 1]))
-    >>> int(found.count.sum()), round(found.ece, 6)
-    (2, 0.4)
-    """
-
-    count: NDArray[np.int64]
-    confidence: Floats
-    accuracy: Floats
-
-    @property
-    def ece(self) -> float:
-        """The expected calibration error: ``sum n_b/n |accuracy_b - confidence_b|``."""
-        return float(np.sum(self.count * np.abs(self.accuracy - self.confidence)) / self.count.sum())
-
-
-def reliability(P: Floats, codes: NDArray[np.int32], bins: int = 10) -> Reliability:
-    """Bins of equal width of the highest probability, without empty ones.
-
-    >>> P = np.array([[0.2, 0.8], [0.2, 0.8], [0.2, 0.8], [0.2, 0.8], [0.9, 0.1]])
-    >>> round(reliability(P, np.array([1, 1, 1, 0, 0])).ece, 12)
-    0.06
-    """
-    confidence, right = P.max(axis=1), np.argmax(P, axis=1) == codes
-    place = np.minimum((confidence * bins).astype(np.int64), bins - 1)
-    count = np.bincount(place, minlength=bins)
-    used = count > 0
-    sums = (np.bincount(place, each, bins)[used] / count[used] for each in (confidence, right))
-    return Reliability(count[used], *sums)

@@ -1,4 +1,4 @@
-"""Held-out scores of a learner, and the probabilities that follow from them.
+"""Held-out scores of a model, the probabilities that follow from them, and the column that splits rows.
 
 Invariant: no row is scored by weights that were learned from it.
 """
@@ -6,135 +6,136 @@ Invariant: no row is scored by weights that were learned from it.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import RowBatch
-from rosenblatt.data.labels import Classes, Labels
-from rosenblatt.data.row_store import RowStore
-from rosenblatt.data.table import Csr, Table, as_table
-from rosenblatt.errors import DataError
-from rosenblatt.evaluation import Evaluation, Evaluator, evaluate_batches, wilson_interval
+from rosenblatt.data.batch import RowStore
+from rosenblatt.data.labels import Classes, Labels, Numbers, places_in, values_as
+from rosenblatt.encode.lines import LineEncoder
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.evaluation import evaluate_batches
 from rosenblatt.io.dataset import Dataset
-from rosenblatt.learners.fit import prepare_params, run_threads
-from rosenblatt.learners.learned import Reading
-from rosenblatt.learners.support import KERNEL, space_of
-from rosenblatt.learners.targets import row_weights
-from rosenblatt.learners.weights import seed_of
 from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.model import Model
-from rosenblatt.models.predictions import predict_codes
-from rosenblatt.models.predictors import Products, count_terms
-from rosenblatt.params import Params
-from rosenblatt.select.calibration import WINDOW, Calibration, HeldOutScores
-from rosenblatt.select.folds import assign_folds
-from rosenblatt.training.rows import DENSE, Compact
+from rosenblatt.select.calibration import WINDOW, Calibration
+from rosenblatt.select.choice import HeldOut, HoldoutResult
+from rosenblatt.select.scoring import ACCURACY, Scorer
 
-Floats = NDArray[np.float64]
-MOST_TERMS = 1 << 27  # products of columns that are held for folds: half a gigabyte
+
+def judge_by(model: Model, dataset: Dataset, name: str, scorer: Scorer = ACCURACY) -> tuple[HoldoutResult, Calibrator]:
+    """The model on rows of their own, and the probabilities that they give it."""
+    found = evaluate_batches(model, dataset)
+    classes, sample = Classes(model.classes), Calibration.empty("auto", len(model.classes))
+    by, seen = math.ceil(found.count / WINDOW), 0
+    for batch in dataset:
+        codes = classes.codes(batch)
+        known = np.flatnonzero(codes >= 0)
+        rows, seen = known[-seen % by :: by], seen + len(known)  # every by-th row, however the data are cut
+        counted = None if batch.weights is None else batch.weights[rows]
+        sample = sample.extend(model.batch_scores(batch)[rows], codes[rows], counted)
+    held = HeldOut(Labels(model.classes, sample.codes), sample.scores, sample.weights, sample.weights, scorer)
+    if found.thresholds:  # as predict cuts, by probability
+        again = evaluate_batches(replace(model, calibrator=held.calibrator), dataset)
+        found = replace(found, thresholds=again.thresholds)
+    return HoldoutResult(found, f"the {found.count:,} rows of {name}", scores=held.other_scores()), held.calibrator
 
 
 @dataclass(frozen=True)
-class HoldoutResult:
-    """An accuracy on rows that had not been learned from, and which rows these were."""
+class PartScore:
+    """A score of some of the rows."""
 
-    accuracy: float
-    effective: float  # as how many rows of equal weight they count
-    rows: str  # which they were, in words
-    how: str = ""  # and how they were judged
-    found: Evaluation | None = None  # all figures, where there are more
-    baseline: float | None = None  # the accuracy of always predicting the most frequent class
-
-    @classmethod
-    def of(cls, found: Evaluation, rows: str, how: str = "") -> HoldoutResult:
-        return cls(found.accuracy, found.effective, rows, how, found, found.baseline)
-
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval."""
-        return wilson_interval(self.accuracy, self.effective)
-
-    def sentence(self) -> str:
-        low, high = self.interval()
-        baseline = "" if self.baseline is None else f"; baseline {self.baseline:.2%}, the most frequent class"
-        return f"{self.accuracy:.2%} of {self.rows} right{self.how} (95 % interval {low:.2%} to {high:.2%}{baseline})"
-
-    def facts(self) -> dict[str, Any]:
-        """As plain values."""
-        plain = {
-            "accuracy": self.accuracy,
-            "interval": list(self.interval()),
-            "baseline": self.baseline,
-            "rows": f"{self.rows}{self.how}",
-        }
-        return plain | ({} if self.found is None else {"figures": self.found.to_json()})
+    part: str
+    rows: int
+    score: float
 
 
-def judge_by(model: Model, reader: Dataset, name: str) -> tuple[HoldoutResult, Calibrator]:
-    """The model on rows of their own, and the probabilities that they give it."""
-    found = evaluate_batches(model, reader)
-    held = HoldoutResult.of(found, f"the {found.count:,} rows of {name}")
-    classes, judged = Classes(model.classes), HeldOutScores.empty(len(model.classes))
-    by = math.ceil(found.count / WINDOW)
-    for batch in reader:
-        codes = classes.codes(batch)
-        rows = np.flatnonzero(codes >= 0)[::by]
-        new = HeldOutScores(model.batch_scores(batch), codes, batch.weights).take(rows)
-        judged = judged.append(new)
-    return held, Calibration("auto", judged, len(classes)).calibrator
+def score_parts(
+    model: Model, dataset: Dataset, scorer: Scorer, *, group: str | None = None, time: str | None = None, parts: int = 5
+) -> list[PartScore]:
+    """A score of a model on all rows; then on each group, or on so many parts one after another in time.
+
+    Rows whose label the model does not know are left out.
+    """
+    store = dataset.load(is_regression=model.is_regression)
+    split = read_split(dataset, group, time)
+    labels, known = _labels_for(model, store, dataset)
+    scores, weights = model.batch_scores(store.batch()), store.weights
+
+    def measure(part: str, chosen: NDArray[Any]) -> PartScore:
+        rows = chosen[known[chosen]]
+        own = None if weights is None else weights[rows]
+        return PartScore(part, len(rows), scorer(scores[rows], labels.take(rows), own, model.calibrator))
+
+    found = [measure("all", np.arange(len(store)))]
+    if group:
+        groups = split["groups"]
+        found += [measure(str(each), np.flatnonzero(groups == each)) for each in np.unique(groups)]
+    if time:
+        order = np.array_split(np.argsort(split["time"], kind="stable"), min(parts, len(store)))
+        found += [measure(f"{split['time'][part[0]]} to {split['time'][part[-1]]}", part) for part in order]
+    return found
 
 
-def judge_by_folds(
-    store: RowStore, classes: NDArray[Any], params: Params, folds: int, *, products: Products | None = None
-) -> tuple[HoldoutResult, Calibrator]:
-    """Each row by what was learned from the other folds, and the probabilities that these scores give."""
-    rows, labels = store.batch(), Labels(classes, store.y)
-    table = _prepared(rows, params, products)
-    fold_of = assign_folds(labels, np.arange(len(rows), dtype=np.uint32), folds, seed_of(params.random_state))
-    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-    tasks = [
-        partial(answer_fold, params, table, labels, np.where(fold_of == fold, 0.0, weights), fold_of == fold)
-        for fold in range(folds)
-    ]
-    parts = run_threads(tasks, -1)
-    scores = np.empty((len(rows), parts[0].shape[1]))
-    for fold, part in enumerate(parts):
-        scores[fold_of == fold] = part
-    evaluator = Evaluator(classes)
-    evaluator.add(labels.codes, predict_codes(scores), rows.weights, scores, None)
-    found = evaluator.result()
-    calibrator = Calibration("auto", HeldOutScores(scores, labels.codes, rows.weights), len(classes)).calibrator
-    how = f", each judged by what was learned from the other {folds - 1} of {folds} folds"
-    return HoldoutResult.of(found, f"{len(rows):,} rows", how), calibrator
+def _labels_for(model: Model, store: RowStore, dataset: Dataset) -> tuple[Any, NDArray[np.bool_]]:
+    """The labels of rows over the classes of a model, and which of them it knows."""
+    if model.is_regression:
+        return Numbers.of(store.y, 0.0), np.ones(len(store), bool)
+    places = places_in(model.classes, values_as(dataset.classes.values, model.classes.dtype.kind))[store.y]
+    return Labels(model.classes, np.maximum(places, 0).astype(np.int32)), places >= 0
 
 
-def answer_fold(
-    params: Params,
-    table: Table,
-    labels: Labels,
-    weights: Floats,
-    held: NDArray[np.bool_],
-    cancel: NDArray[np.uint8],
-) -> Floats:
-    """The scores of the rows that are held out, by what is learned from the others."""
-    fitting = prepare_params(params, space_of(params), table, labels, row_weights(weights, None, labels))
-    outcomes = [] if cancel[0] else fitting.run()
-    answers = fitting.space.make_predictors([outcome.state for outcome in outcomes])
-    return Reading(labels.classes, answers).scores(table, np.flatnonzero(held).astype(np.uint32))
+def check_split(dataset: Dataset, group: str | None, time: str | None) -> None:
+    """Raise unless rows can be split by these columns."""
+    if group is not None and time is not None:
+        raise ParameterError("group and time cannot be combined: rows are split by one of them")
+    column = group or time
+    if column and isinstance(dataset.encoder, LineEncoder):
+        raise ParameterError(f"{column}: rows can be split by a column only, and {dataset.format} lines have none")
 
 
-def _prepared(rows: RowBatch, params: Params, products: Products | None) -> Table:
-    """The rows as the learner gets them."""
-    compact = Compact.of(rows)
-    if products is not None:
-        places = np.searchsorted(compact.columns, products.columns)
-        if len(rows) * count_terms(len(places)) > MOST_TERMS or places[-1] >= len(compact.columns):
-            raise DataError("--folds: products of columns of so many rows are too many to hold: use --validation FILE")
-        return replace(products, columns=places).apply(compact.table)
-    X = compact.X
-    if space_of(params) is KERNEL and isinstance(X, Csr):
-        X = X.dense() if X.shape[0] * X.shape[1] <= DENSE else X.matrix()
-    return X.table() if isinstance(X, Csr) else as_table(X)
+def read_split(dataset: Dataset, group: str | None, time: str | None) -> dict[str, NDArray[Any]]:
+    """The `groups` or the `time` of every row, by a pass over the data; numbers and dates are compared as such."""
+    check_split(dataset, group, time)
+    column = group or time
+    if not column:
+        return {}
+    reader = replace(dataset, passthrough=(column,))
+    cells = [cell for batch in reader for cell in (batch.passthrough or {})[column]]
+    if None in cells or "" in cells:
+        raise DataError(f"the column {column!r} splits the rows, but is missing in some rows")
+    values = np.array(cells)
+    if time and any(isinstance(cell, str) for cell in cells):
+        values = _read_times(time, list(map(str, cells)), dataset)
+    elif values.dtype.kind == "U":
+        with suppress(ValueError):
+            values = values.astype(np.float64)
+    return {"groups" if group else "time": values}
+
+
+def _read_times(name: str, cells: list[str], dataset: Dataset) -> NDArray[Any]:
+    """The cells of a column as numbers, or as dates of one format, which the model may know."""
+    from rosenblatt.encode.cells import convert, doubles_of, present, strings_from, values_of
+    from rosenblatt.encode.schema import infer_decimal, infer_format
+
+    text, saved = strings_from(cells), dataset.encoder.options
+    day_first = saved.day_first if dataset.options.day_first is None else dataset.options.day_first
+    options = replace(dataset.options, day_first=day_first)
+    decimal = options.decimal or infer_decimal(cells, saved.decimal or ".")
+    known = {column.name: column.format for column in dataset.encoder.columns if column.kind == "date"}
+    unit, order = (infer_format(text.unique(), kind, options) for kind in ("number", "date"))
+    numbers, words = convert(text, "number", decimal=decimal, format=unit)
+    dates, odd = convert(text, "date", format=known.get(name, order))
+    if invalid := min(words, odd, key=lambda cells: sum(cells.values())):
+        raise DataError(f"the column {name!r} has neither numbers nor dates of one format: {next(iter(invalid))!r}")
+    found = doubles_of(numbers)
+    missing = np.isnan(found)
+    if words:
+        missing, stamps = ~present(dates), values_of(dates, np.int64).view("M8[us]")
+        found = days if (stamps == (days := stamps.astype("M8[D]"))).all() else stamps.astype("M8[s]")
+    if missing.any():
+        raise DataError(f"the column {name!r} splits the rows, but is missing in some rows")
+    return found
