@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-CODES = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "timeout",
-    409: "conflict",
-    413: "too_large",
-    415: "unsupported_type",
-    422: "invalid",
-    431: "headers_too_large",
-    500: "internal",
-    503: "unavailable",
+# The stable code of each status, and what it means.
+ERRORS = {
+    400: ("bad_request", "The body or the address cannot be parsed."),
+    401: ("unauthorized", "The token is missing or unknown."),
+    403: ("forbidden", "The token's role, the Host or the Origin is not allowed."),
+    404: ("not_found", "Not found."),
+    405: ("method_not_allowed", "The path has another method."),
+    408: ("timeout", "The request did not arrive in time."),
+    409: ("conflict", "The request contradicts an earlier one, or this server does not learn."),
+    413: ("too_large", "The body, the rows or the reply exceed a limit."),
+    415: ("unsupported_type", "The Content-Type is not supported."),
+    422: ("invalid", "The request is well-formed but not valid for this model."),
+    431: ("headers_too_large", "The head of the request exceeds its limit."),
+    500: ("internal", "A defect; the server's log has the details."),
+    503: ("unavailable", "Overloaded, or the disk is full: try again after Retry-After seconds."),
 }
 
 
@@ -45,7 +46,7 @@ def error_body(status: int, message: str) -> bytes:
     >>> error_body(404, "no such page")
     b'{"error":{"code":"not_found","message":"no such page"}}'
     """
-    error = {"code": CODES.get(status, "error"), "message": message}
+    error = {"code": ERRORS[status][0], "message": message}
     return json.dumps({"error": error}, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
@@ -54,6 +55,7 @@ def too_large(message: str) -> HTTPError:
     return HTTPError(413, message, [(b"connection", b"close")])
 
 
-def unavailable(message: str, seconds: int = 1) -> HTTPError:
-    """503 with Retry-After."""
-    return HTTPError(503, message, [(b"retry-after", str(seconds).encode())])
+def unavailable(message: str, seconds: int = 1, *, close: bool = False) -> HTTPError:
+    """503 with Retry-After; `close` the connection if its body is not read to its end."""
+    headers = [(b"retry-after", str(seconds).encode())] + ([(b"connection", b"close")] if close else [])
+    return HTTPError(503, message, headers)

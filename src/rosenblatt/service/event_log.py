@@ -1,15 +1,14 @@
 """The log: every example on disk, in the order in which it is learned.
 
-Invariant: what `append` returns is on disk (SQLite, WAL, synchronous=FULL). Entries are only added. Each carries a hash
-over itself and all before it, back to the learner that the log starts from, and whoever reads entries checks it. One
-process at a time can write, held by a lock on a file beside the log.
+Invariant: when `append` returns, its entries are on disk (SQLite, WAL, synchronous=FULL). Entries are only added. Each
+has a hash over itself and all entries before it, back to the learner that the log starts from; every reader checks it.
+A lock on a file beside the log lets one process at a time write. A file that is not a log is not changed.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import sqlite3
@@ -18,56 +17,52 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import NamedTuple
 from urllib.parse import quote
+
+import msgspec
 
 from rosenblatt.errors import DataError
 
-VERSION = 2
+VERSION = 5
 SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE entries (seq INTEGER PRIMARY KEY, count INTEGER, time REAL, hash_chain BLOB, examples BLOB);
-CREATE TABLE keys (key TEXT PRIMARY KEY, seq INTEGER, last INTEGER, digest BLOB) WITHOUT ROWID;
-CREATE INDEX keys_by_seq ON keys (seq);
-CREATE TABLE predictions (number INTEGER PRIMARY KEY, id TEXT UNIQUE, time REAL, row BLOB);
+CREATE TABLE entries (seq INTEGER PRIMARY KEY, count INTEGER, time REAL, key TEXT, examples BLOB, hash_chain BLOB);
+CREATE UNIQUE INDEX entries_by_key ON entries (key) WHERE key IS NOT NULL;
 """
-# One statement stores many rows: each statement releases and takes the GIL.
-INSERT_BATCHES = (256, 64, 16, 4, 1)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Examples of one request; `seq` is the number of the first."""
+class Entry(NamedTuple):
+    """Examples of one request; `seq` is the number of the first, `key` its Idempotency-Key."""
 
     seq: int
-    count: int
+    size: int
     time: float
-    hash_chain: bytes
+    key: str | None
     examples: bytes
+    hash_chain: bytes = b""
 
     @property
     def last(self) -> int:
-        return self.seq + self.count - 1
+        return self.seq + self.size - 1
+
+    def chained(self, before: bytes) -> Entry:
+        """The entry with the hash over itself and all entries before it."""
+        about = msgspec.json.encode([self.seq, self.size, self.time, self.key])
+        return self._replace(hash_chain=hashlib.blake2b(about + self.examples, digest_size=16, key=before).digest())
 
 
 @dataclass(frozen=True)
 class LearnerRecord:
-    """The learner before the first entry: its params, its state unless it has learned nothing, and its encoder."""
+    """The learner before the first entry: a model file, or the params of a new learner as JSON."""
 
-    params: str
-    state: bytes | None = None
-    encoder: str | None = None
+    params: str = "null"
+    model: bytes | None = None
     lineage: str = "{}"
 
     def digest(self) -> bytes:
         """The start of the hash chain."""
-        parts = [self.params.encode(), self.state or b"", (self.encoder or "").encode()]
-        return hashlib.blake2b(b"".join(hashlib.sha256(part).digest() for part in parts), digest_size=16).digest()
-
-
-def hash_chain(before: bytes, examples: bytes) -> bytes:
-    """The hash over an entry and all before it."""
-    return hashlib.blake2b(examples, digest_size=16, key=before).digest()
+        return hashlib.blake2b(self.params.encode() + (self.model or b""), digest_size=16).digest()
 
 
 class EventLog:
@@ -84,71 +79,77 @@ class EventLog:
 
     def __init__(self, path: str, *, create: LearnerRecord | None = None, readonly: bool = False) -> None:
         self.path, self.readonly = os.path.realpath(path), readonly
-        if create is None and not os.path.exists(self.path):
+        if os.path.isdir(self.path) or (create is None and not os.path.exists(self.path)):
             raise DataError(f"{path}: no such file")
         self._lock: int | None = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
-        self.is_new = False
         try:
-            if not readonly:
-                self._lock = _take_lock(self.path)
-                self.is_new = not os.path.exists(self.path)
-            if self.is_new:
+            if not os.path.exists(self.path):
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            self._open(create if self.is_new else None)
-        except (sqlite3.Error, OSError) as error:
-            self.discard()
-            raise DataError(f"{path} cannot be used as a log: {error}") from None
-        except BaseException:
-            self.discard()
+            self._open(create)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, sqlite3.Error):
+                raise DataError(f"{path} cannot be used as a log: {error}") from None
             raise
 
     def _open(self, create: LearnerRecord | None = None) -> None:
-        self.connection = self._connect_readonly() if self.readonly else _connect(self.path, "mode=rw")
-        run = self.connection.execute
+        tables = "SELECT name FROM sqlite_master"
+        # Only read: a file that is not a log stays as it is, with its WAL. Backups and foreign files get none beside.
+        is_open = any(os.path.exists(self.path + suffix) for suffix in ("-wal", ".lock"))
+        self.connection = _connect(self.path, "ro" if is_open else "ro&immutable=1")
+        try:
+            is_new = not self.connection.execute(tables).fetchall()
+        except sqlite3.OperationalError:  # SQLite must write beside the log, and the disk is read-only: read a copy
+            if not self.readonly:
+                raise
+            self._copy = tempfile.TemporaryDirectory(prefix="rosenblatt-log-")
+            for suffix in ("", "-wal"):
+                if os.path.exists(self.path + suffix):
+                    shutil.copy(self.path + suffix, os.path.join(self._copy.name, "log" + suffix))
+            self.connection = _connect(os.path.join(self._copy.name, "log"), "rw")
+            is_new = False
+        if create is None or not is_new:
+            self._read_about()
+            if create is not None and create.digest() != self.record.digest():
+                raise DataError(
+                    f"{self.path} was started with another model or learner: remove MODEL and --learner to continue "
+                    "it, or use another log"
+                )
         if not self.readonly:
-            if run("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            self._lock = _take_lock(self.path) if self._lock is None else self._lock
+            self.connection.close()
+            self.connection = _connect(self.path, "rw")
+            if self.connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
                 raise DataError(f"{self.path}: the file system does not support a write-ahead log")
-            run("PRAGMA synchronous = FULL")
-            run("PRAGMA journal_size_limit = 16777216")
-        if create is not None:
+            self.connection.execute("PRAGMA synchronous = FULL")
+            self.connection.execute("PRAGMA journal_size_limit = 16777216")
+        run = self.connection.execute
+        if create is not None and is_new:
             about = {"version": VERSION, "id": uuid.uuid4().hex, **asdict(create)}
             with self.connection:
                 run("BEGIN IMMEDIATE")
                 for statement in SCHEMA.strip().split("\n"):
                     run(statement)
                 self.connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+            self._read_about()
+        self.last: int
+        self.hash_chain: bytes
+        newest = run("SELECT seq, count, hash_chain FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
+        self.last, self.hash_chain = (newest[0] + newest[1] - 1, newest[2]) if newest else (0, self.record.digest())
+
+    def _read_about(self) -> None:
+        run = self.connection.execute
         if not run("SELECT count(*) FROM sqlite_master WHERE name = 'about'").fetchone()[0]:
             raise DataError(f"{self.path} is not a log")
         known = dict(run("SELECT name, value FROM about").fetchall())
         if known.get("version") != VERSION:
             raise DataError(f"{self.path} is a log of version {known.get('version')!r}; this program reads {VERSION}")
         self.id: str = known["id"]
-        self.record = LearnerRecord(known["params"], known["state"], known["encoder"], known["lineage"])
-        self.last: int
-        self.hash_chain: bytes
-        newest = run("SELECT seq, count, hash_chain FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
-        self.last, self.hash_chain = (newest[0] + newest[1] - 1, newest[2]) if newest else (0, self.record.digest())
-
-    def _connect_readonly(self) -> sqlite3.Connection:
-        """A connection that writes nothing beside the log, even if a killed server left its newest pages in the WAL."""
-        wal = f"{self.path}-wal"
-        connection = _connect(self.path, "mode=ro")
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            return connection
-        except sqlite3.OperationalError:  # SQLite needs a file beside the log, and the folder is read-only
-            connection.close()
-        if not os.path.exists(wal) or not os.path.getsize(wal):
-            return _connect(self.path, "mode=ro&immutable=1")
-        self._copy = tempfile.TemporaryDirectory(prefix="rosenblatt-log-")
-        copy = os.path.join(self._copy.name, "log.sqlite")
-        shutil.copy(self.path, copy)
-        shutil.copy(wal, f"{copy}-wal")
-        return _connect(copy, "mode=rw")
+        self.record = LearnerRecord(**{name: known[name] for name in LearnerRecord.__dataclass_fields__})
 
     def reopen(self) -> None:
-        """After an error: what is stored is what SQLite says is stored."""
+        """Open the database again after an error, and read the last stored entry."""
         with suppress(sqlite3.Error):
             self.connection.close()
         self._open()
@@ -163,110 +164,57 @@ class EventLog:
             os.close(self._lock)
             self._lock = None
 
-    def discard(self) -> None:
-        """Close; remove a log that this process has created."""
-        owner = self._lock is not None
-        self.close()
-        if self.is_new and owner:
-            for ending in ("", "-wal", "-shm", "-journal", ".lock"):
-                with suppress(OSError):
-                    os.remove(self.path + ending)
+    def append(self, requests: Sequence[tuple[int, float, str | None, bytes]]) -> list[Entry]:
+        """Store requests in one commit, each with its count, time, key and examples.
 
-    # -- entries
-
-    def append(
-        self,
-        requests: Sequence[tuple[int, float, bytes, str | None, bytes]],
-        predictions: Sequence[tuple[str, float, bytes]] = (),
-    ) -> list[Entry]:
-        """Store requests in one commit, each with its count, time, examples, key and digest; and predictions.
-
-        When this returns, all of it is on disk; when it raises, call `reopen` to find out what was stored.
+        When this returns, all of it is on disk; when it raises, call `reopen` to find the last stored entry.
         """
-        seq, chain, entries, keys = self.last + 1, self.hash_chain, [], []
-        for count, time, examples, key, digest in requests:
-            chain = hash_chain(chain, examples)
-            entries.append(Entry(seq, count, time, chain, examples))
-            if key is not None:
-                keys.append((key, seq, seq + count - 1, digest))
-            seq += count
-        run = self.connection.execute
-        run("BEGIN IMMEDIATE")
-        self._insert("entries", [(e.seq, e.count, e.time, e.hash_chain, e.examples) for e in entries])
-        self._insert("keys", keys)
-        self._insert("predictions", [(None, *each) for each in predictions])
-        run("COMMIT")
+        seq, chain, entries = self.last + 1, self.hash_chain, []
+        for request in requests:
+            entry = Entry(seq, *request).chained(chain)
+            entries.append(entry)
+            seq, chain = entry.last + 1, entry.hash_chain
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", entries)
+        self.connection.execute("COMMIT")
         self.last, self.hash_chain = seq - 1, chain
         return entries
 
-    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        at = 0
-        while at < len(rows):
-            size = next(size for size in INSERT_BATCHES if size <= len(rows) - at)
-            slots = ",".join(["(" + ",".join("?" * len(rows[0])) + ")"] * size)
-            values = [value for row in rows[at : at + size] for value in row]
-            self.connection.execute(f"INSERT INTO {table} VALUES {slots}", values)
-            at += size
-
-    def entries(self, after: int = 0, until: int | None = None, verified: bytes | None = None) -> Iterator[Entry]:
+    def entries(self, after: int = 0, until: int | None = None, verified: bytes = b"") -> Iterator[Entry]:
         """The entries behind `after`, up to the one with `until`; all of them and those before are verified.
 
         `verified` is the hash at `after`, if those before were verified already.
         """
-        expected, chain = (1, self.record.digest()) if verified is None else (after + 1, verified)
+        expected, chain = (after + 1, verified) if verified else (1, self.record.digest())
         rows = self.connection.execute(
-            "SELECT seq, count, time, hash_chain, examples FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq",
+            "SELECT * FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq",
             (expected, 2**62 if until is None else until),
         )
         try:
             for row in rows:
                 entry = Entry(*row)
-                if not isinstance(entry.examples, bytes) or not isinstance(entry.count, int) or entry.seq != expected:
-                    raise self._damaged(expected)
-                chain, expected = hash_chain(chain, entry.examples), entry.seq + entry.count
-                if chain != entry.hash_chain or entry.count < 1:
-                    raise self._damaged(entry.seq)
+                if entry.seq != expected or type(entry.examples) is not bytes or entry != entry.chained(chain):
+                    raise DataError(f"{self.path} is damaged: example {expected} was changed after it was stored")
+                expected, chain = entry.last + 1, entry.hash_chain
                 if entry.seq > after:
                     yield entry
         except sqlite3.DatabaseError as error:
             raise DataError(f"{self.path} is damaged at example {expected}: {error}") from None
 
-    def _damaged(self, seq: int) -> DataError:
-        return DataError(f"{self.path} is damaged: example {seq} is not what was stored")
+    def entry_of(self, key: str) -> Entry | None:
+        """The entry of an Idempotency-Key that was used before."""
+        row = self.connection.execute("SELECT * FROM entries WHERE key = ?", (key,)).fetchone()
+        return None if row is None else Entry(*row)
 
     def chain_at(self, seq: int) -> bytes | None:
         """The hash at the end of the entry whose last example has this number; None if there is no such entry."""
-        if seq == 0:
-            return self.record.digest()
-        row = self.connection.execute(
-            "SELECT hash_chain FROM entries WHERE seq <= ? AND seq + count - 1 = ? ORDER BY seq DESC LIMIT 1",
-            (seq, seq),
-        ).fetchone()
+        query = "SELECT hash_chain FROM entries WHERE seq <= ? AND seq + count - 1 = ? ORDER BY seq DESC LIMIT 1"
+        row = self.connection.execute(query, (seq, seq)).fetchone()
         return None if row is None else bytes(row[0])
 
-    # -- keys and predictions
-
-    def known_keys(self, keys: Sequence[str]) -> dict[str, tuple[int, int, bytes]]:
-        """Of keys that were used before: the numbers of the first and the last example, and the digest."""
-        rows = self.connection.execute(
-            "SELECT key, seq, last, digest FROM keys WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(keys),)
-        )
-        return {key: (seq, last, digest) for key, seq, last, digest in rows}
-
-    def prediction(self, id: str) -> bytes | None:
-        """The row of a stored prediction."""
-        row = self.connection.execute("SELECT row FROM predictions WHERE id = ?", (id,)).fetchone()
-        return None if row is None else bytes(row[0])
-
-    def prune(self, keys: int, predictions: int, oldest: float) -> None:
-        """Forget the oldest keys and predictions, and move the whole log into its main file."""
-        run = self.connection.execute
-        with self.connection:
-            run("BEGIN IMMEDIATE")
-            run("DELETE FROM keys WHERE seq <= (SELECT seq FROM keys ORDER BY seq DESC LIMIT 1 OFFSET ?)", (keys,))
-            run("DELETE FROM predictions WHERE number <= (SELECT max(number) FROM predictions) - ?", (predictions,))
-            run("DELETE FROM predictions WHERE time < ?", (oldest,))
-        run("PRAGMA wal_checkpoint(PASSIVE)")
+    def flush(self) -> None:
+        """Move the whole log into its main file."""
+        self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     @property
     def size(self) -> int:
@@ -274,8 +222,8 @@ class EventLog:
         return sum(os.path.getsize(p) for p in (self.path, f"{self.path}-wal") if os.path.exists(p))
 
 
-def _connect(path: str, options: str) -> sqlite3.Connection:
-    address = f"file:{quote(path)}?{options}"
+def _connect(path: str, mode: str) -> sqlite3.Connection:
+    address = f"file:{quote(path)}?mode={mode}"
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
 
 

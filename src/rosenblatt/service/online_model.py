@@ -6,230 +6,194 @@ bits.
 
 from __future__ import annotations
 
+import heapq
+import json
 import math
 import os
-import re
-from collections import Counter, deque
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+import msgspec
 
-from rosenblatt import engine, learners
-from rosenblatt.data.labels import label_values, sorted_classes
+from rosenblatt import learners
+from rosenblatt.data.labels import label_values
 from rosenblatt.errors import ModelError, ParameterError, RosenblattError
-from rosenblatt.learners.learned import Learned
-from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.learners.serialization import learner_from_tensors, learner_to_tensors
-from rosenblatt.learners.stopping import History
-from rosenblatt.learners.targets import check_online
-from rosenblatt.learners.weights import LINEAR, seed_of
-from rosenblatt.models.container import SavedState, pack_container, read_container, unpack_container, write_container
-from rosenblatt.models.file import to_parts
+from rosenblatt.learners.base import LinearLearner
+from rosenblatt.models.calibrator import Calibrator
+from rosenblatt.models.container import pack_container, read_container, unpack_container, write_container
+from rosenblatt.models.file import from_content, to_content
 from rosenblatt.models.model import Model, model_of
 from rosenblatt.params import Params, name_of, params_from_json
+from rosenblatt.select.loading import revive
 from rosenblatt.service.decoding import Features
-from rosenblatt.service.event_log import Entry, EventLog
+from rosenblatt.service.event_log import Entry, EventLog, LearnerRecord
 from rosenblatt.service.schemas import Examples
 
 RECENT = 1000
 POINTS = 240  # of a curve on the page; when there are more, every other one is dropped
 SNAPSHOTS = 2  # beside a log
-SPAN, SPANS = 1000, 60  # examples per bar of the page's class chart, and bars
 
 
-class ErrorTracker:
-    """Progressive error: over all examples and the latest thousand, as a curve, with an alarm for drift.
+class Progress(msgspec.Struct):
+    """How far and how well a learner follows the log: saved with every snapshot.
 
-    Drift as in Gama, Medas, Castillo and Rodrigues (2004): the error rate ``p`` since the last alarm, with its standard
-    deviation ``s``, is compared with the best such pair; an alarm is raised at three deviations above it.
+    Progressive error: every example is predicted before it is learned. Drift as in Gama, Medas, Castillo and Rodrigues
+    (2004): the error rate ``p`` since the last alarm, with its standard deviation ``s``, is compared with the best such
+    pair; an alarm is raised at three deviations above it.
     """
 
-    def __init__(self) -> None:
-        self.examples = self.mistakes = 0
-        self.recent: deque[int] = deque(maxlen=RECENT)
-        self.curve: list[tuple[int, float, float]] = []  # examples, error over all, over the latest
-        self.every = 1
-        self.drift_alarms = 0
-        self.alarms: list[int] = []  # the latest, as numbers of examples
-        self._recent_mistakes = 0
-        self._restart()
+    seq: int = 0
+    hash_chain: bytes = b""
+    examples: int = 0  # learned: not those with the weight 0
+    mistakes: int = 0
+    skipped: int = 0  # examples that could not be learned
+    recent: list[bool] = []  # was it a mistake? the latest thousand, as a ring
+    curve: list[tuple[int, float, float]] = []  # examples, error over all, over the latest
+    curve_step: int = 1
+    drift_alarms: int = 0
+    alarms: list[int] = []  # the latest, as numbers of examples
+    window: int = 0  # examples since the last alarm
+    window_mistakes: int = 0
+    best_rate: float = 2.0
+    best_deviation: float = 2.0
+    newest_mistakes: list[dict[str, Any]] = []
 
-    def _restart(self) -> None:
-        self._seen = self._wrong = 0
-        self._best_rate = self._best_deviation = 2.0
+    def note(self, row: Features, label: Any, guess: Any, mistake: bool) -> None:
+        """One more example, whether or not it is learned."""
+        self.seq += 1
+        if mistake:
+            largest = heapq.nlargest(8, row.items(), key=lambda item: abs(item[1]))
+            shown = {str(name)[:60]: value for name, value in largest}
+            newest = {"seq": self.seq, "label": label, "predicted": guess, "row": shown}
+            self.newest_mistakes = [*self.newest_mistakes, newest][-20:]
 
-    def update(self, mistake: bool) -> None:
-        """One more example."""
+    def count(self, mistake: bool) -> None:
+        """One more example is learned."""
+        if len(self.recent) < RECENT:
+            self.recent.append(mistake)
+        else:
+            self.recent[self.examples % RECENT] = mistake
         self.examples += 1
         self.mistakes += mistake
-        recent = self.recent
-        if len(recent) == RECENT:
-            self._recent_mistakes -= recent[0]
-        recent.append(mistake)
-        self._recent_mistakes += mistake
         self._update_drift(mistake)
-        if self.examples % self.every == 0:
-            self.curve.append((self.examples, self.mistakes / self.examples, self._recent_mistakes / len(recent)))
+        if self.examples % self.curve_step == 0:
+            self.curve.append((self.examples, self.mistakes / self.examples, sum(self.recent) / len(self.recent)))
             if len(self.curve) > POINTS:
                 self.curve = self.curve[1::2]
-                self.every *= 2
+                self.curve_step *= 2
 
     def _update_drift(self, mistake: bool) -> None:
-        self._seen += 1
-        self._wrong += mistake
-        if self._seen < 30:
+        self.window += 1
+        self.window_mistakes += mistake
+        if self.window < 30:
             return
-        rate = self._wrong / self._seen
-        deviation = math.sqrt(rate * (1 - rate) / self._seen)
-        if rate + deviation <= self._best_rate + self._best_deviation:
-            self._best_rate, self._best_deviation = rate, deviation
-        elif mistake and rate + deviation > self._best_rate + 3 * self._best_deviation + 1 / self._seen:
+        rate = self.window_mistakes / self.window
+        deviation = math.sqrt(rate * (1 - rate) / self.window)
+        if rate + deviation <= self.best_rate + self.best_deviation:
+            self.best_rate, self.best_deviation = rate, deviation
+        elif mistake and rate + deviation > self.best_rate + 3 * self.best_deviation + 1 / self.window:
             self.drift_alarms += 1
             self.alarms = [*self.alarms, self.examples][-20:]
-            self._restart()
+            self.window = self.window_mistakes = 0
+            self.best_rate = self.best_deviation = 2.0
 
-    @property
-    def error(self) -> float | None:
-        """The share of mistakes among all examples."""
-        return self.mistakes / self.examples if self.examples else None
-
-    @property
-    def recent_error(self) -> float | None:
-        """The share of mistakes among the latest thousand."""
-        return self._recent_mistakes / len(self.recent) if self.recent else None
-
-    def to_json(self) -> dict[str, Any]:
-        return vars(self) | {"recent": list(map(int, self.recent))}
-
-    @classmethod
-    def from_json(cls, known: dict[str, Any]) -> ErrorTracker:
-        tracker = cls()
-        vars(tracker).update(known)
-        tracker.recent = deque(known["recent"], maxlen=RECENT)
-        tracker.curve = [(int(n), float(a), float(b)) for n, a, b in known["curve"]]
-        return tracker
+    def summary(self) -> dict[str, Any]:
+        """The counts and the progressive error."""
+        return {
+            "examples": self.examples,
+            "mistakes": self.mistakes,
+            "progressive_error": self.mistakes / self.examples if self.examples else None,
+            "recent_error": sum(self.recent) / len(self.recent) if self.recent else None,
+            "drift_alarms": self.drift_alarms,
+            "skipped": self.skipped,
+        }
 
 
 class OnlineModel:
-    """A learner, its progressive error, and the number of the last example that it has learned."""
+    """A learner, the columns of its features, and its progress.
 
-    def __init__(self, learner: Any, encoder: Any = None) -> None:
-        self.learner, self.encoder = learner, encoder
-        self.tracker = ErrorTracker()
-        self.seq, self.hash_chain = 0, b""
-        self.skipped, self.skip_reason = 0, ""  # examples that could not be learned
-        self.newest_mistakes: deque[dict[str, Any]] = deque(maxlen=20)
-        self.spans: deque[tuple[int, dict[str, int]]] = deque(maxlen=SPANS)  # first number, labels seen
-        self._counted: Counter[str] = Counter()
-        self._names: dict[Any, int] = {}
-        self.names  # noqa: B018 (a learner of a model or a snapshot has some)
-        self._known: tuple[list[Any], frozenset[Any]] = [], frozenset()
+    `names` is changed in place as the learner adds columns: a copy of very many would take time.
+    """
 
-    @property
-    def names(self) -> dict[Any, int]:
-        """The columns of the features, as the learner has them: it gives a copy, which takes time for very many."""
-        width = self.learner.n_features_in_ if self.learner.has_learned else 0
-        if len(self._names) != width:
-            self._names = self.learner.columns_by_name() if width else {}
-        return self._names
+    def __init__(self, learner: Any, begun: Model | None = None, progress: Progress | None = None) -> None:
+        self.learner = learner
+        self.encoder: Any = None if begun is None else begun.encoder
+        self._curves = None if begun is None else begun.calibrator
+        self._curves_count = 0 if begun is None else len(begun.classes)
+        # Of encoded columns, for explanations.
+        self.display_names: Mapping[int, Any] | None = None if begun is None or begun.encoder is None else begun.names
+        self.progress = Progress() if progress is None else progress
+        self._known: tuple[Any, list[Any]] = None, []
+        self.names: dict[Any, int] = dict(learner.columns_by_name()) if learner.has_learned else {}
 
     @property
     def classes(self) -> list[Any]:
-        return self.learner.learned.labels_in_order if self.learner.has_learned else []
+        if not self.learner.has_learned:
+            return []
+        known = self.learner.classes_
+        if known is not self._known[0]:
+            self._known = known, label_values(known)
+        return self._known[1]
 
-    def new_labels(self, labels: Sequence[Any]) -> set[Any]:
-        """The labels that are not classes yet."""
-        classes = self.classes
-        if self._known[0] is not classes:
-            self._known = classes, frozenset(classes)
-        return {label for label in labels if label not in self._known[1]}
-
-    def skip(self, entry: Entry, reason: str) -> None:
-        """Pass over examples that cannot be learned."""
-        self._note_skipped(entry.count, reason)
-        self.seq, self.hash_chain = entry.last, entry.hash_chain
-
-    def _note_skipped(self, count: int, reason: str) -> None:
-        self.skipped += count
-        self.skip_reason = self.skip_reason or f"example {self.seq + 1}: {reason}"
+    @property
+    def calibrator(self) -> Calibrator | None:
+        """The curves of the model that it began with, until there is a new class."""
+        return self._curves if len(self.classes) == self._curves_count else None
 
     def learn(self, entry: Entry, rows: Sequence[Features], examples: Examples) -> tuple[list[Any], list[bool]]:
         """Learn the examples of an entry; the predictions before, and which of them were mistakes."""
         predicted, mistaken = [], []
         for row, label, weight in zip(rows, examples.labels, examples.weights or repeat(1.0), strict=False):
-            guess, mistake = self._learn_one(row, label, weight)
+            guess, mistake = self._predict(row, label)
+            if weight > 0:
+                self._learn_one(row, label, weight, mistake)
+            self.progress.note(row, label, guess, mistake)
             predicted.append(guess)
             mistaken.append(mistake)
-            self._note(row, label, guess, mistake)
-        self.hash_chain = entry.hash_chain
+        self.progress.hash_chain = entry.hash_chain
         return predicted, mistaken
 
-    def _learn_one(self, features: Features, label: Any, weight: float) -> tuple[Any, bool]:
-        learner, guess, mistake = self.learner, None, True
-        if learner.has_learned:
-            labels = learner.learned.labels_in_order
-            if len(labels) == 1:
-                guess, mistake = labels[0], label != labels[0]
-            else:
-                guess, mistake = judge(learner.scores_one(features).tolist(), labels, label)
-        if weight > 0:
-            try:
-                learner.learn_one(features, label, weight)
-            except (RosenblattError, ValueError, TypeError, MemoryError) as error:  # nothing was changed
-                self._note_skipped(1, str(error) or type(error).__name__)
-                return guess, mistake
-            names = self._names
-            for name in features:
-                if name not in names:  # the next column, as in the learner
-                    names[name] = len(names)
-            self.tracker.update(mistake)
-        return guess, mistake
+    def skip(self, entry: Entry, reason: str) -> None:
+        """Count the examples of an entry without learning them."""
+        print(f"rosenblatt: examples {entry.seq} to {entry.last} were not learned: {reason}", file=sys.stderr)
+        self.progress.skipped += entry.size
+        self.progress.seq, self.progress.hash_chain = entry.last, entry.hash_chain
 
-    def _note(self, row: Features, label: Any, guess: Any, mistake: bool) -> None:
-        self.seq += 1
-        self._counted[str(label)] += 1
-        if self.seq % SPAN == 0:
-            self.spans.append((self.seq - SPAN + 1, dict(self._counted.most_common(20))))
-            self._counted = Counter()
-        if mistake:
-            largest = sorted(row.items(), key=lambda item: -abs(item[1]))[:8]
-            shown = {str(name)[:60]: value for name, value in largest}
-            self.newest_mistakes.append({"seq": self.seq, "label": label, "predicted": guess, "row": shown})
+    def _predict(self, row: Features, label: Any) -> tuple[Any, bool]:
+        classes = self.classes
+        if not classes:
+            return None, True
+        if len(classes) == 1:
+            return classes[0], label != classes[0]
+        return judge(self.learner.scores_one(row).tolist(), classes, label)
+
+    def _learn_one(self, row: Features, label: Any, weight: float, mistake: bool) -> None:
+        try:
+            self.learner.learn_one(row, label, weight)
+        except (RosenblattError, ValueError, TypeError, MemoryError) as error:  # nothing was changed
+            self.progress.skipped += 1
+            text = f"rosenblatt: example {self.progress.seq + 1} was not learned: {error or type(error).__name__}"
+            print(text, file=sys.stderr, flush=True)
+            return
+        names = self.names
+        for name in row:
+            if name not in names:  # the next column, as in the learner
+                names[name] = len(names)
+        self.progress.count(mistake)
 
     def model(self) -> Model:
-        """What is learned so far, as a model."""
-        return model_of(self.learner, encoder=self.encoder, state=True)
-
-    def dump(self) -> dict[str, Any]:
-        """Everything but the learner."""
-        return {
-            "seq": self.seq,
-            "hash_chain": self.hash_chain.hex(),
-            "tracker": self.tracker.to_json(),
-            "skipped": [self.skipped, self.skip_reason],
-            "newest_mistakes": list(self.newest_mistakes),
-            "spans": list(self.spans),
-            "counted": dict(self._counted),
-        }
-
-    @classmethod
-    def load(cls, known: dict[str, Any], learner: Any, encoder: Any = None) -> OnlineModel:
-        """What `dump` gave, with the learner of that time."""
-        model = cls(learner, encoder)
-        model.seq, model.hash_chain = known["seq"], bytes.fromhex(known["hash_chain"])
-        model.tracker = ErrorTracker.from_json(known["tracker"])
-        model.skipped, model.skip_reason = known["skipped"]
-        model.newest_mistakes.extend(known["newest_mistakes"])
-        model.spans.extend((first, labels) for first, labels in known["spans"])
-        model._counted = Counter(known["counted"])
-        return model
+        """The current state as a model."""
+        model = model_of(self.learner, encoder=self.encoder, names=self.display_names, state=True)
+        return replace(model, calibrator=self.calibrator)
 
 
 def judge(scores: list[float], labels: list[Any], label: Any) -> tuple[Any, bool]:
-    """The predicted label, and whether it is a mistake: a tie with another class is one.
+    """The predicted label, and True if it is a mistake; a tie with another class is a mistake.
 
     >>> judge([0.0], ["ham", "spam"], "spam")
     ('spam', True)
@@ -244,94 +208,61 @@ def judge(scores: list[float], labels: list[Any], label: Any) -> tuple[Any, bool
     return labels[at], label != labels[at] or scores.count(best) > 1
 
 
-def new_learner(params: Params, classes: Sequence[Any] = (), features: int = 0) -> Any:
-    """A learner that has seen nothing; it may start with classes, and with columns 0 to `features`."""
-    check_online(params)
+def new_learner(params: Params, begun: Model | None = None) -> Any:
+    """A new learner over the columns and classes of a model with an encoder if there is one."""
+    params.check_online()
     learner = getattr(learners, params.learner)(**params.values())
-    if not isinstance(learner, LinearLearner):
+    if not isinstance(learner, LinearLearner) or params.is_regression:
         raise ParameterError(f"learner={name_of(params)!r} cannot learn here: serve a linear classifier")
-    if classes:
-        known = sorted_classes(list(classes))
-        params.check_classes(len(known))
-        generator = engine.seed_generator(seed_of(params.random_state))
-        states = LINEAR.new_states(params, None, known, generator)  # type: ignore[arg-type]
-        learner.history_ = History()
-        learner.learned = Learned(known, states, LINEAR.make_predictors, params.shape())
-        learner.learned.begin_stream(dict(enumerate(range(features))), params)
-        learner.n_iter_, learner.converged_, learner.stop_reason_ = 1, False, "learn_one"
+    if begun is not None and begun.encoder is not None:
+        learner.begin(begun.classes, begun.features)
     return learner
 
 
-def open_stream(learner: Any) -> None:
-    """From now on the learner is a stream, whose features grow as they come."""
-    if learner.learned.stream is None:
-        learner.learned.begin_stream(learner.columns_by_name(), learner.params())
-
-
-def learner_to_bytes(learner: Any) -> bytes:
-    """Serialize a learner: params, classes, names, counters and every array."""
-    header: dict[str, Any] = {"params": learner.params().to_json(), "classes": None}
-    if not learner.has_learned:
-        return pack_container("state", header, {}, "the state")
-    kept = learner_to_tensors(learner)
-    if kept is None:
-        raise ModelError("the learner's parameters were changed since it began")
-    names = list(learner.columns_by_name())
-    header |= {
-        "classes": label_values(learner.learned.classes),
-        "features": len(names),
-        "names": None if names == list(range(len(names))) else names,
-        "state": kept.header,
-    }
-    return pack_container("state", header, kept.tensors, "the state")
-
-
-def learner_from_bytes(data: bytes) -> Any:
-    """The learner of these bytes: it learns and predicts with the same bits."""
-    header, tensors = unpack_container(data, "state", "the state")
-    if header["classes"] is None:
-        return new_learner(params_from_json(header["params"]))
-    features = header["features"]
-    names = dict(enumerate(range(features) if header["names"] is None else header["names"]))
-    learner = learner_from_tensors(SavedState(header["state"], tensors), np.array(header["classes"]), features, names)
-    open_stream(learner)
-    return learner
+def first_model(record: LearnerRecord, params: Params | None = None) -> OnlineModel:
+    """The model before the first entry; with other params, a new one that reads the same columns."""
+    if record.model is None:
+        return OnlineModel(new_learner(params or params_from_json(json.loads(record.params))))
+    begun = from_content(unpack_container(record.model, "model", "the model"))
+    if params is None:
+        return OnlineModel(revive(begun), begun)
+    return OnlineModel(new_learner(params, begun), replace(begun, calibrator=None))
 
 
 def model_bytes(model: Model) -> bytes:
     """A model as `save` writes it."""
-    header, tensors = to_parts(model)
-    return pack_container("model", header, tensors, "the model")
+    return pack_container("model", to_content(model), "the model")
 
 
 # -- snapshots, so that a restart need not begin at the first example
 
 
 def save_snapshot(model: OnlineModel, log: EventLog) -> None:
-    """Write what is learned so far, whole or not at all; remove the oldest snapshots."""
+    """Write the current state atomically, and remove the oldest snapshots."""
+    if not model.learner.has_learned:
+        return
     os.makedirs(f"{log.path}.snapshots", mode=0o700, exist_ok=True)
-    state = np.frombuffer(learner_to_bytes(model.learner), np.uint8)
-    path = os.path.join(f"{log.path}.snapshots", f"{model.seq:016d}.snapshot")
-    write_container(path, "snapshot", {"log": log.id, "model": model.dump()}, {"state": state})
-    for old in _snapshots(log)[SNAPSHOTS:]:
-        with suppress(OSError):
-            os.remove(old)
+    path = Path(f"{log.path}.snapshots", f"{model.progress.seq:016d}.snapshot")
+    progress = msgspec.to_builtins(model.progress)
+    content = {"log": log.id, "progress": progress, "model": to_content(model.model())}
+    write_container(path, "snapshot", content)
+    found = _snapshots(log)  # some may be of an earlier log at this path
+    for old in found[found.index(path) + SNAPSHOTS :]:
+        old.unlink()
 
 
-def load_snapshot(log: EventLog, encoder: Any) -> OnlineModel | None:
-    """The newest snapshot whose examples are those of this log."""
+def load_snapshot(log: EventLog) -> OnlineModel | None:
+    """The newest snapshot of this log that can be read."""
     for path in _snapshots(log):
         with suppress(ModelError, OSError, KeyError, TypeError, ValueError):  # an older one, or the log alone, will do
-            header, tensors = read_container(path, "snapshot")
-            known = header["model"]
-            if header["log"] == log.id and log.chain_at(known["seq"]) == bytes.fromhex(known["hash_chain"]):
-                return OnlineModel.load(known, learner_from_bytes(tensors["state"].tobytes()), encoder)
+            content = read_container(path, "snapshot")
+            progress = msgspec.convert(content["progress"], Progress)
+            if content["log"] == log.id:
+                model = from_content(content["model"])
+                return OnlineModel(revive(model), model, progress)
     return None
 
 
-def _snapshots(log: EventLog) -> list[str]:
+def _snapshots(log: EventLog) -> list[Path]:
     """The paths, the newest first."""
-    folder, names = f"{log.path}.snapshots", []
-    with suppress(OSError):
-        names = sorted((name for name in os.listdir(folder) if re.fullmatch(r"\d{16}\.snapshot", name)), reverse=True)
-    return [os.path.join(folder, name) for name in names]
+    return sorted(Path(f"{log.path}.snapshots").glob("*.snapshot"), reverse=True)

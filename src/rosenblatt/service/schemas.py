@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.json import Decoder, Encoder, schema_components
+
+from rosenblatt import __version__
+
+if TYPE_CHECKING:
+    from rosenblatt.service.app import Route
+
+JSON, NDJSON = "application/json", "application/x-ndjson"
 
 Label = str | int | bool
 Cell = str | int | float | bool | None
@@ -17,7 +26,7 @@ Row = TypeVar("Row")
 Top = Annotated[int, Meta(ge=1, le=1000, description="return the K most likely classes")]
 Contributions = Annotated[int, Meta(ge=1, le=1000, description="return the K features that contribute most")]
 Seq = Annotated[int, Meta(ge=0, le=2**62, description="wait until the model includes example N")]
-Weight = Annotated[float, Meta(ge=0.0, description="scales the step; 0 is as if absent")]
+Weight = Annotated[float, Meta(ge=0.0, description="scales the step; 0 is ignored")]
 
 
 class PredictRequest(Struct, Generic[Row], forbid_unknown_fields=True):
@@ -29,7 +38,6 @@ class PredictRequest(Struct, Generic[Row], forbid_unknown_fields=True):
     probabilities: bool = False
     top: Top | None = None
     contributions: Contributions | None = None
-    return_id: Annotated[bool, Meta(description="return an id for /feedback")] = False
     min_seq: Seq | None = None
 
 
@@ -61,7 +69,6 @@ class Prediction(Struct, omit_defaults=True, gc=False):
     probabilities: dict[str, float] | UnsetType = UNSET
     top: list[RankedClass] | UnsetType = UNSET
     contributions: list[FeatureContribution] | UnsetType = UNSET
-    id: str | UnsetType = UNSET
 
 
 class PredictReply(Struct, omit_defaults=True):
@@ -91,14 +98,6 @@ class Line(Struct, Generic[Row], forbid_unknown_fields=True):
     weight: Weight = 1.0
 
 
-class FeedbackRequest(Struct, forbid_unknown_fields=True):
-    """The label of an earlier prediction."""
-
-    id: Annotated[str, Meta(max_length=64)]
-    label: Label
-    weight: Weight = 1.0
-
-
 class LearnReply(Struct, omit_defaults=True):
     """Examples on disk and learned: their numbers, the predictions before learning, and which were mistakes.
 
@@ -121,8 +120,12 @@ class Examples(Struct, omit_defaults=True):
     weights: list[float] | None = None
 
 
+read_examples = Decoder(Examples).decode
+ENCODER = Encoder()
+
+
 class Error(Struct):
-    """What went wrong, as a code and as a sentence."""
+    """An error as a code and a sentence."""
 
     code: str
     message: str
@@ -135,7 +138,7 @@ class ErrorReply(Struct):
 
 
 class ModelInfo(Struct):
-    """The model: how it was made, what it reads, and how often it errs."""
+    """The model: its lineage, its input, and its error."""
 
     learner: str
     parameters: dict[str, Any]
@@ -153,16 +156,49 @@ class ModelInfo(Struct):
     skipped: int = 0
 
 
-class Health(Struct):
-    """The process answers."""
+# -- the OpenAPI description
 
-    status: str
-    version: str
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "maxLength": 255, "pattern": "^[!-~]+$"},
+    "description": "The same key with the same examples is learned once, however often it is sent.",
+}
 
 
-class Ready(Struct):
-    """Can it predict, and can it store examples?"""
+def describe(routes: Iterable[Route], raw: bool) -> dict[str, Any]:
+    """The description of a server whose model reads plain rows, or raw ones."""
+    row: Any = RawRow if raw else PlainRow
+    generic: dict[Any, Any] = {PredictRequest: PredictRequest[row], LearnRequest: LearnRequest[row]}
+    shown = [route for route in routes if route.summary]
+    types = [ErrorReply, *(each for route in shown for each in (route.request, route.reply) if isinstance(each, type))]
+    described, components = schema_components(
+        [generic.get(each, each) for each in types], ref_template="#/components/schemas/{name}"
+    )
+    schema_of = dict(zip(types, described, strict=True))
 
-    ready: bool
-    learning: str
-    seq: int
+    def content(kind: Any, bulk: bool) -> dict[str, Any]:
+        if isinstance(kind, str):
+            return {kind: {"schema": {"type": "object" if kind == JSON else "string"}}}
+        lines = {NDJSON: {"schema": {"type": "string"}}} if bulk else {}
+        return {JSON: {"schema": schema_of[kind]}, **lines}
+
+    paths: dict[str, Any] = {}
+    for route in shown:
+        responses = {
+            "200": {"description": "OK", "content": content(route.reply, route.bulk == "both")},
+            "default": {"description": "Error: the code says which", "content": content(ErrorReply, False)},
+        }
+        operation = {"summary": route.summary, "responses": responses, "security": [{}, {"token": []}]}
+        if route.request is not None:
+            operation["requestBody"] = {"required": True, "content": content(route.request, bool(route.bulk))}
+        if route.path == "/learn":
+            operation["parameters"] = [_KEY]
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
+    about = "Predictions while it learns; no acknowledged example is lost."
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "rosenblatt serve", "version": __version__, "description": about},
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }

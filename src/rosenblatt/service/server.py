@@ -8,14 +8,13 @@ is on disk.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import logging
 import signal
 import socket
+import ssl
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import uvicorn
@@ -23,14 +22,13 @@ import uvloop
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from rosenblatt.errors import ParameterError
-from rosenblatt.service.app import App
-from rosenblatt.service.auth import Tokens
+from rosenblatt.service.app import App, Tokens, read_tokens
 from rosenblatt.service.config import ServerConfig, ServiceLimits
-from rosenblatt.service.errors import HTTPError, error_body
+from rosenblatt.service.errors import error_body
 from rosenblatt.service.predictor import FixedModel
-from rosenblatt.service.startup import trainer_of
-from rosenblatt.service.trainer import Trainer
+from rosenblatt.service.trainer import Trainer, trainer_of
 
+BACKLOG = 2048  # connections that wait to be accepted
 SWITCH_SECONDS = 0.0005  # after which a thread that computes lets another one run
 GRACE_SECONDS = 30  # for requests to be answered after SIGTERM
 HEAD_BYTES = 32 << 10  # of a request's head, or its trailers
@@ -41,14 +39,15 @@ REAP_SECONDS = 1.0
 def serve(config: ServerConfig) -> int:
     """Serve until SIGTERM or Ctrl-C; the exit status."""
     config.check()
-    tokens = None if config.token_file is None else Tokens.read(config.token_file)
+    tokens = None if config.token_file is None else read_tokens(config.token_file)
+    if config.tls_cert is not None:
+        check_certificate(config.tls_cert, config.tls_key)
     with listen(config.host, config.port) as bound:
         source = FixedModel(str(config.model), config.limits) if config.log is None else trainer_of(config)
         sys.setswitchinterval(SWITCH_SECONDS)
         # What is loaded by now stays: scanning it again and again would hold up requests.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(20_000, 20, 20)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(_serve(config, bound, source, tokens))
 
@@ -57,7 +56,8 @@ async def _serve(
     config: ServerConfig, bound: socket.socket, source: Trainer | FixedModel, tokens: Tokens | None
 ) -> int:
     app = App(source, config.limits, tokens, config.allowed_hosts)
-    server = _Server(
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # the application reports errors itself
+    server = uvicorn.Server(
         uvicorn.Config(
             app,
             http=type("Bounded", (BoundedProtocol,), {"limits": config.limits}),
@@ -68,85 +68,65 @@ async def _serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=max(2048, config.limits.connections),
+            backlog=BACKLOG,
             timeout_keep_alive=config.limits.idle,
             timeout_graceful_shutdown=GRACE_SECONDS,
             ssl_certfile=config.tls_cert,
             ssl_keyfile=config.tls_key,
-        ),
-        config,
+        )
     )
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # the application reports errors itself
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGHUP, lambda: loop.create_task(_reload(app)))
-    if isinstance(source, Trainer):
-        source.loop = loop
-        source.start()
+    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops, and raises the signal again: the exit status is 0
+        signal.signal(number, lambda *_: None)
+    trainer = source if isinstance(source, Trainer) else None
+    if trainer is not None:
+        trainer.loop = loop
+        trainer.start()
     reaper = asyncio.create_task(reap_idle(server.server_state.connections))
+    scheme, host = "http" if config.tls_cert is None else "https", config.host.strip("[]")
+    host = f"[{host}]" if ":" in host else host
+    stored = "" if trainer is None else f"examples in {trainer.log.path}: {trainer.log.last:,}; "
+    print(f"Serving at {scheme}://{host}:{bound.getsockname()[1]}/  ({stored}SIGTERM or Ctrl-C stops it)", flush=True)
     try:
         await server.serve([bound])
     finally:
         reaper.cancel()
-        if isinstance(source, Trainer):
-            source.stop()
-            await asyncio.to_thread(source.join)
-            source.log.close()
-    if not server.started:
-        return 1
-    if isinstance(source, Trainer) and source.snapshot_error:
-        print(f"rosenblatt: no snapshot could be saved: {source.snapshot_error}", file=sys.stderr, flush=True)
+        if trainer is not None:
+            trainer.stop()
+            await asyncio.to_thread(trainer.join)
+            trainer.log.close()
+    if trainer is not None and trainer.snapshot_error:
+        print(f"rosenblatt: no snapshot could be saved: {trainer.snapshot_error}", file=sys.stderr, flush=True)
         return 1
     return 0
 
 
 async def _reload(app: App) -> None:
     """SIGHUP."""
+    print(f"rosenblatt: {await app.reload()}", file=sys.stderr, flush=True)
+
+
+def check_certificate(cert: str, key: str | None) -> None:
+    """Raise for files of TLS that cannot be used; a key must not need a passphrase."""
+    context, option, reason = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), f"--tls-cert {cert}", "not a certificate in PEM"
     try:
-        await app.reload()
-        print("Reloaded the model", flush=True)
-    except HTTPError as error:
-        print(f"rosenblatt: {error.message}", file=sys.stderr, flush=True)
-
-
-class _Server(uvicorn.Server):
-    """Prints where it listens."""
-
-    def __init__(self, config: uvicorn.Config, ours: ServerConfig) -> None:
-        super().__init__(config)
-        self._ours = ours
-
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
-        if not self.started:
-            return
-        port = self.servers[0].sockets[0].getsockname()[1]
-        scheme = "http" if self._ours.tls_cert is None else "https"
-        host = f"[{self._ours.host}]" if ":" in self._ours.host else self._ours.host
-        print(f"Serving at {scheme}://{host}:{port}/  (SIGTERM or Ctrl-C stops it)", flush=True)
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """As uvicorn does, but a signal that was handled is not raised again: the exit status is 0."""
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        context.load_verify_locations(cert)
+        option, reason = f"--tls-key {key}", "not the private key of the certificate, in PEM and without a passphrase"
+        context.load_cert_chain(cert, key, password=lambda: b"")
+    except OSError as error:  # OpenSSL says little of the reason
+        raise ParameterError(f"{option}: {reason if isinstance(error, ssl.SSLError) else error.strerror}") from None
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A bound socket; port 0 is a free one."""
+    """A socket; port 0 is a free one. Who connects before the log is learned waits."""
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        bound = socket.socket(family, kind)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-    except OSError as error:
-        raise ParameterError(f"--host {host} --port {port}: {error.strerror or error}") from None
-    return bound
+        return socket.create_server(
+            (host.strip("[]"), port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+        )
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ParameterError(f"--host {host} --port {port}: {reason}") from None
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -184,6 +164,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._head = 0
         super().on_headers_complete()
+        self.headers = []  # for trailers, which are ignored: the request keeps its own
 
     def on_body(self, body: bytes) -> None:
         self._head = 0
@@ -215,14 +196,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def close_if_overdue(self, now: float) -> None:
         """Close the connection if the client keeps us waiting for too long."""
         begun = [since for since in (self._arriving, self._leaving) if since is not None]
-        # The application has its own error for a late body, and comes first.
-        if not begun or now - min(begun) <= self.limits.seconds + REAP_SECONDS:
+        if not begun or now - min(begun) <= self.limits.seconds:
             return
         cycle = self.cycle
         unanswered = cycle is None or cycle.response_complete or not cycle.response_started
         if cycle is not None:
             cycle.disconnected = True
-        if self._leaving is None and self._head and unanswered and not self.transport.is_closing():
+        if self._leaving is None and unanswered:
             self._refuse(408, f"the request did not arrive within {self.limits.seconds} seconds")
         else:
             self.transport.abort()

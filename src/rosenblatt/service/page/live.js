@@ -1,6 +1,5 @@
 // The live page: asks /live once a second and draws what it says. No text of a client becomes markup.
 const SVG = "http://www.w3.org/2000/svg"
-const COLOURS = 6
 let token = sessionStorage.getItem("token") ?? ""
 let before = null
 
@@ -35,27 +34,17 @@ function showFigures(live) {
 	const rate = (name) => (passed ? count(Math.max(0, (live[name] ?? 0) - (before.live[name] ?? 0)) / passed) : "–")
 	const served = live.model.learns ? live.model : null
 	const figures = [["predictions per second", rate("predicted")]]
-	const latency = (name) =>
-		live.latency[name] ? `${live.latency[name].p50.toFixed(1)} / ${live.latency[name].p99.toFixed(1)}` : "–"
-	figures.push(["predict, median / p99", latency("predict"), "ms"])
 	if (served) {
 		figures.unshift(
 			["examples", count(live.seq)],
 			["error of all", percent(served.progressive_error)],
 			["error of the latest 1,000", percent(served.recent_error)],
 		)
-		figures.push(
-			["examples per second", rate("seq")],
-			["learn, median / p99", latency("learn"), "ms"],
-			["log", size(live.log_bytes)],
-		)
+		figures.push(["examples per second", rate("seq")], ["log", size(live.log_bytes)])
 	}
 	figures.push(["features", count(live.model.features)], ["classes", count(live.model.classes.length)])
 	find("figures").replaceChildren(
-		...figures.map(([name, value, unit]) => {
-			const shown = unit && value !== "–" ? [value, " ", make("small", {}, unit)] : [value]
-			return make("div", {}, make("dt", {}, name), make("dd", {}, ...shown))
-		}),
+		...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
 	)
 	before = { at: now, live }
 }
@@ -101,38 +90,8 @@ function showCurves(live) {
 	svg.replaceChildren(...nodes)
 }
 
-function showClasses(live) {
-	const spans = live.spans ?? []
-	const [width, height] = fitted(find("classes"))
-	const step = Math.min(24, width / Math.max(1, spans.length))
-	const names = [...new Set(spans.flatMap(([, labels]) => Object.keys(labels)))].sort()
-	const nodes = spans.flatMap(([, labels], at) => {
-		const total = Object.values(labels).reduce((a, b) => a + b, 0)
-		let top = 0
-		return names
-			.filter((name) => labels[name])
-			.map((name) => {
-				const share = (labels[name] / total) * (height - 10)
-				const bar = draw("rect", {
-					class: `c${names.indexOf(name) % COLOURS}`,
-					x: at * step,
-					y: 5 + top,
-					width: Math.max(1, step - 1),
-					height: share,
-				})
-				bar.append(draw("title", {}, `${name}: ${labels[name]} of ${total}`))
-				top += share
-				return bar
-			})
-	})
-	find("classes").replaceChildren(...nodes)
-	find("shares").replaceChildren(
-		...names.slice(0, 12).map((name, at) => make("span", { class: `c${at % COLOURS}` }, name)),
-	)
-}
-
 function showMistakes(live) {
-	const rows = (live.mistakes ?? []).map((each) => {
+	const rows = (live.newest_mistakes ?? []).toReversed().map((each) => {
 		const row = Object.entries(each.row)
 			.map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`)
 			.join(", ")
@@ -168,7 +127,6 @@ async function refresh() {
 		const live = await answer.json()
 		showFigures(live)
 		showCurves(live)
-		showClasses(live)
 		showMistakes(live)
 		showAlarm(live)
 		const learning = { on: "predicts and learns", off: "predicts" }[live.learning]
