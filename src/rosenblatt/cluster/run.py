@@ -1,244 +1,186 @@
-"""Epochs over shards: learn everywhere, mix up a tree, and let the judge decide.
+"""Training over shards: learn in all of them, average up a tree, and let the stopping criterion decide.
 
-Invariant: the state after every mix depends on the shards, the params and the mixing alone: not on who did the work,
-how many there were, who died meanwhile, or whether the run was stopped and resumed. The client holds a copy of the
-state from time to time; what is lost with workers is made again from there.
+Invariant: the state after every average depends on the shards, the params and the mixing alone: not on the number of
+workers, on workers that were lost, or on whether the run was stopped and resumed. The client fetches the state from
+time to time, and repeats from there the work that is lost with workers.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.cluster import shard
-from rosenblatt.cluster.change import Tally, add, size_of
-from rosenblatt.cluster.hands import Hands, Lost
-from rosenblatt.cluster.mixing import Mixed, Mixer, front_of, mix, tally_of
-from rosenblatt.errors import ClusterError, DataError
+from rosenblatt.cluster.averaging import NO_ROWS, GlobalState, add_stats, add_updates, average, broadcast, stats_of
+from rosenblatt.cluster.executor import Executor, Retries, WorkerLost
+from rosenblatt.errors import ClusterError, DataError, ModelError, ParameterError
 from rosenblatt.learners.stopping import Epoch, StoppingCriterion
+from rosenblatt.learners.weights import WeightState
+from rosenblatt.models.container import check_shapes, read_container, write_container
 from rosenblatt.models.predictors import Products
 from rosenblatt.params import LinearParams
 
-SAFE_SECONDS = 20.0  # of work that may have to be done again
-SAFE_EPOCHS = 16  # after which the scheduler may forget how a state was made
-SMALL, SMALL_WIDTH = 1 << 18, 8  # bytes of a state up to which steps cost more than bytes; added at once, then
-MOST_LOSSES = 10  # at least, in a row, without getting any further
-
-
-@dataclass
-class Traffic:
-    """Bytes that mixes have moved: up the tree, and down to the workers; `measured` is what workers sent each other."""
-
-    mixes: int = 0
-    up: int = 0
-    down: int = 0  # once; it goes to each worker
-    widest: int = 0  # the largest message
-    measured: int = 0
-    seconds: float = 0.0
+SAFE_SECONDS = 20.0  # of work that may have to be repeated
+SAFE_EPOCHS = 16  # that the scheduler remembers to compute a state again
+KIND = "cluster checkpoint"
 
 
 @dataclass
 class ClusterRun:
-    """A run over shards, from the first pass to the stop; all of it but the rows can be saved and taken up again."""
+    """Training from the first pass to the stop; all of it but the rows can be saved."""
 
+    executor: Executor
+    shards: Sequence[Any]  # futures
     params: LinearParams
-    mixer: Mixer
-    parts: int  # mixes per epoch
-    mixed: Mixed
-    stopping: StoppingCriterion
-    generators: list[NDArray[np.uint64]]  # of each shard, at the beginning of this epoch
-    sizes: list[int]  # rows of each shard
-    weight: float  # of all rows
-    place: int = 0  # mixes of this epoch that are done
-    tallies: list[Tally] = field(default_factory=list)  # of these mixes
-    seconds: float = 0.0  # that they took
-    traffic: Traffic = field(default_factory=Traffic)
-    losses: int = 0  # how often work had to be done again
+    mixing: str
+    mixes: int  # averages per epoch
+    sizes: Sequence[int]  # rows of each shard
+    seed: int
+    current: GlobalState
     products: Products | None = None
+    mixes_done: int = 0  # of this epoch
+    stats: Epoch = NO_ROWS  # of this epoch
+    retries: int = 0  # how often work was repeated
+    checkpoint: Checkpoint | None = None
+
+    def __post_init__(self) -> None:
+        self.stopping = StoppingCriterion.of(self.params)
 
     @property
-    def alone(self) -> bool:
-        return len(self.sizes) == 1
+    def momentum(self) -> float:
+        """The share of the last step in the next one; 0 for a rule with variances."""
+        second_order = self.params.update_rule.second_order
+        return 1.0 - 1.0 / len(self.sizes) if self.mixing == "momentum" and not second_order else 0.0
 
-    def run(
-        self,
-        hands: Hands,
-        rows: Sequence[Any],
-        *,
-        on_mix: Callable[[ClusterRun], None] | None = None,
-        on_epoch: Callable[[ClusterRun], None] = lambda run: None,
-        on_shard: Callable[[], None] | None = None,
-    ) -> None:
-        """Go on until a stopping rule holds.
-
-        With `on_mix` the state comes to the client after every mix, to be saved; else from time to time. `on_shard` is
-        called from another thread when a shard is through with its part.
-        """
-        sent, failures, moved = hands.traffic(), 0, time.monotonic()
-        handles: tuple[Any, Any] | None = None
-        age, held = 0, time.monotonic()  # mixes since the client's copy went out to the workers, and when it did
+    def run(self, *, on_epoch: Callable[[ClusterRun], None] = lambda run: None) -> None:
+        """Continue until the stopping criterion holds; call `on_epoch` after each epoch."""
+        executor, checkpoint, state, snapshot = self.executor, self.checkpoint, None, self._snapshot()
+        retries, sent, epochs = Retries(executor.worker_timeout), 0.0, 0
         while self.stopping.stop_reason is None:
-            known = self._snapshot()
             try:
-                if handles is None or age >= SAFE_EPOCHS * self.parts or time.monotonic() - held > SAFE_SECONDS:
-                    mixed = hands.hold(self.mixed)
-                    handles, age, held = (mixed, hands.submit(front_of, mixed, self.alone)), 0, time.monotonic()
-                before = self.traffic.mixes
-                if on_mix is None:
-                    handles = self._advance(hands, rows, handles, on_epoch, on_shard)
-                else:
-                    handles = self._run_part(hands, rows, handles, self.place + 1, on_shard)
-                self.mixed = hands.results([handles[0]])[0]
-                age, failures, moved = age + self.traffic.mixes - before, 0, time.monotonic()
-            except Lost as error:
-                self._restore(known)
-                if hands.are_lost(rows):
+                if state is None:
+                    state, sent, epochs = executor.scatter(self.current), time.monotonic(), 0
+                state = self._advance(state, self.mixes if checkpoint is None else self.mixes_done + 1, on_epoch)
+                epochs += self.mixes_done == 0
+                is_old = epochs >= SAFE_EPOCHS or time.monotonic() - sent > SAFE_SECONDS
+                is_due = checkpoint is not None and checkpoint.is_due
+                if is_old or is_due or self.stopping.stop_reason is not None:
+                    self.current = executor.results([state])[0]
+                    snapshot, state = self._snapshot(), None if is_old else state
+                if checkpoint is not None and is_due:
+                    checkpoint.save(self)
+                retries.succeeded()
+            except WorkerLost as error:
+                if executor.is_unrecoverable(self.shards):
                     raise ClusterError(
-                        "a lost worker was the only one with some of the rows, and they cannot be made again: name "
-                        "files, or collections that Dask can compute, rather than scattered data"
+                        "a lost worker was the only one with some of the rows, and they cannot be computed again: pass "
+                        "files, or collections that Dask can compute, instead of scattered data"
                     ) from None
-                self.losses, failures, handles = self.losses + 1, failures + 1, None
-                if failures >= MOST_LOSSES and time.monotonic() - moved > hands.patience:
-                    raise ClusterError(
-                        f"workers were lost {failures} times in a row at the same work, the last time with: "
-                        f"{' '.join(str(error).split())[:300]}"
-                    ) from None
-                time.sleep(min(0.1 * 2**failures, 1.0))
-                continue
-            if on_mix is not None:
-                on_mix(self)
-            if self.place == 0:
-                on_epoch(self)
-        self.traffic.measured += max(0, hands.traffic() - sent)
-
-    def _advance(
-        self,
-        hands: Hands,
-        rows: Sequence[Any],
-        handles: tuple[Any, Any],
-        on_epoch: Callable[[ClusterRun], None],
-        on_shard: Callable[[], None] | None,
-    ) -> tuple[Any, Any]:
-        """Epochs up to where the client should have the state."""
-        started = time.monotonic()
-        for epoch in range(SAFE_EPOCHS):
-            if epoch:
-                on_epoch(self)
-            handles = self._run_part(hands, rows, handles, self.parts, on_shard)
-            if self.stopping.stop_reason is not None or time.monotonic() - started > SAFE_SECONDS:
-                break
-        return handles
-
-    def _run_part(
-        self,
-        hands: Hands,
-        rows: Sequence[Any],
-        handles: tuple[Any, Any],
-        end: int,
-        on_shard: Callable[[], None] | None,
-    ) -> tuple[Any, Any]:
-        """The mixes of this epoch up to the `end`-th; nobody waits for the client between them."""
-        began, waiting, moved = time.perf_counter(), [], []
-        for part in range(self.place, end):
-            handles = self._mix(hands, rows, *handles, part, on_shard)
-            waiting.append(hands.submit(tally_of, *handles))
-        if end == self.parts:
-            moved = [hands.submit(shard.moved_generator, each, self._told(k, 0)) for k, each in enumerate(rows)]
-        for found in hands.results(waiting):
-            self._hear(*found)
-        self.seconds += time.perf_counter() - began
-        if end == self.parts:
-            self.generators = hands.results(moved)
-            self._end_epoch(hands, rows, handles[1])
-        return handles
-
-    def _mix(
-        self,
-        hands: Hands,
-        rows: Sequence[Any],
-        mixed: Any,
-        front: Any,
-        part: int,
-        on_shard: Callable[[], None] | None,
-    ) -> tuple[Any, Any]:
-        changes = [hands.submit(shard.learn, each, front, self._told(k, part)) for k, each in enumerate(rows)]
-        if on_shard is not None:
-            for change in changes:
-                change.add_done_callback(lambda _: on_shard())
-        width = SMALL_WIDTH if size_of(self.mixed.state) <= SMALL else 2
-        mixed = hands.submit(mix, mixed, _climb(hands, changes, width), self.mixer)
-        return mixed, hands.submit(front_of, mixed, self.alone)
-
-    def _told(self, k: int, part: int) -> shard.Pass:
-        return shard.Pass(self.params, self.mixer, self.generators[k], part, self.parts, self.products)
-
-    def _hear(self, tally: Tally, down: int) -> None:
-        self.tallies.append(tally)
-        self.place += 1
-        traffic = self.traffic
-        traffic.mixes, traffic.up, traffic.down = traffic.mixes + 1, traffic.up + tally.bytes, traffic.down + down
-        traffic.widest = max(traffic.widest, tally.widest, down)
-
-    def _end_epoch(self, hands: Hands, rows: Sequence[Any], front: Any) -> None:
-        total = Tally()
-        for tally in self.tallies:
-            total = total.plus(tally)
-        if not total.rows:
-            raise DataError("the data has no rows")
-        self.traffic.seconds += self.seconds
-        epoch = Epoch(
-            total.mistakes,
-            total.updates,
-            total.mistake_weight,
-            total.weight,
-            total.rows,
-            finite=total.finite,
-            seconds=self.seconds,
-        )
-        self.stopping.update(epoch, lambda: self._separates(hands, rows, front))
-        self.place, self.tallies, self.seconds = 0, [], 0.0
-
-    def _separates(self, hands: Hands, rows: Sequence[Any], front: Any) -> bool:
-        """Do the weights at the end of the epoch get every row right?"""
-        found = [hands.submit(shard.count_mistakes, each, front, self._told(k, 0)) for k, each in enumerate(rows)]
-        return not any(hands.results(found))
+                retries.failed(error)
+                state, self.retries = None, self.retries + 1
+                vars(self).update(snapshot, stopping=deepcopy(snapshot["stopping"]))
 
     def _snapshot(self) -> dict[str, Any]:
-        stopping = replace(self.stopping, history=replace(self.stopping.history))
-        for name in ("mistakes", "updates", "seconds", "validation_score"):
-            setattr(stopping.history, name, list(getattr(self.stopping.history, name)))
-        kept = {name: getattr(self, name) for name in ("mixed", "place", "seconds")}
-        return kept | {
-            "stopping": stopping,
-            "generators": list(self.generators),
-            "tallies": list(self.tallies),
-            "traffic": replace(self.traffic),
+        names = ("current", "mixes_done", "stats")
+        return {name: getattr(self, name) for name in names} | {"stopping": deepcopy(self.stopping)}
+
+    def _advance(self, state: Any, end: int, on_epoch: Callable[[ClusterRun], None]) -> Any:
+        """Average up to the `end`-th time of this epoch; no task waits for the client in between."""
+        started, waiting = time.perf_counter(), []
+        for part in range(self.mixes_done, end):
+            state = self._average(state, part)
+            waiting.append(self.executor.submit(stats_of, state))
+        for stats in waiting:
+            self.stats = add_stats(self.stats, self.executor.results([stats])[0])
+            self.mixes_done += 1
+        self.stats = self.stats._replace(seconds=self.stats.seconds + time.perf_counter() - started)
+        if self.mixes_done == self.mixes:
+            self.stopping.update(self.stats, lambda: self._separates(state))
+            self.mixes_done, self.stats = 0, NO_ROWS
+            on_epoch(self)
+        return state
+
+    def _average(self, state: Any, part: int) -> Any:
+        submit = self.executor.submit
+        first = shard.STREAM + (len(self.stopping.history) << 32)  # of the random streams of this epoch
+        tasks = [
+            shard.ShardTask(self.params, self.products, self.seed, first + k, part, self.mixes)
+            for k in range(len(self.shards))
+        ]
+        if len(tasks) == 1:
+            return submit(shard.learn_alone, self.shards[0], state, tasks[0])
+        start = submit(broadcast, state)
+        updates = [submit(shard.learn_shard, rows, start, task) for rows, task in zip(self.shards, tasks, strict=True)]
+        return submit(average, state, self.executor.reduce(add_updates, updates), self.momentum)
+
+    def _separates(self, state: Any) -> bool:
+        """True if the weights at the end of the epoch get every row right."""
+        counts = [self.executor.submit(shard.count_mistakes, rows, state, self.products) for rows in self.shards]
+        return not any(self.executor.results(counts))
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that must be the same for a run to be resumed; the stopping criterion may change."""
+        stopping = ("max_iter", "tol", "n_iter_no_change")
+        params = {name: value for name, value in self.params.to_json().items() if name not in stopping}
+        return params | {"shards": len(self.sizes), "mixing": self.mixing, "mixes": self.mixes}
+
+
+class Checkpoint:
+    """Saves a run to a file, at most once per `every` seconds.
+
+    The rows are not in the file: they must be the same when the run is resumed, which their checksums prove.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float, checksums: list[int]) -> None:
+        self.path, self.every, self.checksums = path, every, checksums
+        self._last = -np.inf
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() - self._last >= self.every
+
+    def save(self, run: ClusterRun) -> None:
+        """Replace the file as a whole."""
+        header = {
+            "checksums": self.checksums,
+            "settings": run.settings(),
+            "seed": run.seed,
+            "state": run.current.state.to_tree(),
+            "steps": run.current.steps,
+            "stopping": run.stopping.to_json(),
+            "mixes_done": run.mixes_done,
+            "stats": list(run.stats),
+            "retries": run.retries,
         }
+        write_container(self.path, KIND, header)
+        self._last = time.monotonic()
 
-    def _restore(self, known: dict[str, Any]) -> None:
-        """Back to where the client had the state."""
-        for name, value in known.items():
-            setattr(self, name, value)
-
-
-def _climb(hands: Hands, changes: Sequence[Any], width: int) -> list[Any]:
-    """Changes added in groups, up to the last one; the groups, of 2, 4 or 8, say nothing about the sum."""
-    level = list(changes)
-    while len(level) > width:
-        groups = [level[at : at + width] for at in range(0, len(level), width)]
-        level = [hands.submit(add, group) if len(group) > 1 else group[0] for group in groups]
-    return level
-
-
-def tree(hands: Hands, join: Callable[[Any, Any], Any], handles: Sequence[Any]) -> Any:
-    """All of them joined, neighbors first: the order depends on how many there are, and on nothing else."""
-    level = list(handles)
-    while len(level) > 1:
-        pairs = [hands.submit(join, *level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
-        level = [*pairs, *level[len(level) - len(level) % 2 :]]
-    return level[0]
+    def restore(self, run: ClusterRun) -> None:
+        """Let a run that has just begun continue from the file."""
+        header = read_container(self.path, KIND)
+        name = os.fspath(self.path)
+        try:
+            if header["checksums"] != self.checksums:
+                raise DataError(f"{name}: the data has changed since the checkpoint was written, so it cannot continue")
+            for key, value in run.settings().items():
+                if header["settings"][key] != value:
+                    raise ParameterError(f"{name} was written with {key}={header['settings'][key]!r}, not {value!r}")
+            K, features = run.current.state.weights.shape
+            state, steps = WeightState.from_tree(header["state"], features, K, run.params), header["steps"]
+            for each in steps or {}:
+                check_shapes(steps[each].shape == state.arrays[each].shape)
+            run.current = GlobalState(state, steps)
+            run.stopping.restore(header["stopping"])
+            run.seed, run.mixes_done, run.retries = int(header["seed"]), int(header["mixes_done"]), header["retries"]
+            run.stats = Epoch(*header["stats"])
+            run.stopping.set_epochs(run.stopping.max_iter, within=run.mixes_done > 0)  # there may be more of them now
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            if isinstance(error, (DataError, ParameterError, ModelError)):
+                raise
+            raise ModelError(f"{name} is not a valid checkpoint: {error}") from None

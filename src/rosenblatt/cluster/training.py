@@ -4,35 +4,76 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.cluster.checkpoint import restore, save_run
-from rosenblatt.cluster.choice import choose_on, parameters_of
-from rosenblatt.cluster.hands import Hands, Lost, hands_of
-from rosenblatt.cluster.mixing import Mixed, Mixer, Mixing, check_mixing, check_params
-from rosenblatt.cluster.parts import both_columns, used_columns
-from rosenblatt.cluster.result import ClusterTrained, conclude
-from rosenblatt.cluster.rows import Shape, assemble, cut_shards
-from rosenblatt.cluster.run import ClusterRun, tree
-from rosenblatt.cluster.shard import rows_and_weight
-from rosenblatt.cluster.sources import Opened, open_source
-from rosenblatt.errors import ClusterError, ParameterError
-from rosenblatt.learners.stopping import StoppingCriterion
+from rosenblatt.cluster.averaging import GlobalState
+from rosenblatt.cluster.dataset import Partitions, first_sources
+from rosenblatt.cluster.executor import Executor, open_executor
+from rosenblatt.cluster.run import Checkpoint, ClusterRun
+from rosenblatt.cluster.shard import (
+    ShardSchema,
+    cut_shards,
+    join_columns,
+    join_shard,
+    sample_rows,
+    shard_info,
+    used_columns,
+)
+from rosenblatt.data.batch import join_batches
+from rosenblatt.data.labels import Labels
+from rosenblatt.errors import DataError, ParameterError
+from rosenblatt.io.dataset import Dataset
+from rosenblatt.learners.streaming import Fitted
 from rosenblatt.learners.targets import weight_rows
 from rosenblatt.learners.weights import WeightState, seed_of, starting_weights
-from rosenblatt.models.predictors import Products, count_terms
-from rosenblatt.params import LinearParams, check_count, make_params
-from rosenblatt.training.train import EPOCHS
+from rosenblatt.models.predictors import Products, Quadratic, count_terms
+from rosenblatt.params import LinearParams, check_count
+from rosenblatt.select.choice import Choice
+from rosenblatt.select.search import Sample, sample_step, select
+from rosenblatt.training.run import build_model, column_names
+from rosenblatt.training.train import Trained, params_of
 
-MOST_SHARDS = 64  # where their number is left open
-LEAST_ROWS = 10_000  # of a shard, then
-WIDE = 4096  # features from which on it is worth to find those that are used
-SHARD_SEED = 1 << 62  # generators of shards are those of restarts that nobody asks for
+Mixing = Literal["momentum", "mean"]
+MIXES = {"momentum": 10, "mean": 1}  # per epoch
+MOST_SHARDS = 64  # by default
+LEAST_ROWS = 10_000  # of a shard, by default
+WIDE = 4096  # features from which on columns without values are left out
+
+
+@dataclass(frozen=True)
+class ClusterTrained(Trained):
+    """A model, and how it was trained.
+
+    >>> import numpy as np
+    >>> from rosenblatt import cluster
+    >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2)
+    >>> trained.shards, trained.mixing
+    (2, 'momentum')
+    """
+
+    shards: int = 1
+    mixing: str = "mean"
+    mixes: int = 1  # averages per epoch
+    retries: int = 0  # how often work was repeated because workers were lost
+    bad_lines: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        names = ("shards", "mixing", "mixes", "retries")
+        return super().facts() | {"cluster": {name: getattr(self, name) for name in names}}
+
+    @property
+    def learner(self) -> Any:
+        """The fitted learner, which can continue learning."""
+        from rosenblatt.select.loading import revive
+
+        return revive(self.model)
 
 
 def train(
@@ -43,17 +84,14 @@ def train(
     shards: int | None = None,
     mixing: Mixing = "momentum",
     mixes: int | None = None,
-    n_jobs: int | None = None,
     reading: dict[str, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: float = 0.0,
     resume: bool = False,
-    patience: float = 60.0,
+    worker_timeout: float = 60.0,
     products: bool = True,
     on_choice: Callable[[str], None] = lambda why: None,
-    on_run: Callable[[ClusterRun], None] = lambda run: None,
-    on_shard: Callable[[], None] | None = None,
-    extra: dict[str, Any] | None = None,
+    on_run: Callable[[ClusterRun], None] = ClusterRun.run,
     **parameters: Any,
 ) -> ClusterTrained:
     """Learn a model in shards, on a Dask cluster or in threads of this process.
@@ -63,27 +101,27 @@ def train(
 
     Parameters
     ----------
-    client : distributed.Client or None
-        Who does the work; None: `n_jobs` threads of this process.
+    client : distributed.Client, str or None
+        The cluster, or its address as for `connect`. ``threads:N`` are threads of this process, None as many as CPUs.
     source : paths, Dask DataFrame, (X, y), (X, y, weights), or list of delayed batches
         Paths, globs and addresses are read by the workers. Dask arrays may have dense or sparse chunks. A delayed
-        batch gives ``(X, y)``, ``(X, y, weights)`` or a frame. In threads, X and y may be plain arrays.
+        batch is ``(X, y)``, ``(X, y, weights)`` or a frame. In threads, X and y may be plain arrays.
     params : Params, estimator or str, default="auto"
         As for `rosenblatt.train`; "auto" chooses on a sample of the rows.
     shards : int, optional
-        By default as many as the source has parts, at most 64, with 10,000 rows each or more.
+        By default as many as the source has partitions, at most 64, with 10,000 rows each or more.
     mixing : {"momentum", "mean"}
         "momentum" is the most accurate, by measurement only; "mean" keeps the perceptron's mistake bound.
     mixes : int, optional
-        Per epoch; by default 10 for "momentum", else 1.
+        Averages per epoch; by default 10 for "momentum", else 1.
     reading : dict, optional
         Options of `rosenblatt.io.open_dataset`, for files and frames.
     checkpoint : path, optional
-        Where the run is saved after a mix, if `every` seconds have passed since the last time.
+        File to which the run is saved after an average, if `every` seconds have passed since the last time.
     resume : bool, default=False
-        Go on from the checkpoint, if there is one.
-    patience : float
-        Seconds to wait while the cluster has no worker at all, or loses each before it is through with anything.
+        Continue from the checkpoint, if it exists.
+    worker_timeout : float
+        Seconds until it is an error that the cluster has no worker, or loses each before it finishes a task.
     products, **parameters
         As for `rosenblatt.train`.
 
@@ -97,119 +135,183 @@ def train(
     >>> import numpy as np
     >>> from rosenblatt import cluster
     >>> rows, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 10), np.array([0, 0, 1, 1] * 10)
-    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2, n_jobs=1)
+    >>> trained = cluster.train(None, (rows, labels), "averaged", shards=2)
     >>> trained.model.predict([[3.0]]).tolist()
     [1]
     """
-    mixing, mixes = check_mixing(mixing, mixes)
-    if shards is not None:
-        shards = check_count("shards", shards)
-    if type(params).__name__ == "AutoPerceptron":
-        params, products, parameters = "auto", params.products, parameters_of(params)
-    told = None  # what is refused is refused before anything is read
-    if params != "auto" or not isinstance(params, str):
-        told = check_params(_params_of(params, parameters), shards or 1)
-    hands = hands_of(client, n_jobs, patience)
-    try:
-        opened = open_source(
-            hands, source, reading or {}, shards, is_regression=told is not None and told.is_regression
-        )
-        shards = shards or max(1, min(len(opened.parts), MOST_SHARDS, opened.rows // LEAST_ROWS))
-        shards = min(shards, opened.rows)
-        chosen = None
-        if told is None:
-            chosen = choose_on(hands, opened, products=products, **parameters)
-            on_choice(chosen.why)
-        told = check_params(told if chosen is None else chosen.params, shards)
-        told.check_classes(len(opened.values))
-        if told.is_ovr(len(opened.values)):
+    if mixing not in get_args(Mixing):
+        raise ParameterError(f"mixing={mixing!r}: must be 'momentum' or 'mean'")
+    mixes = MIXES[mixing] if mixes is None else check_count("mixes", mixes)
+    shards = None if shards is None else check_count("shards", shards)
+    is_auto = isinstance(params, str) and params == "auto"
+    if not is_auto:  # errors are raised before any data is read
+        params = check_params(params_of(params, parameters), shards or 1)
+    is_regression = not is_auto and params.is_regression
+    with open_executor(client, worker_timeout) as executor:
+        data = Partitions.load(executor, source, reading or {}, shards, is_regression)
+        shards = min(data.rows, shards or max(1, min(len(data.infos), MOST_SHARDS, data.rows // LEAST_ROWS)))
+        choice = Choice(params)
+        if is_auto:
+            choice = _choose(executor, data, products, parameters)
+            on_choice(choice.why)
+        params = check_params(choice.params, shards)
+        params.check_classes(len(data.classes))
+        if params.class_weight is not None:
+            params = copy(params)
+            params.class_weight = data.class_weights(params.class_weight)
+            choice = replace(choice, params=params)
+        if params.is_ovr(len(data.classes)):
             raise ParameterError(
-                "multiclass='ovr' cannot be mixed: it is a separate run per class; write multiclass='joint'"
+                "multiclass='ovr' cannot be averaged: it is a separate run per class; use multiclass='joint'"
             )
-        scale, terms = (None, None) if chosen is None else (chosen.scale, chosen.products)
-        shape = _shape(hands, opened, told, scale, compact=shards > 1 and terms is None)
-        cuts = cut_shards([facts.rows for facts in opened.facts], shards)
+        schema = _schema(executor, data, params, choice, may_compact=shards > 1 and choice.products is None)
+        cuts = cut_shards([info.rows for info in data.infos], shards)
         rows = [
-            hands.submit(assemble, [opened.parts[p] for p, _, _ in cut], [(a, b) for _, a, b in cut], shape)
+            executor.submit(join_shard, [data.futures[p] for p, _, _ in cut], [(a, b) for _, a, b in cut], schema)
             for cut in cuts
         ]
-        counted = hands.results([hands.submit(rows_and_weight, each, checkpoint is not None) for each in rows])
-        opened.parts = []  # the shards hold what is needed
-        run = _begin(told, shape, mixing, mixes if shards > 1 else 1, counted, terms)
-        keeper = None
+        data.futures = []  # the shards hold the rows
+        infos = executor.results([executor.submit(shard_info, shard, checkpoint is not None) for shard in rows])
+        sizes, checksums = zip(*infos, strict=True)
+        seed, terms = seed_of(params.random_state), choice.products
+        state = _start_state(schema, terms, seed)
+        run = ClusterRun(executor, rows, params, mixing, mixes if shards > 1 else 1, sizes, seed, state, terms)
         if checkpoint is not None:
-            about: dict[str, Any] = {"checksums": [each[2] for each in counted], "extra": extra or {}}
-            about |= {"source": opened.data, "reading": _plain(reading or {})}
-            about["choice"] = None if chosen is None else chosen.why
+            run.checkpoint = Checkpoint(checkpoint, every, list(checksums))
             if resume and os.path.exists(checkpoint):
-                restore(run, checkpoint, about)
-            keeper = save_run(checkpoint, every, about)
+                run.checkpoint.restore(run)
         on_run(run)
-        run.run(hands, rows, on_mix=keeper, on_epoch=on_run, on_shard=on_shard)
-        if keeper is not None:
-            keeper(run, now=True)
-        run.mixed = replace(run.mixed, state=_widened(run.mixed.state, shape))
-        return conclude(hands, run, opened, chosen, mixing)
-    except Lost as error:  # while nothing was learned yet, or after the last epoch
-        why = " ".join(str(error).split())[:300]
-        raise ClusterError(f"workers were lost again and again at the same work: {why}") from None
-    finally:
-        hands.close()
+        if run.checkpoint is not None:
+            run.checkpoint.save(run)
+        return _finish(run, data, schema, choice)
 
 
-def _params_of(params: Any, parameters: dict[str, Any]) -> Any:
-    if isinstance(params, str):
-        return make_params(params, **{"max_iter": EPOCHS, **parameters})
-    if parameters:
-        raise ParameterError(f"{next(iter(parameters))}: params have its parameters already")
-    return params.params() if hasattr(params, "params") else params
+def check_params(params: Any, shards: int) -> LinearParams:
+    """Raise, with the reason, for params that cannot be averaged."""
+    params.check()
+    if not isinstance(params, LinearParams):
+        raise ParameterError(
+            f"{params.learner} cannot learn on a cluster: shards have different support rows, which have no mean"
+        )
+    reasons = {
+        "vote": "the answer is a sequence of weight vectors, and shards have no common sequence",
+        "pocket": "a challenger is checked on all rows at once, and no shard has them all",
+        "tail": "it counts back along one sequence of examples, and shards have no common sequence",
+    }
+    keep = params.keep
+    if keep not in ("last", "average") and (shards > 1 or keep != "tail"):
+        other = "shards=1" if keep == "tail" else "`fit` on one machine"
+        why = reasons.get(keep, "its arrays have no mean")
+        raise ParameterError(f"keep={keep!r} cannot be averaged: {why}; use keep='last', keep='average' or {other}")
+    unsupported = {
+        "early_stopping": (bool(params.early_stopping), "there are no held-out rows on a cluster"),
+        "warm_start": (bool(params.warm_start), "use init=(weights, intercept)"),
+        "n_init": (int(params.n_init) > 1, "restarts are separate runs"),
+        "scale_target": (bool(getattr(params, "scale_target", False)), "no worker sees all targets; use False"),
+    }
+    for name, (given, why) in unsupported.items():
+        if given:
+            raise ParameterError(f"{name}={getattr(params, name)!r} does not work on a cluster: {why}")
+    return params
 
 
-def _plain(reading: dict[str, Any]) -> dict[str, Any]:
-    """Options of reading that a file can hold; limits are as they are where the run is resumed."""
-    return {name: value for name, value in reading.items() if name not in ("limits", "jobs", "encoder")}
+def _choose(executor: Executor, data: Partitions, products: bool, parameters: dict[str, Any]) -> Choice:
+    """The choice of `rosenblatt.train`, on rows from all partitions; only they come to the client."""
+    step = sample_step(sum(info.stored for info in data.infos), sum(info.rows for info in data.infos))
+    begins = np.cumsum([0] + [info.rows for info in data.infos]).tolist()
+    samples = [
+        executor.submit(sample_rows, partition, data.classes, step, -begin % step)
+        for partition, begin in zip(data.futures, begins[:-1], strict=True)
+    ]
+    rows = join_batches([batch for batch in executor.results(samples) if len(batch)])
+    options = parameters | {"random_state": seed_of(parameters.get("random_state", 0))}
+    if options.get("class_weight") is not None:
+        options["class_weight"] = data.class_weights(options["class_weight"])
+    labels, class_weight = Labels(data.classes.values, rows.codes), options.pop("class_weight", None)
+    table, seed = rows.csr(max(data.features, rows.features, 1)).table(), options.pop("random_state")
+    sample = Sample.of(table, labels, rows.weights, class_weight, seed=seed)
+    choice = select(sample, products=products, step=step, **options)
+    choice.params.class_weight = class_weight
+    return choice
 
 
-def _shape(
-    hands: Hands, opened: Opened, params: LinearParams, scale: NDArray[np.float64] | None, *, compact: bool
-) -> Shape:
-    columns = None
-    by_class = None if params.class_weight is None else opened.class_weights(params.class_weight)
+def _schema(
+    executor: Executor, data: Partitions, params: LinearParams, choice: Choice, *, may_compact: bool
+) -> ShardSchema:
+    weights = None if params.class_weight is None else np.array(list(params.class_weight.values()))
+    dtype, columns = np.result_type(*(info.dtype for info in data.infos)), None
     zeros = isinstance(params.init, str) and params.init == "zeros"
-    if compact and zeros and opened.features >= WIDE and opened.facts[0].sparse:
-        # Hashed features leave most columns empty: those that no row has a value in need not be mixed.
-        found = tree(hands, both_columns, [hands.submit(used_columns, part) for part in opened.parts])
-        columns = hands.results([found])[0]
-        columns = columns if len(columns) < opened.features else None
-    apart = compact and not params.update_rule.shrinks  # a penalty shrinks the weights of all columns
-    epsilon = float(getattr(params, "epsilon", 0.0))
-    return Shape(opened.classes, opened.features, opened.dtype, by_class, scale, columns, apart, epsilon)
+    if may_compact and zeros and data.features >= WIDE and data.infos[0].sparse:
+        # Hashed features leave most columns empty: columns without a value in any row need not be averaged.
+        used = [executor.submit(used_columns, partition) for partition in data.futures]
+        columns = executor.results([executor.reduce(join_columns, used)])[0]
+        columns = columns if 0 < len(columns) < data.features else None
+    return ShardSchema(
+        data.classes,
+        data.features,
+        dtype,
+        params,
+        weights,
+        None if choice.scaling is None else choice.scaling.scale,
+        columns,
+    )
 
 
-def _widened(state: WeightState, shape: Shape) -> WeightState:
-    """The state over all features: those without a value in any row are as they began."""
-    if shape.columns is None:
-        return state
-    wide = state.settled().copy()
-    for array in wide.declared:
-        if array.shape == "weights":
-            wide.arrays[array.name] = array.with_features(state.arrays[array.name][:, :0], shape.features)
-            wide.arrays[array.name][:, shape.columns] = state.arrays[array.name]
-    return wide
-
-
-def _begin(
-    params: LinearParams, shape: Shape, mixing: Mixing, mixes: int, counted: list[Any], terms: Products | None
-) -> ClusterRun:
-    seed, K, shards = seed_of(params.random_state), weight_rows(len(shape.values)), len(counted)
-    generator = engine.seed_generator(seed, 0)
-    size = (K, shape.width if terms is None else count_terms(len(terms.columns)))
-    dtype = shape.dtype if terms is None else np.dtype(np.float32)
-    weights, intercept = starting_weights(params.init, size, dtype, generator, bool(params.fit_intercept))
+def _start_state(schema: ShardSchema, products: Products | None, seed: int) -> GlobalState:
+    params, width, dtype = schema.params, schema.width, schema.dtype
+    if products is not None:
+        width, dtype = count_terms(len(products.columns)), np.dtype(np.float32)
+    generator, shape = engine.seed_generator(seed, 0), (weight_rows(len(schema.classes)), width)
+    weights, intercept = starting_weights(params.init, shape, dtype, generator, bool(params.fit_intercept))
     state = WeightState.of(params, np.asfortranarray(weights), intercept, generator)
     state.take_penalty(params.update_rule.penalty)
-    generators = [generator.copy(), *(engine.seed_generator(seed, SHARD_SEED + k) for k in range(1, shards))]
-    sizes, weight = [each[0] for each in counted], float(sum(each[1] for each in counted))
-    mixer = Mixer(mixing, shards, params.update_rule.traits.second_order)
-    stopping = StoppingCriterion.of(params)
-    return ClusterRun(params, mixer, mixes, Mixed(state), stopping, generators, sizes, weight, products=terms)
+    return GlobalState(state)
+
+
+def _finish(run: ClusterRun, data: Partitions, schema: ShardSchema, choice: Choice) -> ClusterTrained:
+    params, state, stopping, reader = run.params, run.current.state, run.stopping, data.reader
+    if stopping.stop_reason == "converged":
+        state.converged()
+    history, reason, rows = stopping.history, stopping.stop_reason or "unfinished", sum(run.sizes)
+    classes = np.empty(0) if params.is_regression else data.classes.values
+    fitted = Fitted(
+        [state], classes, params.shape(), data.features, history=history, n_iter=len(history), stop_reason=reason
+    )
+    model = build_model(fitted, rows, choice, schema.columns)
+    if len(run.sizes) > 1:
+        model.history.update(shards=len(run.sizes), mixing=run.mixing, mixes=run.mixes)
+    if reader is None:
+        names = dict(enumerate(next((info.names for info in data.infos if info.names is not None), ())))
+    else:
+        names = _find_names(run.executor, reader, model.parts[0])
+    model = replace(model, encoder=None if reader is None else reader.encoder, names=names)
+    return ClusterTrained(
+        model,
+        params,
+        rows,
+        history,
+        reason,
+        choice.why or None,
+        choice.scores,
+        choice.held,
+        shards=len(run.sizes),
+        mixing=run.mixing,
+        mixes=run.mixes,
+        retries=run.retries,
+        bad_lines=sum(info.bad for info in data.infos),
+    )
+
+
+def _find_names(executor: Executor, reader: Dataset, predictor: Any) -> dict[int, str]:
+    if reader.sources:
+        with suppress(DataError):  # if a file is gone since it was learned from: a model needs no names
+            return executor.run(names_in, reader, executor.scatter(predictor))
+        return {}
+    columns = predictor.products.columns if isinstance(predictor, Quadratic) else predictor.columns()
+    plain = reader.encoder.plain_names()
+    return {int(column): plain[int(column)] for column in columns if int(column) in plain}
+
+
+def names_in(reader: Dataset, predictor: Any) -> dict[int, str]:
+    """The names of the columns with the largest weights, as far as the beginning of the data has them."""
+    return column_names(first_sources(reader), predictor)
