@@ -18,49 +18,32 @@ if TYPE_CHECKING:
 
     from rosenblatt import errors, textbook
     from rosenblatt.io import read
-    from rosenblatt.learners import (
-        AROW,
+    from rosenblatt.learners.arow import AROW
+    from rosenblatt.learners.kernel_perceptron import KernelPerceptron
+    from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
+    from rosenblatt.learners.perceptron import (
         AveragedPerceptron,
-        History,
-        KernelPerceptron,
         NormalizedPerceptron,
-        PassiveAggressive,
-        PassiveAggressiveClassifier,
-        PassiveAggressiveRegression,
-        PassiveAggressiveRegressor,
         Perceptron,
         PocketPerceptron,
         VotedPerceptron,
     )
-    from rosenblatt.models import save
-    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, load, tune
+    from rosenblatt.learners.regression import PassiveAggressiveRegression, PassiveAggressiveRegressor
+    from rosenblatt.learners.stopping import History
+    from rosenblatt.models import load, save
+    from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune
     from rosenblatt.training.train import train
 
 __version__ = "0.2.0"
 
+# Where the names are that are not those of learners.
 _HOMES = {
-    "AROW": "learners",
-    "AutoPerceptron": "select",
-    "AveragedPerceptron": "learners",
-    "Calibrated": "select",
-    "History": "learners",
-    "KernelPerceptron": "learners",
-    "NormalizedPerceptron": "learners",
-    "PassiveAggressive": "learners",
-    "PassiveAggressiveClassifier": "learners",
-    "PassiveAggressiveRegression": "learners",
-    "PassiveAggressiveRegressor": "learners",
-    "Perceptron": "learners",
-    "PocketPerceptron": "learners",
-    "Sweep": "select",
-    "VotedPerceptron": "learners",
-    "compare": "select",
-    "cross_validate": "select",
-    "load": "select",
+    **dict.fromkeys(("AutoPerceptron", "Calibrated", "Sweep", "compare", "cross_validate", "tune"), "select"),
+    "History": "learners.stopping",
+    "load": "models",
     "read": "io",
     "save": "models",
     "train": "training",
-    "tune": "select",
 }
 _MODULES = (
     "cluster", "data", "datasets", "encode", "engine", "errors", "evaluation", "io", "learners", "models", "params",
@@ -99,10 +82,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in _HOMES:
-        return getattr(import_module(f"rosenblatt.{_HOMES[name]}"), name)
     if name in _MODULES:
         return import_module(f"rosenblatt.{name}")
+    if name in __all__:
+        return getattr(import_module(f"rosenblatt.{_HOMES.get(name, 'learners')}"), name)
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 
 

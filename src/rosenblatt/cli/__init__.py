@@ -1,1 +1,1 @@
-"""The command `rosenblatt`: a file a verb."""
+"""The command `rosenblatt`: one file per verb."""

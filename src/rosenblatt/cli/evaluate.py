@@ -1,9 +1,10 @@
 """Measure a model on labeled data: accuracy with its interval, F1, area under the curve, confusions, probabilities.
 
-A row counts with its weight. For a regression: how far off its numbers are.
+Rows count with their weights. For a regression: mean absolute error, RMSE, R² and bias.
 
     rosenblatt evaluate spam.model held-out.tsv
     rosenblatt evaluate spam.model held-out.tsv --report spam.html
+    rosenblatt evaluate late.model flights.csv --group carrier --scoring f1
 """
 
 from __future__ import annotations
@@ -13,70 +14,64 @@ from typing import Any
 import click
 
 from rosenblatt.cli import options as o
+from rosenblatt.errors import ParameterError
 
 
 @click.command("evaluate", cls=o.Verb, help=__doc__)
 @o.model_argument()
-@o.data_argument()
-@o.option("--label", metavar="COLUMN", help="label column, for a model that was trained in Python")
-@o.option("--against", metavar="MODEL", type=o.InputFile(), help="compare with this model on the same rows")
+@o.data_argument(required=True)
+@o.option("--label COLUMN", "label column, for a model that was trained in Python")
+@o.option("--against MODEL", "compare with this model on the same rows", type=o.InputFile())
 @o.json_option("print the figures as one JSON object")
-@o.option("--report", metavar="FILE.html", type=o.OutputFile(), help="write a self-contained page")
-@o.reading_options
-@o.cluster_option
+@o.option("--report FILE.html", "write a self-contained page", type=o.OutputFile())
+@o.split_options("also measure this score", "measure each group", "measure five parts, from early to late")
+@o.reading_options()
+@o.cluster_option(without="split")
 def command(
-    model: str,
-    data: o.Files,
-    label: o.Text,
-    against: o.Text,
-    as_json: bool,
-    report: o.Text,
-    reading: o.Settings,
-    cluster: o.Text,
+    model: str, data: Any, against: Any, as_json: bool, report: Any, split: Any, cluster: Any, **how: Any
 ) -> None:
     from dataclasses import asdict, replace
 
-    from rosenblatt.cli.console import print_json, say, write_page
-    from rosenblatt.cli.load import encoder_for, report_skipped
-    from rosenblatt.errors import ParameterError
-    from rosenblatt.evaluation import evaluate_batches, evaluate_regression
+    from rosenblatt.cli.console import echo, print_json, say
+    from rosenblatt.cli.load import encoder_for, open_for, report_skipped
+    from rosenblatt.evaluation import compare_models, evaluate_batches
     from rosenblatt.io.atomic import write_atomic
-    from rosenblatt.io.dataset import open_dataset
+    from rosenblatt.io.source import expand_sources
     from rosenblatt.models.file import load
     from rosenblatt.report import render_html, render_text
 
-    loaded = load(model)
-    encoder = encoder_for(loaded, data, reading, label)
-    title = f"{', '.join(data)} by {model}"
-    if cluster and loaded.is_regression:
-        raise ParameterError(f"--cluster needs classes, and {model} predicts numbers")
+    loaded, files = load(model), list(data)
+    if how["label"] and loaded.encoder is not None:
+        raise ParameterError(f"--label {how['label']}: {model} knows its label column")
+    if against and any(source.live for source in expand_sources(files)):
+        raise ParameterError("--against reads the data twice: pass a file instead of a pipe")
+    title = f"{', '.join(files)} by {model}"
     if cluster:
-        from rosenblatt.cli.cluster import evaluate_on_cluster
+        from rosenblatt import cluster as on_cluster
 
-        result: Any = evaluate_on_cluster(cluster, list(data), replace(loaded, encoder=encoder), reading)
-    else:
-        dataset = open_dataset(list(data), **reading, encoder=encoder)
-        result = (evaluate_regression if loaded.is_regression else evaluate_batches)(loaded, dataset)
-        report_skipped(dataset)
-    text = render_text(result)
-    if report:
         if loaded.is_regression:
-            write_page(report, title, text)
-        else:
-            write_atomic(report, render_html(title, result, loaded).encode())
-        say(f"wrote {report}")
-    paired = _compare(loaded, load(against), data, reading, label) if against else None
-    if as_json:
-        print_json(result.to_json() | ({} if paired is None else {"against": asdict(paired)}))
+            raise ParameterError(f"--cluster needs classes, and {model} predicts numbers")
+        loaded = replace(loaded, encoder=encoder_for(loaded, files, **how))
+        result: Any = on_cluster.evaluate(cluster, files, loaded, reading=how["reading"])
     else:
-        print(text if paired is None else f"{text}\n\n{model} and {against}: {paired.verdict()}")
+        dataset = open_for(loaded, files, **how, rewindable=any(split.values()))
+        result = evaluate_batches(loaded, dataset)
+        report_skipped(dataset)
+    text, facts = render_text(result), result.to_json()
+    if report:
+        write_atomic(report, render_html(title, result, loaded).encode("utf-8", "replace"))
+        say(f"wrote {report}")
+    if any(split.values()):
+        from rosenblatt.select.scoring import make_scorer
+        from rosenblatt.training.holdout import score_parts
 
-
-def _compare(model: Any, other: Any, data: tuple[str, ...], reading: dict[str, Any], label: str | None) -> Any:
-    """Two models on the same rows, each read by its own encoder."""
-    from rosenblatt.cli.load import encoder_for
-    from rosenblatt.evaluation import compare_models
-    from rosenblatt.io.dataset import open_dataset
-
-    encoders = [encoder_for(each, data, reading, label) for each in (model, other)]
-    return compare_models(model, other, *(open_dataset(list(data), **reading, encoder=each) for each in encoders))
+        scorer = make_scorer(split.pop("scoring"), regression=loaded.is_regression)
+        parts = score_parts(loaded, dataset, scorer, **split)
+        facts["parts"] = [asdict(each) for each in parts]
+        text += "\n\n" + "\n".join(f"{scorer.name} {each.score:.4f}: {each.part}, {each.rows:,} rows" for each in parts)
+    if against:
+        other = load(against)
+        paired = compare_models(loaded, other, open_for(loaded, files, **how), open_for(other, files, **how))
+        facts["against"] = asdict(paired)
+        text += f"\n\n{model} and {against}: {paired.verdict()}"
+    print_json(facts) if as_json else echo(text)

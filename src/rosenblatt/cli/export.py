@@ -1,33 +1,31 @@
 """Write a model for programs without rosenblatt: as ONNX, as JSON, or as C code without dependencies.
 
-rosenblatt export spam.model --to json | less
-rosenblatt export sensor.model --to c -o model.h
+The model must have one weight per feature and class: votes, kernels and models of several labels per row cannot be
+exported. json takes every other model. onnx takes numbers, categories and products of columns; not text, dates or
+Vowpal Wabbit. c takes numbers, lines of text and Vowpal Wabbit without interactions; not products of columns, nor
+tables with text, categories or dates.
+
+    rosenblatt export spam.model --to json | less
+    rosenblatt export sensor.model --to c -o model.h
 """
 
 from __future__ import annotations
 
 import click
 
-from rosenblatt.cli.options import OutputFile, Verb, model_argument, option
+from rosenblatt.cli import options as o
+
+FORMATS = ("onnx", "json", "c")
 
 
-@click.command("export", cls=Verb, help=__doc__)
-@model_argument()
-@option(
-    "--to",
-    type=click.Choice(("onnx", "json", "c")),
-    required=True,
-    help="onnx needs rosenblatt[export]; c is a header file",
-)
-@option("-o", "--output", metavar="FILE", type=OutputFile(), help="output file (default: stdout)")
+@click.command("export", cls=o.Verb, help=__doc__)
+@o.model_argument()
+@o.option("--to", "onnx needs rosenblatt[export]; c is a header file", type=click.Choice(FORMATS), required=True)
+@o.option("-o --output FILE", "output file (default: stdout)", type=o.OutputFile())
 def command(model: str, to: str, output: str | None) -> None:
     from rosenblatt.io.atomic import write_atomic
-    from rosenblatt.models.export import to_c, to_json, to_onnx
+    from rosenblatt.models import export
     from rosenblatt.models.file import load
 
-    loaded = load(model)
-    if to == "onnx":
-        content = to_onnx(loaded)
-    else:
-        content = (to_json(loaded) if to == "json" else to_c(loaded)).encode()
-    write_atomic(output or "-", content)
+    content = getattr(export, f"to_{to}")(load(model))
+    write_atomic(output or "-", content if isinstance(content, bytes) else content.encode())

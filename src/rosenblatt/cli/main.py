@@ -11,12 +11,14 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
-from types import FrameType
+from typing import Any
 
 import click
 
-from rosenblatt.cli.console import drop_pending_output, error_message, escaped_streams, open_standard_streams, say
+from rosenblatt.cli.console import drop_pending_output, echo, error_message, open_standard_streams, say
 
 VERBS = {
     "train": "learn a model from files of any size",
@@ -34,13 +36,10 @@ VERBS = {
     "teach": "copy the course to a folder, or grade notebooks",
     "demo": "train and evaluate the family on real data",
 }
-DESCRIPTION = "The perceptron family: exact, fast, streaming, explained."
 EPILOG = (
     "Start with `rosenblatt train DATA -o MODEL`, then `rosenblatt predict MODEL DATA`. DATA is a file, glob, folder "
     "or URL; - is stdin. `rosenblatt VERB --help` explains a verb."
 )
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "safetensors", "rich", "click")
-_EXTRAS = ("pandas", "polars", "matplotlib", "onnx", "python-flint", "fsspec", "distributed", "river")
 
 
 class LazyGroup(click.Group):
@@ -50,11 +49,12 @@ class LazyGroup(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in VERBS:
-            return None
-        command: click.Command = import_module(f"rosenblatt.cli.{name}").command
-        command.short_help = VERBS[name]
-        return command
+        return import_module(f"rosenblatt.cli.{name}").command if name in VERBS else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in VERBS and (near := get_close_matches(args[0], VERBS, 1)):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
 @click.group(
     "rosenblatt",
     cls=LazyGroup,
-    help=DESCRIPTION,
+    help="The perceptron family: exact, fast, streaming, explained.",
     epilog=EPILOG,
     invoke_without_command=True,
     subcommand_metavar="VERB [ARGS]...",
@@ -86,81 +86,85 @@ def command(ctx: click.Context, version: bool, verbose: bool) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    own_handler = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if own_handler:
+    is_main = threading.current_thread() is threading.main_thread()
+    if own_handler := is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
+        sys.unraisablehook, report = _interrupt_again, sys.unraisablehook
     try:
         open_standard_streams()
-        with escaped_streams():
-            return _run(sys.argv[1:] if argv is None else argv)
+        return _run(sys.argv[1:] if argv is None else argv)
     finally:
         if own_handler:
+            sys.unraisablehook = report
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _interrupt(*_: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends the process at once
     raise KeyboardInterrupt
+
+
+def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
+    """Send an interrupt anew that fell into a destructor or an import's callback, where Python only reports it."""
+    if not isinstance(ignored.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(ignored)
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
 def _run(words: Sequence[str]) -> int:
     from rosenblatt.errors import ParameterError, RosenblattError
 
-    try:
-        code = _invoke(words)
+    if "_ROSENBLATT_COMPLETE" in os.environ:
+        command.main(prog_name="rosenblatt")
+    try:  # not `command.main`, which has exit codes of its own
+        with command.make_context("rosenblatt", list(words)) as ctx:
+            code = command.invoke(ctx) or 0
         sys.stdout.flush()
         return code
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "rosenblatt"
         message = " ".join(error.format_message().split()).removesuffix(".")
-        print(f"{path}: {message}; see `{path} --help`", file=sys.stderr)
+        echo(f"{path}: {message}; see `{path} --help`", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        drop_pending_output()
-        say("interrupted")
-        return 130
     except (RosenblattError, OSError, MemoryError) as error:
         drop_pending_output()
         if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
             return 0
         say(error_message(error))
         return 2 if isinstance(error, ParameterError) else 1
-
-
-def _invoke(words: Sequence[str]) -> int:
-    if "_ROSENBLATT_COMPLETE" in os.environ:
-        command.main(prog_name="rosenblatt")
-    try:  # not `command.main`, which has exit codes of its own
-        with command.make_context("rosenblatt", list(words)) as ctx:
-            return command.invoke(ctx) or 0
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
+    except (KeyboardInterrupt, ImportError, RuntimeError) as error:
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise  # a module interrupted while it loads raises one of the others from the interrupt
+        drop_pending_output()
+        say("interrupted")
+        return 130
 
 
 def render_versions() -> str:
-    """What a bug report needs: versions, the engine, the machine; no name of a user or a file."""
+    """The facts for a bug report: versions, engine, machine; no name of a user or a file."""
     import platform
+    import re
+    from importlib.metadata import PackageNotFoundError, requires, version
 
     from rosenblatt import __version__, engine
 
-    lines = [
-        ("rosenblatt", __version__),
-        ("engine", f"{engine.ISA}, {os.cpu_count()} CPUs, {platform.machine()}, {sys.byteorder}-endian"),
-        ("python", f"{platform.python_implementation()} {platform.python_version()}"),
-        ("system", f"{platform.system()} {platform.release()}, {' '.join(platform.libc_ver()) or 'no glibc'}"),
-        *((name, _version(name) or "missing") for name in _PACKAGES),
-        *((name, version) for name in _EXTRAS if (version := _version(name))),
-    ]
-    return "\n".join(f"{name:13} {text}" for name, text in lines)
+    lines = {
+        "rosenblatt": __version__,
+        "engine": f"{engine.ISA}, {os.cpu_count()} CPUs, {platform.machine()}",
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": platform.platform(),
+    }
+    for name in re.findall(r"^[\w.-]+", "\n".join(requires("rosenblatt") or ()), re.MULTILINE):
+        with suppress(PackageNotFoundError):
+            lines[name] = version(name)
+    return "\n".join(f"{name:18} {text}" for name, text in lines.items())
 
 
-def _version(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def verb_contexts() -> dict[str, click.Context]:
+    """A context of each verb, for its help in the documentation."""
+    group = click.Context(command, info_name="rosenblatt")
+    return {verb: click.Context(command.get_command(group, verb), group, info_name=verb) for verb in VERBS}  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Predict the label of every row: one line out per line in, as the lines come.
+"""Predict the label of every row: one output line per input line, at once.
 
 A blank line, or one that --skip-bad skips, has an empty prediction, so that predictions and lines stay aligned. DATA
 is stdin by default.
@@ -10,9 +10,14 @@ is stdin by default.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from typing import Any, BinaryIO
 
 import click
 
@@ -20,95 +25,81 @@ from rosenblatt.cli import options as o
 from rosenblatt.errors import ModelError, ParameterError
 
 FORMATS = ("text", "csv", "tsv", "json", "parquet")
-# File extensions that promise another format.
-_UNSUPPORTED = ("xlsx", "xls", "ods", "feather", "arrow", "ipc", "json", "gz", "bz2", "xz", "zst", "zip")
+_EXTENSIONS = {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "jsonl": "json", "ndjson": "json"}
+_UNSUPPORTED = ("xlsx", "xls", "ods", "feather", "arrow", "json", "gz", "bz2", "xz", "zst", "zip")
+_PLURALS = {"score": "scores", "probability": "probabilities"}
+_THRESHOLD = (
+    "binary: predict the class that sorts last (1, yes, spam) at or above X; otherwise: leave the label empty below X. "
+    "X is a probability if the model has them, else a score, as in the table of evaluate"
+)
+_PASS = "copy this input column to the output; * is all of them, or the whole line; tag is VW's (repeatable)"
+Columns = dict[str, list[Any]]
 
 
 @click.command("predict", cls=o.Verb, help=__doc__)
 @o.model_argument()
-@o.data_argument(required=False, default=("-",))
-@o.option("-o", "--output", metavar="FILE", type=o.OutputFile(), help="output file (default: stdout)")
-@o.option("--to", type=click.Choice(FORMATS), help="output format (default: from FILE's extension, else text)")
-@o.option("--json", "as_json", is_flag=True, help="same as --to json --scores")
-@o.option("--scores", is_flag=True, help="also print the scores")
-@o.option("--probabilities", is_flag=True, help="also print the probability of each class")
-@o.option("--top", type=click.IntRange(1), metavar="K", help="print the K most likely classes")
-@o.option(
-    "--threshold",
-    type=float,
-    metavar="X",
-    help="binary: predict the larger class at or above X; otherwise: leave the label empty below X. X is a score, or "
-    "with --probabilities a probability",
-)
-@o.option("--explain", type=click.IntRange(1), metavar="K", help="also print the K features that add most to the score")
-@o.option(
-    "--pass",
-    "passed",
-    multiple=True,
-    metavar="COLUMN",
-    help="copy this input column to the output; * is all of them, or the whole line (repeatable)",
-)
-@o.reading_options
-@o.cluster_option
+@o.data_argument(default=("-",))
+@o.option("-o --output FILE", "output file (default: stdout)", type=o.OutputFile())
+@o.option("--to", "output format (default: from FILE's extension, else text)", type=click.Choice(FORMATS))
+@o.json_option("same as --to json --scores", without="to")
+@o.option("--scores", "also print the scores", is_flag=True, group="show")
+@o.option("--probabilities", "also print the probability of each class", is_flag=True, group="show")
+@o.option("--top K", "print the K most likely classes", type=o.COUNT, group="show", without="scores explain threshold")
+@o.option("--threshold X", _THRESHOLD, type=float, group="show")
+@o.option("--explain K", "also print the K features that count most for the prediction", type=o.COUNT, group="show")
+@o.option("--pass COLUMN", _PASS, name="passed", multiple=True)
+@o.reading_options()
+@o.cluster_option()
 def command(
-    model: str,
-    data: o.Files,
-    output: o.Text,
-    to: o.Text,
-    as_json: bool,
-    scores: bool,
-    probabilities: bool,
-    top: int | None,
-    threshold: float | None,
-    explain: int | None,
-    passed: o.Files,
-    reading: o.Settings,
-    cluster: o.Text,
+    model: str, data: Any, output: Any, to: Any, as_json: bool, show: Any, passed: Any, reading: Any, cluster: Any
 ) -> None:
-    from dataclasses import replace
-
     from rosenblatt.cli.console import say
-    from rosenblatt.cli.load import encoder_for, report_skipped
-    from rosenblatt.cli.predictions import open_writer
+    from rosenblatt.cli.load import encoder_for, open_for, report_skipped
     from rosenblatt.io.atomic import writing
-    from rosenblatt.io.dataset import open_dataset
     from rosenblatt.models.file import load
 
-    loaded, files = load(model), list(data)
-    kind = "json" if as_json else to or _format_of(output)
-    how = PredictOptions(kind, scores or kind == "json", probabilities, top, threshold, explain)
+    extension = (output or "").lower().rsplit(".")[-1]
+    loaded, kind = load(model), "json" if as_json else to or _EXTENSIONS.get(extension, "text")
+    how = PredictOptions(kind, **show)
     how.check(loaded, model)
-    if threshold is not None:
-        say(f"--threshold {threshold:g} is a {'probability' if probabilities else 'score'}")
-    encoder = encoder_for(loaded, files, reading)
+    if as_json and not how.probabilities:
+        how = replace(how, scores=True)
+    if extension in _UNSUPPORTED and to is None:
+        raise ParameterError(f"-o {output}: use .csv, .tsv, .jsonl, .parquet or another name for text, or pass --to")
+    if how.threshold is not None:
+        say(f"--threshold {how.threshold:g} is a {'score' if loaded.calibrator is None else 'probability'}")
     with writing(output or "-") as out:
-        writer = open_writer(kind, out)
+        write = _write_parquet if kind == "parquet" else partial(_write_lines, kind)
         if cluster:
-            from rosenblatt.cli.cluster import predict_on_cluster
+            from rosenblatt.cluster.prediction import map_pieces
 
-            loaded = replace(loaded, encoder=encoder, state=None)
-            for columns in predict_on_cluster(cluster, files, loaded, reading, how.columns, list(passed)):
-                writer.write(columns)
+            loaded = replace(loaded, encoder=encoder_for(loaded, data, reading), state=None)
+            pieces = map_pieces(cluster, list(data), loaded, partial(_predict_piece, how, passed), reading=reading)
+            write(out, chain.from_iterable(pieces))
         else:
-            dataset = open_dataset(files, **reading, encoder=encoder, require_label=False, sort_documents=True)
+            dataset = open_for(loaded, data, reading, require_label=False)
             dataset.keep_blank, dataset.passthrough = True, passed
-            names = iter(dataset.documents or ())
-            for batch in (part for whole in dataset for part in whole.split(len(loaded.classes))):
-                columns = how.columns(loaded, batch)
-                if dataset.documents:
-                    count = len(next(iter(columns.values())))
-                    columns = {"document": [next(names) for _ in range(count)], **columns}
-                writer.write(columns)
-        writer.close()
-    if not cluster:
-        report_skipped(dataset)
+            write(out, _iter_columns(loaded, dataset, how))
+            report_skipped(dataset)
 
 
-def _format_of(path: str | None) -> str:
-    extension = (path or "").lower().rsplit(".", 1)[-1]
-    if extension in _UNSUPPORTED:
-        raise ParameterError(f"-o {path}: use .csv, .tsv, .jsonl, .parquet or another name for text, or pass --to")
-    return {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "jsonl": "json", "ndjson": "json"}.get(extension, "text")
+def _predict_piece(how: PredictOptions, passed: tuple[str, ...], model: Any, reader: Any, piece: Any) -> list[Columns]:
+    """The columns of a piece of the data, by a worker of a cluster."""
+    from rosenblatt.cluster.dataset import read_piece
+
+    dataset = read_piece(reader, piece)
+    dataset.keep_blank, dataset.passthrough = True, passed
+    return [how.columns(model, batch) for batch in dataset]
+
+
+def _iter_columns(model: Any, dataset: Any, how: PredictOptions) -> Iterator[Columns]:
+    """The columns of each batch; documents with their names."""
+    names = iter(dataset.documents or ())
+    for batch in (part for whole in dataset for part in whole.split(len(model.classes))):
+        columns = how.columns(model, batch)
+        if dataset.documents:
+            columns = {"document": list(islice(names, len(next(iter(columns.values()))))), **columns}
+        yield columns
 
 
 @dataclass(frozen=True)
@@ -123,67 +114,123 @@ class PredictOptions:
     explain: int | None
 
     def check(self, model: Any, path: str) -> None:
-        """Raise unless the model can answer so."""
-        for name in ("top", "probabilities", "threshold"):
-            if model.is_regression and getattr(self, name) is not None and getattr(self, name) is not False:
+        """Raise unless the model can predict this."""
+        for name in ("top", "probabilities", "threshold", "scores") if model.is_regression else ():
+            if getattr(self, name) is not None and getattr(self, name) is not False:  # a threshold of 0 is one
                 raise ParameterError(f"--{name} needs classes, and {path} predicts numbers")
-        if self.threshold is not None and math.isnan(self.threshold):
-            raise ParameterError("--threshold nan: must be a number")
-        if self.top is not None and self.threshold is not None:
-            raise ParameterError("--top and --threshold cannot be combined")
         if self.probabilities and model.calibrator is None:
-            raise ModelError(
-                f"{path} has scores but no probabilities: train it with --folds 5 or --validation FILE, or use --scores"
-            )
-        if self.probabilities and self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ParameterError(f"--threshold {self.threshold:g}: a probability is between 0 and 1")
+            raise ModelError(f"{path} has no probabilities: train it with --folds 5 or --validation FILE")
+        if self.threshold is not None and model.calibrator is not None and not 0 <= self.threshold <= 1:
+            raise ParameterError(f"--threshold {self.threshold:g}: a probability is from 0 to 1")
 
-    def columns(self, model: Any, batch: Any) -> Any:
+    def columns(self, model: Any, batch: Any) -> Columns:
         """The columns of the predictions, one cell per line."""
-        from rosenblatt.cli.predictions import with_gaps
+        passed = {name: cells if len(batch) else [] for name, cells in (batch.passthrough or {}).items()}
+        return with_gaps(passed | self._predict(model, batch), batch.blank)
 
-        return with_gaps(self._columns(model, batch), batch.blank)
-
-    def _columns(self, model: Any, batch: Any) -> Any:
+    def _predict(self, model: Any, batch: Any) -> Columns:
         found = model.predictions(model.batch_scores(batch))
-        columns: dict[str, list[Any]] = {
-            name: cells if len(batch) else [] for name, cells in (batch.passthrough or {}).items()
-        }
         if found.is_regression:
-            return columns | {"prediction": found.values()}
-        classes = model.classes.tolist()
+            return {"prediction": found.values()} | self._contributions(model, batch, [None] * len(batch))
+        classes, is_json = model.classes.tolist(), self.format == "json"
         name, measure = ("probability", found.probabilities) if self.probabilities else ("score", found.class_scores)
         if self.top is not None:
-            order, best = found.top(self.top, by_probability=self.probabilities)
-            for place in range(order.shape[1]):
-                columns[f"label {place + 1}"] = [classes[code] for code in order[:, place]]
-                columns[f"{name} {place + 1}"] = best[:, place].tolist()
-            return columns
-        labels = found.values()
+            return self._ranked(classes, name, *found.top(self.top, by_probability=self.probabilities))
+        labels, codes = found.values(), found.codes
+        cut = found.class_scores if model.calibrator is None else found.probabilities
         if self.threshold is not None and len(classes) == 2:
-            labels = [classes[int(row)] for row in measure[:, 1] >= self.threshold]
+            codes = (cut[:, 1] >= self.threshold).astype(int)
+            labels = [classes[code] for code in codes]
         elif self.threshold is not None:
-            sure = measure.max(axis=1) >= self.threshold
+            sure = cut.max(axis=1) >= self.threshold
             labels = [label if row else None for label, row in zip(labels, sure, strict=True)]
-        columns["label"] = labels
-        if self.explain is not None:
-            columns["contributions"] = [self._explain(model, batch, row, code) for row, code in enumerate(found.codes)]
-        if self.scores and not (self.format == "json" and self.probabilities):
-            # Text has one score for two classes, that of the larger; the other formats have both.
-            shown = found.scores if self.format == "text" else found.class_scores
-            columns |= {f"score of {label}": shown[:, k].tolist() for k, label in enumerate(classes[-shown.shape[1] :])}
-        if self.probabilities:
-            columns |= {f"probability of {label}": measure[:, k].tolist() for k, label in enumerate(classes)}
+        columns = {"label": labels} | self._contributions(model, batch, codes)
+        tables = {"probability": measure} if self.probabilities else {}
+        if self.scores:  # text has one score for two classes, that of the larger
+            tables["score"] = found.scores if self.format == "text" else found.class_scores
+        for name, table in tables.items():
+            names = classes[-table.shape[1] :]
+            if is_json:
+                rows = table.tolist()
+                columns[_PLURALS[name]] = [dict(zip(map(str, names), row, strict=True)) for row in rows]
+            else:
+                columns |= {f"{name} of {label}": table[:, k].tolist() for k, label in enumerate(names)}
         return columns
 
-    def _explain(self, model: Any, batch: Any, row: int, code: int) -> Any:
-        """The features that add most to the score of the predicted class, as text or JSON."""
-        from rosenblatt.models.predictions import contributions
-
-        at = slice(batch.starts[row], batch.starts[row + 1])
-        known = zip(batch.indices[at].tolist(), batch.values[at].tolist(), strict=True)
-        features = [(column, model.name_of(column), value) for column, value in known if column < model.features]
-        best = contributions(model.parts, features, int(code), is_regression=model.is_regression)[: self.explain]
+    def _ranked(self, classes: list[Any], name: str, order: Any, best: Any) -> Columns:
+        labels = [[classes[code] for code in row] for row in order]
         if self.format == "json":
-            return [{"feature": each.feature, "value": each.value, "contribution": each.share} for each in best]
-        return ", ".join(f"{each.feature} {each.share:+.4g}" for each in best)
+            rows = (zip(*row, strict=True) for row in zip(labels, best.tolist(), strict=True))
+            return {"top": [[{"label": label, name: value} for label, value in row] for row in rows]}
+        columns: Columns = {}
+        for place in range(order.shape[1]):
+            columns[f"label {place + 1}"] = [row[place] for row in labels]
+            columns[f"{name} {place + 1}"] = best[:, place].tolist()
+        return columns
+
+    def _contributions(self, model: Any, batch: Any, codes: Any) -> Columns:
+        """The features that add most to the score of the predicted label, or move a number most, as text or JSON."""
+        if self.explain is None:
+            return {}
+        cells: list[Any] = []
+        for row, code in enumerate(codes):
+            best = model.explain_table(model.batch_table(batch.slice(row, row + 1)), code)[: self.explain]
+            if self.format == "json":
+                cells.append([{"feature": b.feature, "value": b.value, "contribution": b.share} for b in best])
+            else:
+                cells.append(", ".join(f"{b.feature} {b.share:+.4g}" for b in best))
+        return {"contributions": cells}
+
+
+def with_gaps(columns: Columns, gaps: Sequence[int]) -> Columns:
+    """Add an empty prediction for every line without a row.
+
+    >>> with_gaps({"label": ["a", "b"]}, [0, 1, 1])
+    {'label': [None, 'a', None, None, 'b']}
+    """
+    full = {name: list(cells) for name, cells in columns.items()}
+    for cells in full.values():
+        for gap in reversed(gaps):
+            cells.insert(gap, None)
+    return full
+
+
+def _write_lines(kind: str, out: BinaryIO, tables: Iterator[Columns]) -> None:
+    """Text, CSV, TSV or JSON lines, flushed after each batch; control characters are escaped on a terminal."""
+    from rosenblatt.cli.console import escape
+
+    delimiter = {"csv": ",", "tsv": "\t"}.get(kind)
+    for number, columns in enumerate(tables):
+        rows, file = zip(*columns.values(), strict=True), io.StringIO()
+        if kind == "text":
+            file.writelines("\t".join(map(_one_line, row)) + "\n" for row in rows)
+        elif delimiter is None:
+            lines = (dict(zip(columns, row, strict=True)) for row in rows)
+            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        else:
+            header = [tuple(columns)] if number == 0 else []
+            csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([*header, *rows])
+        text = escape(file.getvalue()) if out.isatty() else file.getvalue()
+        out.write(text.encode("utf-8", "replace"))
+        out.flush()
+
+
+def _one_line(cell: Any) -> str:
+    text = "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)
+    return text if text.isprintable() else text.replace("\t", " ").replace("\n", " ").replace("\r", " ")
+
+
+def _write_parquet(out: BinaryIO, tables: Iterator[Columns]) -> None:
+    """One row group per batch."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    writer: Any = None
+    for columns in tables:
+        if writer is None:
+            found = pa.table(columns).schema
+            schema = pa.schema([(each.name, pa.string() if each.type == pa.null() else each.type) for each in found])
+            writer = parquet.ParquetWriter(out, schema)
+        writer.write_table(pa.table(columns, schema=writer.schema))
+    if writer is not None:
+        writer.close()
