@@ -1,7 +1,7 @@
 """A page that shows a perceptron learning, and what serves it on this machine or copies it to a folder.
 
 The page is plain files without a build step: its engine (``engine/``, JavaScript without a document) equals
-:mod:`rosenblatt.textbook` step by step, its views are in ``ui/``. Nothing is asked of any other host.
+:mod:`rosenblatt.textbook` step by step, its views are in ``ui/``. The page loads nothing from another host.
 """
 
 from __future__ import annotations

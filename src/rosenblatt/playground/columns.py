@@ -1,7 +1,7 @@
 """The user's table for the page: two columns of numbers and one of labels, checked before the browser opens.
 
 Invariant: the table is read as `train` reads it, and written again as plain CSV: what passes here is what the page can
-show, so that mistakes are told in the terminal.
+show, so that the terminal shows mistakes.
 """
 
 from __future__ import annotations
@@ -112,23 +112,25 @@ def _rows_of(reader: Any, path: Path | str, across: str, up: str) -> list[list[s
     """All rows as cells, numbers in the plain form."""
     import numpy as np
 
-    from rosenblatt.encode.arrow_numpy import doubles_of
+    from rosenblatt.encode.cells import doubles_of
 
     encoder, rows = reader.encoder, []
-    for name, piece in reader._chunks():
-        found = piece.parse(encoder)
-        cells = piece.cells(["*"])
+    for name, chunk in reader.chunks():
+        arrays, _ = encoder.arrays(chunk)
+        cells = chunk.cells(["*"])
         for column in encoder.numbers:
-            values = doubles_of(encoder.convert(found.table.column(column.name), column.name)[0])
+            values = doubles_of(arrays[column.name])
             empty = np.flatnonzero(np.isnan(values))
             if column.name in (across, up) and len(empty):
-                place = int(found.lines[empty[0]]) + 1
-                raise DataError(f"{name}: {piece.unit} {place}, column {column.name!r}: there is no number")
+                place = int(chunk.lines[empty[0]]) + 1
+                raise DataError(
+                    f"{name}: {chunk.unit} {place}, column {column.name!r}: the cell is empty or not a number"
+                )
             cells[column.name] = ["" if value != value else _plain(value) for value in values.tolist()]
-        labels = found.table.column(encoder.label).to_pylist()
+        labels = arrays[encoder.label].to_pylist()
         if (missing := next((at for at, label in enumerate(labels) if label in (None, "")), None)) is not None:
-            place = int(found.lines[missing]) + 1
-            raise DataError(f"{name}: {piece.unit} {place}: the label {encoder.label!r} is missing")
+            place = int(chunk.lines[missing]) + 1
+            raise DataError(f"{name}: {chunk.unit} {place}: the label {encoder.label!r} is missing")
         cells[encoder.label] = [str(label) for label in labels]
         columns = [cells[each] for each in encoder.order]
         rows += [["" if cell is None else str(cell) for cell in row] for row in zip(*columns, strict=True)]

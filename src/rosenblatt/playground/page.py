@@ -33,7 +33,7 @@ def page_files() -> dict[str, Path]:
 
 
 def slim(path: Path) -> bytes:
-    """A file as it is given out: without comments, indentation, and line breaks and spaces that mean nothing."""
+    """A file as it is served: without comments, indentation and other insignificant white space."""
     content = path.read_bytes()
     if path.suffix not in (".js", ".css", ".html"):
         return content

@@ -1,6 +1,7 @@
 // What the lab shows, as one plain object, and the link that holds all of it. `data` is null unless the points are
 // a preset's; `held` are points to judge by, never learned from; `of` counts the rows of a table of which only a sample
-// is shown; `whole` draws the proof up to the bound, `proof` the certificate, `shade` the size of the score.
+// is shown; `whole` draws the proof up to the bound, `proof` the certificate, `shade` the size of the score, `code` shows
+// the textbook's lines.
 
 import { fail } from "./fail.js"
 import { PLAIN } from "./learn.js"
@@ -33,7 +34,16 @@ export function presetState(preset, given) {
 }
 
 export function startState() {
-	const plain = { active: 0, step: 0, epochs: 100, speed: "story", whole: true, proof: false, shade: false }
+	const plain = {
+		active: 0,
+		step: 0,
+		epochs: 100,
+		speed: "story",
+		whole: true,
+		proof: false,
+		shade: false,
+		code: false,
+	}
 	return { ...presetState("blobs"), learners: [PLAIN], ...plain }
 }
 
@@ -47,7 +57,8 @@ function writeLearner(learner) {
 }
 
 export function writeLink(state) {
-	const { data, names, axes, points, held, of, learners, active, epochs, step, speed, whole, proof, shade } = state
+	const { data, names, axes, points, held, of, learners, active, epochs, step, speed, whole, proof, shade, code } =
+		state
 	const list = (texts) => texts.map(encodeURIComponent).join(",")
 	const places = (some) => some.map((p) => `${p.x},${p.y},${p.c}`).join(";")
 	const parts = data
@@ -65,6 +76,7 @@ export function writeLink(state) {
 	if (!whole) parts.push(["axis", "run"])
 	if (proof) parts.push(["proof", "yes"])
 	if (shade) parts.push(["shade", "yes"])
+	if (code) parts.push(["code", "yes"])
 	return `#${parts.map((part) => part.join("=")).join("&")}`
 }
 
@@ -164,8 +176,19 @@ const READERS = {
 	axis: (text) => ({ whole: isFirst("axis", text, ["bound", "run"]) }),
 	proof: (text) => ({ proof: isYes("proof", text) }),
 	shade: (text) => ({ shade: isYes("shade", text) }),
+	code: (text) => ({ code: isYes("code", text) }),
 }
-const KNOWN = ["data", "classes", "axes", "points", "test", "of", ...Object.keys(LIMITS), ...Object.keys(READERS)]
+const OF_DATA = ["data", "classes", "axes", "points", "test", "of", ...Object.keys(LIMITS)]
+const KNOWN = [...OF_DATA, ...Object.keys(READERS)]
+
+// A link with the values of another in place of its own: other data replace all that belongs to data.
+export function mergeLinks(link, change) {
+	const parts = (text) => text.replace(/^#/, "").split("&").filter(Boolean)
+	const nameOf = (part) => part.split("=")[0]
+	const names = parts(change).map(nameOf)
+	const gone = names.includes("data") || names.includes("points") ? [...names, ...OF_DATA] : names
+	return `#${[...parts(link).filter((part) => !gone.includes(nameOf(part))), ...parts(change)].join("&")}`
+}
 
 // The state a link holds, null for an empty one; an Error of one sentence if it is broken.
 export function readLink(hash) {

@@ -3,7 +3,7 @@
 import { plural, show } from "../engine/sentence.js"
 import { presetState, readLink } from "../engine/state.js"
 import { set } from "../ui/node.js"
-import { makeExam, makeRace } from "./charts.js"
+import { makeExam, makeRace, makeRivals } from "./charts.js"
 import { isMoved, isOver, mistakes, soFar, tellStep } from "./figure.js"
 import { KINDS } from "./kinds.js"
 import { askBound, askKeep } from "./questions.js"
@@ -15,7 +15,6 @@ const toEnd = (store) => store.set({ step: store.trace.length })
 function gap(figure) {
 	const { store, player } = figure
 	figure.setGap = (margin) => {
-		input.value = margin
 		const { preset, options } = store.state.data
 		store.set({ ...presetState(preset, { ...options, margin }) })
 		toEnd(store)
@@ -24,13 +23,15 @@ function gap(figure) {
 		player.pause()
 		figure.setGap(v)
 	})
+	figure.views.push({ render: () => (input.value = store.state.data?.options.margin ?? input.value) })
 }
 
-function reach({ store, slider }) {
-	slider("Reach", "Reach of a point", [0, 1, 0.05, 0.5], (v) => {
+function reach({ store, slider, views }) {
+	const input = slider("Reach", "Reach of a point", [0, 1, 0.05, 0.5], (v) => {
 		store.set({ learners: store.changed({ gamma: Number((2 * 20 ** (1 - 2 * v)).toPrecision(2)) }) })
 		toEnd(store)
 	})
+	views.push({ render: () => (input.value = (1 - Math.log(store.learner.gamma / 2) / Math.log(20)) / 2) })
 }
 
 // What the neuron could do in a year: AND, not XOR, XOR with a kernel.
@@ -179,6 +180,29 @@ export const BEYOND = [
 			done: isMoved,
 			praise: (figure) =>
 				`The borders moved with it: ${mistakes(figure)}, ${figure.store.trace.converged ? "then none" : "and no end"}.`,
+		},
+	},
+	{
+		id: "rivals",
+		title: "Perceptron, logistic regression, SVM",
+		text: [
+			"All three answer with a line. The *perceptron* stops at the first line without a mistake. The *SVM* takes the line with the widest gap, so only the points next to it count.",
+			"*Logistic regression* asks how probable every label is, so every point pulls a little, also one far away that is right anyway.",
+		],
+		about: "Three lines through the same points.",
+		link: "#data=blobs&n=30&margin=0.35&seed=11&epochs=100&step=2000",
+		extra: makeRivals,
+		tell: (figure) => `${tellStep(figure)} The small picture has all three lines.`,
+		task: {
+			say: "Drag a point that is far from the border even further away. Whose line stays where it is?",
+			done(figure) {
+				const { lines } = figure.view
+				if (!lines) return false
+				figure.first ??= lines
+				const moved = (name) => Math.max(...lines[name].map((v, j) => Math.abs(v - figure.first[name][j])))
+				return isMoved(figure) && moved("svm") < 1e-3 && moved("logistic") > 1e-4
+			},
+			praise: () => "The SVM stays: that point is no support vector. Logistic regression moved a little.",
 		},
 	},
 	{

@@ -1,12 +1,14 @@
 // The small pictures beside a plane: the line of the score, the wedge of the proof, errors on points held out.
 
+import { boxOf, linePath } from "../engine/contour.js"
 import { judge, makeField } from "../engine/field.js"
 import { KEEPS } from "../engine/keep.js"
 import { brief, show } from "../engine/sentence.js"
-import { clamp } from "../engine/vector.js"
+import { fitLogistic, fitSvm } from "../engine/rivals.js"
+import { clamp, dot } from "../engine/vector.js"
 import { mark, words } from "../ui/light.js"
 import { html, patch, path, same, set, svg } from "../ui/node.js"
-import { ticks } from "../ui/view.js"
+import { frameOf, makeView, ticks } from "../ui/view.js"
 import { axes, legend, makeWedge, swatch } from "../ui/wedge.js"
 
 const REACH = 9
@@ -102,6 +104,50 @@ export function makeExam({ store }) {
 		title.replaceChildren(html("span", said), ...KEEPS.map(count))
 		set(chart, { viewBox: `0 0 ${width} ${height}`, "aria-label": title.textContent })
 		chart.replaceChildren(...rules, ...KEEPS.map(line), svg("path.bound", { d: `M${x(step)} 8V${floor}` }))
+	}
+	return view
+}
+
+// The same points: the line of the perceptron at this step, of logistic regression, and of the SVM.
+export function makeRivals({ store }) {
+	const title = html("p.legend")
+	const { chart, node, size } = makeChart("rivals", title)
+	const view = follow(node, render)
+	let points
+	function render() {
+		const { trace, state } = store
+		const { X, y } = trace.problem
+		if (points !== state.points) {
+			points = state.points
+			view.lines = { logistic: fitLogistic(X, y), svm: fitSvm(X, y) }
+		}
+		const lines = { perceptron: trace.weightsAt(state.step)[0], ...view.lines }
+		const wrong = (w) => X.filter((x, i) => y[i] * dot(w, [...x, 1]) <= 0).length
+		const [width, height] = size()
+		const { toScreen, sx, sy } = makeView(frameOf(state.points), width, height)
+		const [ox, oy] = toScreen(0, 0)
+		const onScreen = ([a, b, c]) => [a / sx, -b / sy, c - (a * ox) / sx + (b * oy) / sy]
+		const mark = ({ x, y, c }) => {
+			const [px, py] = toScreen(x, y)
+			return c ? `M${px - 3} ${py}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0` : `M${px - 3} ${py - 3}h6v6h-6z`
+		}
+		const box = boxOf(0, 0, width, height)
+		patch(chart, [
+			...[0, 1].map((c) =>
+				path(
+					`point class${c}`,
+					state.points
+						.filter((p) => p.c === c)
+						.map(mark)
+						.join(""),
+				),
+			),
+			...Object.entries(lines).map(([name, w]) => path(`line rival-${name}`, linePath(onScreen(w), box))),
+		])
+		const names = { perceptron: "perceptron", logistic: "logistic regression", svm: "SVM" }
+		const told = Object.entries(names).map(([name, said]) => [name, `${said}, wrong on ${wrong(lines[name])} `])
+		title.replaceChildren(...told.map(([name, said]) => swatch(`rival-${name}`, name, said)))
+		set(chart, { viewBox: `0 0 ${width} ${height}`, "aria-label": title.textContent })
 	}
 	return view
 }

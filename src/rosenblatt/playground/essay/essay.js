@@ -1,6 +1,6 @@
 // The essay: screens built when they come near, figures that move while they are seen.
 
-import { writeLink } from "../engine/state.js"
+import { mergeLinks, readLink, writeLink } from "../engine/state.js"
 import { announce, html, set } from "../ui/node.js"
 import { isStill } from "../ui/player.js"
 import { BASICS } from "./basics.js"
@@ -63,7 +63,7 @@ export function makeEssay(root, reached) {
 		const section = html("section.screen", names, head, words, place)
 		const to = SCREENS[j + 1]
 		const next = to && html("a", { href: `#scene=${to.id}`, "aria-label": `Next: ${to.title}` }, "Next ↓")
-		screens.set(id, { screen, section, words, place, title, next, figure: null, begun: false })
+		screens.set(id, { screen, section, words, place, title, next, figure: null, begun: false, change: "" })
 		return section
 	}
 
@@ -104,7 +104,7 @@ export function makeEssay(root, reached) {
 		build(entry)
 		const { figure, screen, begun } = entry
 		essay.current = screen.id
-		reached(screen.id)
+		reached(screen.id, entry.change)
 		for (const dot of dots.children) dot.toggleAttribute("aria-current", dot.dataset.to === screen.id)
 		entry.begun = true
 		if (begun || isStill() || screen.still) return
@@ -122,14 +122,23 @@ export function makeEssay(root, reached) {
 		for (const { section } of screens.values()) watcher.observe(section)
 	}
 
-	// `name` is the id of a screen or its number from 1.
-	function open(name) {
+	// `name` is the id of a screen or its number from 1; `change` are values of a link for its figure.
+	function open(name, change = "") {
 		const entry = screens.get(name) ?? [...screens.values()][Number(name) - 1]
 		if (!entry) return false
 		build(entry)
+		if (change) {
+			const { store, lift } = entry.figure
+			const state = readLink(mergeLinks(entry.screen.link, change))
+			const isEnd = isStill() && !/&step=/.test(change)
+			store.set(state)
+			if (isEnd) store.set({ step: store.trace.length })
+			if (SETS[state.data?.preset]) lift?.choose(state.data.preset)
+			entry.change = change
+		}
 		entry.section.scrollIntoView({ behavior: "instant" })
 		entry.title.focus({ preventScroll: true })
-		return true
+		return entry.section.id
 	}
 
 	function rest() {

@@ -1,4 +1,5 @@
-// Which of the two is shown: the story, or the lab. A link of the lab opens the lab; #scene=NAME a screen of the story.
+// Which of the two is shown: the story, or the lab. A link of the lab opens the lab; #scene=NAME a screen of the story,
+// and values of a link behind it, as in #scene=race&margin=0.9, change its figure.
 
 import { makeEssay } from "../essay/essay.js"
 import { readLink, startState, writeLink } from "../engine/state.js"
@@ -51,20 +52,28 @@ function openLab(link = "") {
 	scrollTo(0, 0)
 }
 
-function openEssay(name) {
+function openEssay(name, change) {
 	lab?.rest()
 	show("essay")
-	essay ??= makeEssay(find("essay"), (id) => body.dataset.view === "essay" && follow(`#scene=${id}`))
-	if (name && !essay.open(name)) tell(`The story has no screen "${name}".`, "error")
-	if (!name) scrollTo(0, 0)
+	essay ??= makeEssay(find("essay"), (id, change) => body.dataset.view === "essay" && follow(`#scene=${id}${change}`))
+	if (!name) return scrollTo(0, 0)
+	let id
+	try {
+		id = essay.open(name, change)
+	} catch (error) {
+		tell(`This link is broken: ${error.message} Showing the screen as it is.`, "error")
+		id = essay.open(name)
+	}
+	if (!id) tell(`The story has no screen "${name}".`, "error")
+	else if (embed !== null) for (const { section } of essay.screens.values()) section.hidden = section.id !== id
 }
 
 function route() {
 	const { hash } = location
 	if (hash === opened && hash) return
 	opened = hash
-	const scene = /[#&]scene=([^&]*)/.exec(hash)
-	if (scene) openEssay(scene[1])
+	const scene = /^#scene=([^&]*)(.*)/.exec(hash)
+	if (scene) openEssay(scene[1], scene[2])
 	else if (hash === "#main") find("main").focus()
 	else if (hash.length > 1) openLab(hash)
 	else if (search.has("csv") || embed === "") openLab()
@@ -103,7 +112,6 @@ addEventListener("keydown", (event) => {
 	essay.open(1 + by + [...essay.screens.keys()].indexOf(essay.current))
 })
 route()
-if (embed) for (const { section, screen } of essay?.screens.values() ?? []) section.hidden = screen.id !== embed
 
 // Data that came with the page: ?csv=FILE&x=COLUMN&y=COLUMN&label=COLUMN.
 const { csv, ...wanted } = Object.fromEntries(search)

@@ -91,7 +91,7 @@ export class Store {
 	}
 
 	get moment() {
-		const { active, step, speed, whole, shade, ...moment } = this.state
+		const { active, step, speed, whole, shade, code, ...moment } = this.state
 		return moment
 	}
 
