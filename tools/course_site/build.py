@@ -47,8 +47,8 @@ def build(folder: Path) -> None:
     playground.export(folder / "playground")
     for name in ("site.js", "worker.js", "site.css"):
         shutil.copyfile(HERE / name, folder / name)
-    modules = {f"rosenblatt/textbook/{p.name}": p.read_text() for p in Path(textbook.__file__).parent.glob("*.py")}
-    modules |= {"rosenblatt/__init__.py": "", "course.py": (COURSE / "course.py").read_text()}
+    modules = {"rosenblatt/textbook.py": Path(textbook.__file__).read_text(), "rosenblatt/__init__.py": ""}
+    modules |= {"course.py": (COURSE / "course.py").read_text()}
     (folder / "modules.json").write_text(json.dumps(modules))
     lessons = sorted((COURSE / "lessons").glob("*.py"))
     for path in lessons:
@@ -79,7 +79,8 @@ def others_than(names: tuple[str, ...]) -> Any:
 def page(title: str, body: str) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html.escape(title)}</title><link rel="stylesheet" href="katex/katex.min.css">
+<title>{html.escape(title)}</title><link rel="icon" href="playground/icon.svg">
+<link rel="stylesheet" href="katex/katex.min.css">
 <link rel="stylesheet" href="site.css"><script defer src="katex/katex.min.js"></script>
 <script type="module" src="site.js"></script></head>
 <body><nav><a href="index.html">All lessons</a></nav><main>{body}</main></body></html>
@@ -118,7 +119,8 @@ def render_lesson(lesson: str) -> str:
                 )
             elif cell.text != "progress()":
                 setup += literals(cell.text)
-                parts.append(f"<pre><code>{html.escape(cell.text)}</code></pre>{run(cell.text, namespace)}")
+                code = html.escape(cell.text)
+                parts.append(f'<pre tabindex="0"><code>{code}</code></pre>{run(cell.text, namespace)}')
     return f'<script type="application/json" id="setup">{as_json(setup)}</script>' + "".join(parts)
 
 
@@ -128,7 +130,8 @@ def render_test(cell: Cell, exercise: Cell) -> str:
     if names & INSTALLED_ONLY:
         return '<p class="note">This check needs the installed library: solve it in the notebook.</p>'
     return (
-        f'<p><button data-test="{exercise.name}">Check</button></p><pre class="answer" role="status"></pre>'
+        f'<p><button data-test="{exercise.name}">Check</button></p>'
+        '<pre class="answer" role="status" tabindex="0"></pre>'
         f'<script type="application/json" data-test="{exercise.name}">{as_json(code)}</script>'
     )
 
@@ -157,7 +160,7 @@ def run(code: str, namespace: dict[str, Any]) -> str:
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), "lesson", "eval"), namespace)
     figures = [plt.figure(number) for number in plt.get_fignums()] + ([value] if hasattr(value, "savefig") else [])
-    text = f'<pre class="output">{html.escape(shown.getvalue())}</pre>' if shown.getvalue() else ""
+    text = f'<pre class="output" tabindex="0">{html.escape(shown.getvalue())}</pre>' if shown.getvalue() else ""
     for figure in figures:
         file = io.BytesIO()
         figure.savefig(file, format="png", dpi=110)

@@ -4,7 +4,9 @@ const SECONDS = 10
 const all = (selector) => [...document.querySelectorAll(selector)]
 
 for (const node of all(".math")) {
-	katex.render(node.textContent, node, { displayMode: node.classList.contains("block"), throwOnError: false })
+	const displayMode = node.classList.contains("block")
+	katex.render(node.textContent, node, { displayMode, throwOnError: false })
+	if (displayMode) node.tabIndex = 0 // a wide formula scrolls
 }
 
 let worker = null

@@ -5,7 +5,7 @@ import { loadPyodide } from "./pyodide/pyodide.mjs"
 const ready = (async () => {
 	const python = await loadPyodide({ indexURL: new URL("pyodide/", import.meta.url).href })
 	const modules = await (await fetch("modules.json")).json()
-	python.FS.mkdirTree("rosenblatt/textbook")
+	python.FS.mkdirTree("rosenblatt")
 	for (const [path, text] of Object.entries(modules)) python.FS.writeFile(path, text)
 	return python
 })()
@@ -20,7 +20,8 @@ onmessage = async ({ data }) => {
 		const globals = python.toPy({ __name__: "__main__" })
 		for (const part of data) python.runPython(part, { globals })
 	} catch (error) {
-		lines.push(`✗ ${String(error).trim().split("\n").at(-1)}`)
+		// The exception is the last line without indentation that begins with its name.
+		lines.push(`✗ ${String(error).match(/^\w+(Error|Exit|Interrupt)\b.*$/gm)?.at(-1) ?? error}`)
 	}
 	postMessage({ text: lines.join("\n") })
 }

@@ -13,63 +13,69 @@ import ctypes
 import json
 import math
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 Case = tuple[tuple[Any, ...], Any]
 
 _PROGRESS = Path("progress.json")
-_RIGHT, _WRONG, _OPEN = "✓", "✗", "…"
+RIGHT, WRONG, OPEN = "✓", "✗", "…"
 _lesson: dict[str, Any] = {"name": "", "marks": {}}
 _server: list[Any] = []
 
 
 def begin(lesson: str, exercises: str) -> None:
-    """Start a lesson: its name, and the names of its exercises."""
-    _lesson["name"], _lesson["marks"] = lesson, dict.fromkeys(exercises.split(), _OPEN)
+    """Start a lesson: its name, and the names of its exercises. Marks of an earlier day stay."""
+    names, saved = exercises.split(), _read().get(lesson, {})
+    _lesson["name"], _lesson["marks"] = lesson, {name: saved.get(name, OPEN) for name in names}
 
 
-def check(answer: Callable[..., Any], *cases: Case, seconds: float = 5.0) -> bool:
-    """Call `answer` with the arguments of each case and compare; print one line; return whether all agree.
+def check(answer: Callable[..., Any], *cases: Case, seconds: float = 5.0) -> None:
+    """Call `answer` with the arguments of each case, compare, print one line, and remember the mark.
 
     A case is ``((argument, …), expected)``. Numbers may differ by rounding, and arrays, lists and tuples of the same
-    numbers are equal. If `expected` is a function, it decides, and its docstring says what it wants. Each call may take
-    `seconds`.
+    numbers are equal. If `expected` is a function, it decides, and its docstring describes the expected answer. Each
+    call may take `seconds`.
     """
-    name = getattr(answer, "__name__", str(answer))
-    mark, line = _OPEN, f"{name}: not written yet"
-    for number, (arguments, expected) in enumerate(cases):
-        call = f"{name}({', '.join(map(_short, arguments))})"
-        found, error = _call(answer, deepcopy(arguments), seconds)
-        if isinstance(error, NotImplementedError) or (error is None and found is None and expected is not None):
-            mark, line = (_OPEN, line) if number == 0 else (_WRONG, f"{call} returns None, not {_short(expected)}")
-        elif isinstance(error, TimeoutError):
-            mark, line = _WRONG, f"{call} took longer than {seconds:g} seconds"
-        elif error is not None:
-            mark, line = _WRONG, f"{call} raised {type(error).__name__}: {error}{_line_of(error)}"
-        elif not agrees(found, expected):
-            wanted = (expected.__doc__ or "something else").strip() if callable(expected) else _short(expected)
-            mark, line = _WRONG, f"{call} is {_short(found)}, and should be {wanted}"
-        else:
-            mark, line = _RIGHT, f"{name}: right in {number + 1} case{'s' if number else ''}"
-            continue
-        break
+    # A lambda or a partial does not know the name that the notebook gave it.
+    names = [name for name, value in sys._getframe(1).f_globals.items() if value is answer and name in _lesson["marks"]]
+    name = names[0] if names else getattr(answer, "__name__", "answer")
+    mark, line = judge(name, answer, *cases, seconds=seconds)
     print(mark, line)
     _lesson["marks"][name] = mark
     _save()
-    if mark != _RIGHT and os.environ.get("NBGRADER_EXECUTION"):
+    if mark != RIGHT and os.environ.get("NBGRADER_EXECUTION"):
         raise AssertionError(line)  # nbgrader counts a test cell that raises as not passed
-    return mark == _RIGHT
+
+
+def judge(name: str, answer: Callable[..., Any], *cases: Case, seconds: float = 5.0) -> tuple[str, str]:
+    """The mark of an answer, and the line that says why."""
+    for number, (arguments, expected) in enumerate(cases):
+        call = f"{name}({', '.join(map(_short, arguments))})"
+        found, error = call_within(seconds, answer, *deepcopy(arguments))
+        if isinstance(error, NotImplementedError) or (error is None and found is None and expected is not None):
+            if number == 0:
+                return OPEN, f"{name}: not written yet, it returns None"
+            return WRONG, f"{call} returns None, and should be {_wanted(expected)}"
+        if isinstance(error, TimeoutError):
+            return WRONG, f"{call} took longer than {seconds:g} seconds"
+        if error is not None:
+            return WRONG, f"{call} raised {type(error).__name__}: {error}{_line_of(error)}"
+        if not agrees(found, expected):
+            return WRONG, f"{call} is {_short(found)}, and should be {_wanted(expected)}"
+    return RIGHT, f"{name}: right in {len(cases)} case{'s' if len(cases) > 1 else ''}"
 
 
 def progress() -> None:
     """Print every lesson begun so far with its exercises: right, wrong, open."""
     lessons = _read() | {_lesson["name"]: _lesson["marks"]}
     for name, marks in sorted(lessons.items()):
-        right = sum(mark == _RIGHT for mark in marks.values())
+        right = sum(mark == RIGHT for mark in marks.values())
         print(f"{name:<16} {' '.join(marks.values())}   {right} of {len(marks)}")
 
 
@@ -94,19 +100,21 @@ def same(found: Any, expected: Any) -> bool:
             and found.keys() == expected.keys()
             and all(same(found[key], expected[key]) for key in expected)
         )
-    if isinstance(expected, int | float) and isinstance(found, int | float):
-        if isinstance(expected, bool) != isinstance(found, bool):
-            return isinstance(expected, bool) and found in (0, 1) and bool(found) == expected
+    if isinstance(expected, Real) and isinstance(found, Real):
+        if isinstance(expected, bool):
+            return found == expected
         if math.isnan(expected):
             return math.isnan(found)
         return math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-9)
     return type(found) is type(expected) and bool(found == expected)
 
 
-def scene(link: str, height: int = 520) -> Any:
+def scene(link: str, height: int = 620) -> Any:
     """A scene of the playground: a name such as ``"and"``, or a link into the lab such as ``"#data=xor&proof=yes"``."""
     query = f"?embed{link}" if link.startswith("#") else f"?embed={link}"
     try:
+        if any(name.startswith(("JUPYTERHUB_", "COLAB_")) for name in os.environ):
+            raise RuntimeError("the kernel runs on another machine than the browser")
         if not _server:
             from rosenblatt.playground import make_server
 
@@ -114,19 +122,19 @@ def scene(link: str, height: int = 520) -> Any:
             threading.Thread(target=_server[0].serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{_server[0].server_address[1]}/{query}"
         from IPython.display import IFrame
-    except (ImportError, OSError, RuntimeError):  # in the browser, or without a notebook
-        print(f"Run `rosenblatt play` and add {query} to its address.")
+    except (ImportError, OSError, RuntimeError):  # in Pyodide, without a notebook, or far from the browser
+        print(f"Run `rosenblatt play` on your computer and add {query} to its address.")
         return None
     return IFrame(address, width="100%", height=height)
 
 
-def _call(answer: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> tuple[Any, BaseException | None]:
-    """The value or the error of a call; a call that takes too long is interrupted."""
+def call_within(seconds: float, function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
+    """The value or the error of a call; a call that takes too long is interrupted and gives a TimeoutError."""
     result: list[Any] = [None, None]
 
     def run() -> None:
         try:
-            result[0] = answer(*arguments)
+            result[0] = function(*arguments)
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: nothing ends the lesson
             result[1] = error
 
@@ -143,6 +151,10 @@ def _call(answer: Callable[..., Any], arguments: tuple[Any, ...], seconds: float
         thread.join(0.5)
         return None, TimeoutError()
     return result[0], result[1]
+
+
+def _wanted(expected: Any) -> str:
+    return (expected.__doc__ or "something else").strip() if callable(expected) else _short(expected)
 
 
 def _plain(value: Any) -> Any:

@@ -7,11 +7,11 @@ grades, so grade unknown people's notebooks in a container.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.errors import DataError
+from rosenblatt.teaching import course
 from rosenblatt.teaching.notebooks import Cell, parse
+from rosenblatt.theory.trace import render_columns
 
 _HERE = Path(__file__).parent
-_MOST_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -38,113 +39,128 @@ class Grade:
     line: str
 
 
-def grade(folder: str | Path, *, seconds: float = _MOST_SECONDS) -> list[Grade]:
+def grade(folder: str | Path, *, cell_seconds: float = 60.0, seconds: float = 300.0) -> list[Grade]:
     """Grade all notebooks below `folder`; the folder directly below it is the student's name.
 
-    A notebook's file name says which lesson it is. `seconds` is the limit for one notebook.
+    A notebook's file name holds the name of its lesson ("01-neuron (1).ipynb" too; "01-neuron.ipynb" wins).
+    `cell_seconds` is the limit for one cell, `seconds` for the notebook.
     """
     lessons = {path.stem: path.read_text(encoding="utf-8") for path in sorted((_HERE / "lessons").glob("*.py"))}
-    grades = []
-    for path in sorted(Path(folder).rglob("*.ipynb")):
-        if path.stem in lessons and ".ipynb_checkpoints" not in path.parts:
-            parts = path.relative_to(folder).parts
-            student = parts[0] if len(parts) > 1 else "."
-            grades += _grade_one(student, path.stem, lessons[path.stem], path, seconds)
-    if not grades:
-        raise DataError(f"{folder} has no notebook of the course: FOLDER/STUDENT/01-neuron.ipynb is what it takes")
-    return grades
+    found: dict[tuple[str, str], Path] = {}
+    for path in sorted(Path(folder).rglob("*.ipynb"), key=lambda path: (path.stem in lessons, path)):
+        lesson = next((name for name in lessons if name in path.stem), None)
+        if lesson and ".ipynb_checkpoints" not in path.parts:
+            student, *below = path.relative_to(folder).parts
+            if not below:
+                raise DataError(f"{path} is in no student's folder: move it to {folder}/STUDENT/{path.name}")
+            found[student, lesson] = path
+    if not found:
+        raise DataError(f"{folder} has no notebook of the course such as {folder}/STUDENT/01-neuron.ipynb")
+    return [
+        each
+        for (student, lesson), path in sorted(found.items())
+        for each in _grade_one(student, lesson, lessons[lesson], path, cell_seconds, seconds)
+    ]
 
 
-def _grade_one(student: str, lesson: str, text: str, path: Path, seconds: float) -> list[Grade]:
-    tests = [cell for cell in parse(text) if cell.kind == "test"]
+def _grade_one(student: str, lesson: str, text: str, path: Path, cell_seconds: float, seconds: float) -> list[Grade]:
+    from rosenblatt.teaching import copy_materials
+
     marks: dict[str, Any] = {}
-    # The process writes what it knows after every test, so an endless cell costs only what comes after it.
+    # The process writes what it knows after every test, so a notebook that ends it loses only what comes after.
     with tempfile.TemporaryDirectory() as scratch:
-        report = Path(scratch) / "report.json"
-        command = [sys.executable, "-m", "rosenblatt.teaching.grade", lesson, str(path.resolve()), str(report)]
+        report, work = Path(scratch) / "report.json", Path(scratch) / "work"
+        copy_materials(work)
+        command = [sys.executable, "-m", "rosenblatt.teaching.grade"]
+        command += [lesson, str(path.resolve()), str(report), str(cell_seconds)]
         environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
         try:
             done = subprocess.run(
                 command,
-                cwd=_prepare(Path(scratch) / "work"),
+                cwd=work,
                 env=environment | {"MPLBACKEND": "agg"},
                 timeout=seconds,
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
             )
-            why = "not reached" if done.returncode == 0 else "the notebook ended its process"
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] if done.returncode else []
+            why = ": ".join(["the notebook ended its process", *last])
         except subprocess.TimeoutExpired:
             why = f"the notebook took longer than {seconds:g} seconds"
         if report.exists():
             marks = json.loads(report.read_text(encoding="utf-8"))
-    found = {cell.name: marks.get(cell.name, [False, why]) for cell in tests}
-    return [
-        Grade(student, lesson, t.name, t.points if found[t.name][0] else 0, t.points, found[t.name][1]) for t in tests
-    ]
+    grades = []
+    for test in (cell for cell in parse(text) if cell.kind == "test"):
+        passed, line = marks.get(test.name, [False, why])
+        grades.append(Grade(student, lesson, test.name, test.points if passed else 0, test.points, line))
+    return grades
 
 
-def _prepare(folder: Path) -> Path:
-    """A folder like the student's: the helpers and the data."""
-    from rosenblatt.teaching import copy_materials
-
-    copy_materials(folder)
-    return folder
-
-
-def _run(lesson: str, path: str, report: str) -> None:
+def _run(lesson: str, path: str, report: str, cell_seconds: str) -> None:
     """Run one notebook in this process: the student's cells, and our tests in the place of the student's tests."""
     cells = json.loads(Path(path).read_text(encoding="utf-8")).get("cells", [])
-    tests = {
-        c.name: c for c in parse((_HERE / "lessons" / f"{lesson}.py").read_text(encoding="utf-8")) if c.kind == "test"
-    }
+    text = (_HERE / "lessons" / f"{lesson}.py").read_text(encoding="utf-8")
+    tests = {cell.name: cell for cell in parse(text) if cell.kind == "test"}
     sys.path.insert(0, os.getcwd())
     namespace: dict[str, Any] = {"__name__": "__main__"}
+    errors: dict[str, BaseException | None] = {}
     marks: dict[str, Any] = {}
-    open_tests = dict(tests)
+
+    def run_test(name: str) -> None:
+        marks[name] = _run_test(tests.pop(name), namespace, errors.get(name))
+        Path(report).write_text(json.dumps(marks), encoding="utf-8")
+
     for cell in cells:
         if cell.get("cell_type") != "code":
             continue
-        grade_id = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
-        name = grade_id.removeprefix("test_")
-        if grade_id.startswith("test_") and name in open_tests:
-            marks[name] = _run_test(open_tests.pop(name), namespace)
-            Path(report).write_text(json.dumps(marks), encoding="utf-8")
-        else:
-            source = "".join(cell.get("source", ""))
-            source = re.sub(r"(?m)^\s*[%!].*$", "", source)
-            with contextlib.suppress(BaseException), contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(source, "cell", "exec"), namespace)
-    for name, cell in open_tests.items():
-        marks[name] = _run_test(cell, namespace)
-    Path(report).write_text(json.dumps(marks), encoding="utf-8")
+        name = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
+        if name.removeprefix("test_") in tests and name.startswith("test_"):
+            run_test(name.removeprefix("test_"))
+            continue
+        source = re.sub(r"(?m)^\s*[%!].*$", "", "".join(cell.get("source", "")))
+        with contextlib.redirect_stdout(io.StringIO()):
+            _, errors[name] = course.call_within(float(cell_seconds), _execute, source, namespace)
+    for name in list(tests):
+        run_test(name)
 
 
-def _run_test(cell: Cell, namespace: dict[str, Any]) -> list[Any]:
+def _execute(source: str, namespace: dict[str, Any]) -> None:
+    exec(compile(source, "cell", "exec"), namespace)
+
+
+def _run_test(test: Cell, namespace: dict[str, Any], error: BaseException | None) -> tuple[bool, str]:
     """Whether all checks of a test pass, with the first line that says why not."""
-    spec = importlib.util.spec_from_file_location("_course", _HERE / "course.py")
-    assert spec is not None
-    assert spec.loader is not None
-    course = importlib.util.module_from_spec(spec)  # a fresh one: a notebook may have changed its own
-    spec.loader.exec_module(course)
-    results: list[bool] = []
+    # A fresh module: a notebook may have changed the one that it imports.
+    helpers = runpy.run_path(str(_HERE / "course.py"))
+    judged: list[tuple[str, str]] = []
 
-    def check(*arguments: Any, **options: Any) -> bool:
-        results.append(course.check(*arguments, **options))
-        return results[-1]
+    def check(*arguments: Any, **options: Any) -> None:
+        judged.append(helpers["judge"](test.name, *arguments, **options))
 
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
+    with contextlib.redirect_stdout(io.StringIO()):
         try:
-            exec(compile(cell.text, "test", "exec"), namespace | {"check": check})
-        except BaseException as error:
-            results.append(False)
-            print(f"✗ {type(error).__name__}: {error}")
-    lines = shown.getvalue().splitlines()
-    return [
-        bool(results) and all(results),
-        next((x for x in lines if not x.startswith("✓")), lines[-1] if lines else ""),
-    ]
+            _execute(test.text, namespace | {"check": check})
+        except BaseException as raised:
+            cause = error or raised
+            judged.append((course.WRONG, f"{test.name}: {type(cause).__name__}: {cause}"))
+    mark, line = next((each for each in judged if each[0] != course.RIGHT), judged[-1])
+    return mark == course.RIGHT, f"{mark} {line}"
+
+
+def render_grades(grades: list[Grade]) -> str:
+    """A line per student: points per lesson, and in all."""
+    lessons = sorted({g.lesson for g in grades})
+    lines: list[list[object]] = []
+    for student in sorted({g.student for g in grades}):
+        own = [g for g in grades if g.student == student]
+        cells = [_points([g for g in own if g.lesson == lesson]) for lesson in lessons]
+        lines.append([student, *cells, _points(own)])
+    return render_columns(["student", *(lesson[:2] for lesson in lessons), "all"], lines)
+
+
+def _points(grades: list[Grade]) -> str:
+    return f"{sum(g.points for g in grades)}/{sum(g.most for g in grades)}" if grades else "-"
 
 
 if __name__ == "__main__":
-    _run(*sys.argv[1:4])
+    _run(*sys.argv[1:5])

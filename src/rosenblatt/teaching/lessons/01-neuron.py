@@ -13,7 +13,7 @@
 # $$a = w_1 x_1 + \dots + w_d x_d + b = w \cdot x + b, \qquad
 #   h(x) = \begin{cases} +1 & a \ge 0 \\ -1 & a < 0 \end{cases}$$
 #
-# The number $a$ is the **score**. That is the whole model: multiply, add, look at the sign.
+# The number $a$ is the **score**. That is the whole model: multiply, add, look at the sign. A score of 0 also fires.
 
 # %%
 import matplotlib.pyplot as plt
@@ -43,8 +43,8 @@ boundary(CORNERS, [-1, -1, -1, +1], [1, 1], -1.5)
 #
 # ## How far from the line?
 #
-# Walk from $x$ straight towards the line, along $-w/\|w\|$, for a distance $t$. The score falls by $t\,\|w\|$. It is 0
-# after $t = a / \|w\|$, so the signed distance of $x$ from the line is
+# Walk from $x$ straight towards the line, along $-w/\|w\|$ if $a > 0$ (the other way if $a < 0$), for a distance $t$.
+# The score falls (or rises) by $t\,\|w\|$. It is 0 after $t = |a| / \|w\|$, so the signed distance of $x$ from the line is
 #
 # $$\frac{w \cdot x + b}{\|w\|}.$$
 #
@@ -132,7 +132,7 @@ def or_gate():
 def is_or(found):
     """three numbers whose neuron answers -1, +1, +1, +1"""
     w1, w2, b = found
-    return [w1 * x1 + w2 * x2 + b > 0 for x1, x2 in CORNERS] == [False, True, True, True]
+    return [w1 * x1 + w2 * x2 + b >= 0 for x1, x2 in CORNERS] == [False, True, True, True]
 
 
 check(or_gate, ((), is_or))

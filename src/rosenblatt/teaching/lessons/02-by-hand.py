@@ -7,7 +7,8 @@
 # **You need** lesson 1 and a pencil. **Time:** 35 minutes.
 #
 # Take labels $y \in \{-1, +1\}$. The **margin** of a row is $m = y\,(w \cdot x + b)$: positive if the answer is right.
-# A score of exactly 0 is no answer, so it counts as a mistake. All of learning is one sentence:
+# To predict, a score of 0 counts as +1 (lesson 1). To learn, it is a mistake for either label, because a margin of 0 is
+# not on the right side. So a **mistake** is a margin $\le 0$, and all of learning is one sentence:
 #
 # > On a mistake, add $y\,x$ to the weights and $y$ to the offset. On a right answer, do nothing.
 
@@ -63,8 +64,11 @@ ax.set(xlabel="row visited", title="The weights while AND is learned")
 ax.legend()
 plt.show()
 
+# %% [markdown]
+# Step through AND with the code beside the picture. The marked lines are the lines that the step ran.
+
 # %%
-scene("and")
+scene("#data=and&learner=perceptron&code=yes")
 
 # %% [markdown]
 # ## The other convention
@@ -74,8 +78,10 @@ scene("and")
 # $$h(x) = \begin{cases} 1 & \theta \cdot x \ge 0 \\ 0 & \theta \cdot x < 0 \end{cases} \qquad
 #   \theta_j \leftarrow \theta_j + \alpha\,\big(y - h(x)\big)\,x_j$$
 #
-# $y - h(x)$ is 0 on a right answer and $\pm 1$ on a wrong one: the same step, $\alpha$ long. Only a score of 0 is
-# read in another way: here it answers 1. Because the start is zero, $\alpha$ scales all weights and changes no answer.
+# $y - h(x)$ is 0 on a right answer and $\pm 1$ on a wrong one: the same step, times $\alpha$. One thing
+# differs: here a score of 0 answers 1 while learning too, so it is a mistake only if $y = 0$. Because the start is zero,
+# $\alpha$ scales all weights and changes no answer, on paper. A computer rounds: 0.1 is not exact in binary, and a score
+# that is 0 on paper may be -0.00000000000000003. To compare with paper, use 1, 0.5 or 0.25.
 #
 # **A trap.** Take $\theta = (0.5, 0.3)$, $x = (1, 2)$, $y = 1$, $\alpha = 0.1$. Some lecture notes update this point to
 # $(0.6, 0.5)$. But $\theta \cdot x = 1.1 \ge 0$, so $h(x) = 1 = y$, and nothing happens. Always compute the score first.

@@ -68,8 +68,8 @@ plt.show()
 # ## Where does $\gamma$ come from?
 #
 # The proof holds for *every* separating $u$, so the best one gives the best bound. `certify` finds it, with an
-# interval that is proved in exact arithmetic. For AND the nearest point of the hull of the signed rows is $(2, 2, -3)/17$, so
-# $\gamma = 1/\sqrt{17}$, $R = \sqrt 3$, and no order of the rows can cause more than $3 \cdot 17 = 51$ mistakes.
+# interval that is proved in exact arithmetic. For AND the best $u$ is $(2, 2, -3)/\sqrt{17}$; its smallest
+# margin is $\gamma = 1/\sqrt{17}$. So $R = \sqrt 3$, and no order of the rows can cause more than $3 \cdot 17 = 51$ mistakes.
 
 # %%
 print(certify(X, AND))

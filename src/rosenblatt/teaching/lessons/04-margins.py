@@ -14,6 +14,9 @@
 #   L = \sum_i \max\!\big(0,\, -y_i (w \cdot x_i + b)\big)$$
 #
 # the **training error**, the **geometric margin**, the **radius** and the **perceptron loss**.
+#
+# Take care: this $\gamma$ is the distance in the picture. The $\gamma$ and $R$ of the theorem in lesson 3 count the offset
+# as one more weight: divide by $\|(w, b)\|$, and extend the rows by 1. Without an offset, as in this lesson, both are equal.
 
 # %%
 import matplotlib.pyplot as plt
@@ -52,7 +55,7 @@ for w in ([0.6, 0.8], [1.0, 0.2]):
 # %% [markdown]
 # ## The narrower, the slower
 #
-# The theorem of lesson 3 allows $R^2/\gamma^2$ mistakes: halve the margin, and four times as many are allowed. Does a
+# Without an offset, the theorem of lesson 3 allows $R^2/\gamma^2$ mistakes: halve the margin, and four times as many are allowed. Does a
 # real run follow? Each point is the mean of ten orders of the rows.
 
 # %%

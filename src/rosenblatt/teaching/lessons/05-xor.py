@@ -25,7 +25,8 @@ XOR = [-1, +1, +1, -1]
 # ## The perceptron goes round in circles
 #
 # After every epoch the weights are back at $(0, 0)$ and the offset at 0, so it would continue for ever. The learner stops and
-# says why. There is not even a line to draw: every score is 0, and all four points are hollow, which means wrong.
+# says why. There is not even a line to draw: every score is 0, so every margin is 0, which is a mistake, and the four
+# points are hollow. (`predict` must answer something, and answers +1 for a score of 0: right for two of the four.)
 
 # %%
 learner = Perceptron(shuffle=False).fit(POINTS, XOR)
@@ -122,7 +123,7 @@ check(signed, (([[5], [-5]], [+1, -1]), [[5, 1], [5, -1]]))
 
 # %% [markdown]
 # **2.** Check a proof: `weights` are whole numbers, one per row. It is a proof if none is negative, at least one is
-# positive, and the signed rows, so weighted, sum to zero.
+# positive, and the sum of the signed rows with these weights is zero.
 
 # %% exercise="is_proof"
 def is_proof(weights, X, y):
@@ -185,7 +186,8 @@ def circle(make):
 
 
 def lifts(x1, x2):
-    return [*lift(x1, x2)][:2] == [x1, x2] and len(lift(x1, x2)) == 3 and circle(lift)
+    row = lift(x1, x2)
+    return None if row is None else [*row][:2] == [x1, x2] and len(row) == 3 and circle(lift)
 
 
 lifts.__name__ = "lift"

@@ -55,7 +55,7 @@ for learner in (Perceptron, PocketPerceptron, VotedPerceptron, AveragedPerceptro
 # ## The three ideas
 #
 # - **Pocket** (Gallant, 1990): keep in your pocket the weights that made the fewest mistakes on the training rows so
-#   far. Replace them only by better ones.
+#   far. Replace them only by better ones. (The library checks new weights only once they survive more rows than those in the pocket.)
 # - **Voting** (Freund and Schapire, 1999): let every weight vector $w_k$ that ever lived vote, with as many votes as the
 #   number of rows $c_k$ it survived: $h(x) = \operatorname{sign} \sum_k c_k \operatorname{sign}(w_k \cdot x)$. It comes with a bound for new
 #   rows. It has to keep all vectors.

@@ -138,7 +138,7 @@ check(pa_step, (([1, 1], [1, -1], -1), [0.5, 1.5]))
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **3.** One step of PA-I.
+# **3.** One step of PA-I. A row of zeros changes nothing here either.
 
 # %% exercise="pa1_step"
 def pa1_step(w, x, y, C):

@@ -4,7 +4,7 @@
 # **You will be able to** extend the perceptron to any number of classes, make the joint update by hand, read a confusion
 # matrix, and say what one-vs-rest gives up.
 #
-# **You need** lessons 2 and 5. **Time:** 30 minutes.
+# **You need** lessons 2, 3, 5 and 6. **Time:** 30 minutes.
 #
 # With $K$ classes keep one weight row per class, and let the highest score win:
 #

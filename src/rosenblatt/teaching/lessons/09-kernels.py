@@ -4,7 +4,7 @@
 # **You will be able to** bend a line by mapping rows to new features, replace the map by a kernel, write the kernel
 # perceptron, and say what each costs.
 #
-# **You need** lessons 2 and 5. **Time:** 40 minutes.
+# **You need** lessons 2, 5 and 6. **Time:** 40 minutes.
 #
 # Lesson 5 separated XOR with one product. Why not add *all* products? With $d$ features there are about $d^2/2$ of degree 2 and $d^3/6$
 # of degree 3. The kernel trick computes with all of them without writing down any.
@@ -121,7 +121,7 @@ check(kernel, (([0.5, 0.5], [2, 2], 1), 3))
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **3.** The RBF kernel.
+# **3.** The RBF kernel. Subtract first: it must also be right for rows far from the origin.
 
 # %% exercise="rbf"
 def rbf(x, z, g):

@@ -58,7 +58,7 @@ plt.show()
 #   held-out rows afterwards (`rosenblatt.Calibrated`).
 # - **Noise**: the perceptron's last weights jump. Averaging, or the penalty of the other two, calms them.
 # - **Margin**: the SVM asks for the widest band; the perceptron stops at any.
-# - **Speed**: the perceptron needs one pass, no step size, and can learn row by row for ever.
+# - **Speed**: the perceptron needs few passes, no step size, and can learn row by row for ever.
 #
 # ## Breast cancer: 569 tumors, 30 measurements
 #
@@ -110,7 +110,7 @@ print("ham: ", ", ".join(names[order[:12]]))
 print("spam:", ", ".join(names[order[-12:]]))
 
 # %%
-scene("#data=noise&learner=perceptron,keep:average")
+scene("rivals")
 
 # %% [markdown]
 # ## Exercises
@@ -203,7 +203,7 @@ check(sgd_step, (([1, 1], [2, 0], -1, lambda m: m, 1.0), [-3, 1]))
 
 # %% [markdown]
 # **5.** The standard error of a share: if `wrong` of `n` test rows are wrong, return the pair (error rate, $\sqrt{p(1-p)/n}$). Two learners
-# whose rates differ by less than about two standard errors are not told apart by this test set.
+# whose rates differ by less than about two standard errors cannot be distinguished by this test set.
 
 # %% exercise="fair_error"
 def fair_error(wrong, n):

@@ -4,7 +4,7 @@
 # **You will be able to** learn from one example at a time, judge a learner honestly by predicting before learning, follow a world that
 # changes, and explain regret.
 #
-# **You need** lessons 2 and 6. **Time:** 35 minutes.
+# **You need** lessons 2, 3, 6 and 7. **Time:** 35 minutes.
 #
 # A mail server cannot wait for the whole data set: there is no whole data set. The perceptron was made for this. It sees a row, answers,
 # hears the truth, adjusts, and forgets the row. Memory: one number per feature, however many rows pass.
