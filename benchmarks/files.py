@@ -1,50 +1,47 @@
-"""From a file to a model: speed against Vowpal Wabbit, scikit-learn and LIBLINEAR; memory; a hundred kills.
+"""From a file to a model: time beside Vowpal Wabbit and scikit-learn, and memory.
 
-    python benchmarks/files.py [--quick] [--only speed|memory|kill] [--json FILE] [--folder FOLDER]
+    python benchmarks/files.py [PART ...] [--quick] [--json FILE]
 
-Makes its own data (200,000 rows, 323 MB of svmlight text) in the folder, once. The peers are `vowpalwabbit` and
-`scikit-learn` from PyPI and `liblinear-train` of Debian's `liblinear-tools`; those that are not there are left out.
-Every figure is the best of several runs, taken in turns, each in a process of its own, imports not counted, by the
-clock and in seconds of CPU.
+Makes its own data (200,000 rows, 323 MB of svmlight text) in benchmarks/.data, once. Every run is a process of its own,
+alternately. `speed` leaves imports out, `whole process` is what a user waits for. VW runs with its defaults, an
+adaptive, normalized, invariant step that is more work than a perceptron's, and with `--sgd`, which is not; it also
+parses on a thread of its own, as `rosenblatt train` does, so that CPU seconds can exceed wall seconds.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import random
-import signal
+import resource
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
-SIZE = 323_000_000
-KILLED = ("averaged", "arow", "voted", "auto")
+from measure import Found, Row, Times, as_rows, count_turns, run_script
+
+FOLDER = Path(__file__).parent / ".data"
 
 OURS = """
 import sys, time
 from rosenblatt.cli.main import main
 import rosenblatt.training.run, rosenblatt.training.checkpoint, rosenblatt.models.file
 started, used = time.perf_counter(), time.process_time()
-words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], "--learner", sys.argv[4]]
-code = main([*words, "--tol", "-1", "--quiet", *sys.argv[5:]])
+words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], *sys.argv[4:]]
+code = main([*words, "--tol", "-1", "--quiet"])
 print(time.perf_counter() - started, time.process_time() - used)
 sys.exit(code)
 """
 
 VW = """
-import sys, time, os
+import os, sys, time
 from vowpalwabbit import Workspace
-passes = int(sys.argv[3])
+passes, more = int(sys.argv[3]), " ".join(sys.argv[4:])
 cache = f" --passes {passes} --holdout_off -k --cache_file {sys.argv[2]}.cache" if passes > 1 else ""
 os.path.exists(sys.argv[2] + ".cache") and os.unlink(sys.argv[2] + ".cache")
 started, used = time.perf_counter(), time.process_time()
-vw = Workspace(f"-d {sys.argv[1]} -f {sys.argv[2]} -b 18 --loss_function hinge --binary --quiet{cache}")
+vw = Workspace(f"-d {sys.argv[1]} -f {sys.argv[2]} -b 18 --loss_function hinge --binary --quiet{cache} {more}")
 vw.finish()
 print(time.perf_counter() - started, time.process_time() - used)
 """
@@ -60,17 +57,24 @@ Perceptron(max_iter=int(sys.argv[3]), tol=None).fit(X, y)
 print(time.perf_counter() - started, time.process_time() - used)
 """
 
-LIBLINEAR = """
-import resource, subprocess, sys, time
-started = time.perf_counter()
-subprocess.run(["liblinear-train", "-s", "1", "-q", sys.argv[1], sys.argv[2]], check=True)
-usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(time.perf_counter() - started, usage.ru_utime + usage.ru_stime)
+# As a user starts it: the whole process.
+COMMAND = """
+import sys
+from rosenblatt.__main__ import main
+words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", sys.argv[3], *sys.argv[4:]]
+sys.argv = ["rosenblatt", *words, "--tol", "-1", "--quiet"]
+sys.exit(main())
 """
 
+ONE_ORDER = ("--learner", "perceptron", "--no-shuffle")
 
-def make_data(path: Path, size: int) -> None:
+
+def make_data(name: str, size: int) -> Path:
     """Rows of about 100 values, some features frequent and most rare, labels by a hidden plane."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name}.svm"
+    if path.exists():
+        return path
     rng = np.random.default_rng(0)
     features = 100_000
     plane = rng.standard_normal(features)
@@ -86,227 +90,96 @@ def make_data(path: Path, size: int) -> None:
                 lines.append(f"{label:+d} {pairs}\n")
             written += file.write("".join(lines).encode())
     os.replace(f"{path}.part", path)
+    return path
 
 
-def vw_copy(path: Path) -> Path:
+def copy_for_vw(path: Path) -> Path:
     """The same rows in VW's format."""
     copy = path.with_suffix(".vw")
     if not copy.exists():
         with open(path, "rb") as source, open(f"{copy}.part", "wb") as target:
             for line in source:
-                label, rest = line.split(b" ", 1)
-                target.write(label + b" | " + rest)
+                target.write(line.replace(b" ", b" | ", 1))
         os.replace(f"{copy}.part", copy)
     return copy
 
 
-def seconds(code: str, *words: object) -> tuple[float, float] | None:
-    """The seconds that a script says it took, by the clock and of all CPUs together; None if it cannot run."""
-    done = subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        print(
-            f"  left out: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'failed'}", file=sys.stderr
-        )
-        return None
-    wall, cpu = map(float, done.stdout.split()[-2:])
-    return wall, cpu
-
-
-def measure_speed(folder: Path, size: int, turns: int) -> dict[str, object]:
-    data = folder / f"rows-{size}.svm"
-    if not data.exists():
-        make_data(data, size)
-    vw_data, model = vw_copy(data), folder / "model"
-    runs = {
-        "ours, one pass": (OURS, data, 1, "perceptron", "--no-shuffle"),
-        "ours averaged, one pass": (OURS, data, 1, "averaged", "--no-shuffle"),
-        "VW, one pass": (VW, vw_data, 1),
-        "ours, five passes": (OURS, data, 5, "perceptron", "--no-shuffle"),
-        "VW with its cache, five passes": (VW, vw_data, 5),
-        "ours shuffled, one pass": (OURS, data, 1, "perceptron"),
-        "ours shuffled, five passes": (OURS, data, 5, "perceptron"),
-    }
-    best: dict[str, tuple[float, float]] = {}
-
-    def take(name: str, code: str, *words: object) -> None:
-        took = seconds(code, *words)
-        if took is not None:
-            known = best.get(name, (np.inf, np.inf))
-            best[name] = min(known[0], took[0]), min(known[1], took[1])
-            print(f"{name}: {took[0]:.2f} s, {took[1]:.2f} s of CPU", file=sys.stderr)
-
-    for _ in range(turns):
-        for name, (code, path, *words) in runs.items():
-            take(name, code, path, model, *words)
-    take("scikit-learn's reader and Perceptron, one pass", SKLEARN, data, model, 1)
-    take("LIBLINEAR -s 1", LIBLINEAR, data, model, 1)
-
-    def ratios(kind: int) -> dict[str, float]:
-        one, five = best["ours, one pass"][kind], best["ours, five passes"][kind]
-        return {n: t[kind] / (five if "five" in n else one) for n, t in best.items() if not n.startswith("ours")}
-
-    return {
-        "bytes": data.stat().st_size,
-        "seconds": {name: took[0] for name, took in best.items()},
-        "cpu_seconds": {name: took[1] for name, took in best.items()},
-        "times_faster": ratios(0),
-        "times_less_cpu": ratios(1),
-        "load": os.getloadavg()[0],
-    }
-
-
-# The whole process, imports included, as a user waits for it.
-OURS_WHOLE = """
-import sys
-from rosenblatt.__main__ import main as start
-words = ["train", sys.argv[1], "-o", sys.argv[2], "--max-iter", "1", "--learner", "perceptron"]
-sys.argv = ["rosenblatt", *words, "--tol", "-1", "--quiet", "--no-shuffle"]
-sys.exit(start())
-"""
-WHOLE_BARS = {"VW": 2.0, "scikit-learn": 12.0}
-
-
-def measure_whole(folder: Path, turns: int) -> list[dict[str, object]]:
-    """44 MB of svmlight text, one pass, from the start of the process to its end, by turns."""
-    data = folder / "rows-44.svm"
-    if not data.exists():
-        make_data(data, 44_000_000)
-    jobs = {"ours": (OURS_WHOLE, data), "VW": (VW, vw_copy(data)), "scikit-learn": (SKLEARN, data)}
-    found: dict[str, list[float]] = {name: [] for name in jobs}
-    for _ in range(turns):
-        for name, (code, path) in jobs.items():
-            started = time.perf_counter()
-            done = subprocess.run([sys.executable, "-c", code, path, folder / "model", "1"], capture_output=True)
-            if done.returncode == 0:
-                found[name].append(time.perf_counter() - started)
-    ours = float(np.median(found["ours"]))
-    return [
-        {
-            "": name,
-            "seconds": float(np.median(took)),
-            "best": min(took),
-            "times faster": float(np.median(took)) / ours,
-            "bar": WHOLE_BARS.get(name),
-        }
-        for name, took in found.items()
-        if took
-    ]
-
-
-def measure_memory(folder: Path, size: int) -> dict[str, object]:
-    """The largest resident size while training on 1 GB and 4 GB, two passes."""
-    small = folder / f"rows-{size}.svm"
-    if not small.exists():
-        make_data(small, size)
-    peaks = {}
-    for gigabytes in (1, 4):
-        big = folder / f"rows-{gigabytes}gb.svm"
-        if not big.exists():
-            with open(f"{big}.part", "wb") as target:
-                while target.tell() < gigabytes * 10**9:
-                    target.write(small.read_bytes())
-            os.replace(f"{big}.part", big)
-        words = [
-            sys.executable,
-            "-m",
-            "rosenblatt",
-            "train",
-            str(big),
-            "-o",
-            str(folder / "model"),
-            "--max-iter",
-            "2",
-        ]
-        process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+def run(code: object, *words: object) -> tuple[list[float], float, resource.struct_rusage]:
+    """The seconds that a process prints (wall, CPU), its wall seconds from start to end, and what it used."""
+    started = time.perf_counter()
+    with subprocess.Popen([sys.executable, "-c", code, *map(str, words)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        printed = [float(word) for word in process.stdout.read().split()]
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0
-        peaks[f"{gigabytes} GB"] = usage.ru_maxrss / 1024
-        print(f"{gigabytes} GB: {usage.ru_maxrss / 1024:.0f} MB resident at most", file=sys.stderr)
+    if process.returncode:
+        raise SystemExit(f"failed: {words}")
+    return printed, time.perf_counter() - started, usage
+
+
+def compare(data: str, jobs: dict[str, tuple[object, ...]], turns: int, whole: bool = False) -> list[Row]:
+    """Every job in turn; scikit-learn, whose reader takes very long, three times at most."""
+    times = {name: Times() for name in jobs}
+    for turn in range(count_turns(turns)):
+        for name, (code, path, *words) in jobs.items():
+            if turn < 3 or "scikit-learn" not in name:
+                printed, wall, usage = run(code, path, FOLDER / "model", *words)
+                if whole:
+                    printed = [wall, usage.ru_utime + usage.ru_stime]
+                times[name].wall.append(printed[0])
+                times[name].cpu.append(printed[1])
+    return as_rows(times, {"data": data}, clock="wall")
+
+
+def measure_speed(quick: bool) -> Found:
+    data = make_data("quick" if quick else "large", 11_000_000 if quick else 323_000_000)
+    text = copy_for_vw(data)
+    jobs: dict[str, tuple[object, ...]] = {
+        "rosenblatt, in order": (OURS, data, 1, *ONE_ORDER),
+        "rosenblatt averaged, in order": (OURS, data, 1, "--learner", "averaged", "--no-shuffle"),
+        "rosenblatt, shuffled": (OURS, data, 1, "--learner", "perceptron"),
+        "VW": (VW, text, 1),
+        "VW --sgd": (VW, text, 1, "--sgd"),
+        "scikit-learn's reader and Perceptron": (SKLEARN, data, 1),
+    }
+    turns = 2 if quick else 7
+    size = f"{data.stat().st_size / 1e6:.0f} MB of text"
+    rows = compare(f"{size}, one pass", jobs, turns)
+    jobs = {
+        "rosenblatt, in order": (OURS, data, 5, *ONE_ORDER),
+        "rosenblatt, shuffled": (OURS, data, 5, "--learner", "perceptron"),
+        "VW with its cache": (VW, text, 5),
+        "VW --sgd with its cache": (VW, text, 5, "--sgd"),
+    }
+    return {"From a file to a model, by wall time": rows + compare(f"{size}, five passes", jobs, turns)}
+
+
+def measure_whole(quick: bool) -> Found:
+    data = make_data("quick" if quick else "small", 11_000_000 if quick else 44_000_000)
+    jobs: dict[str, tuple[object, ...]] = {
+        "rosenblatt": (COMMAND, data, 1, *ONE_ORDER),
+        "VW": (VW, copy_for_vw(data), 1),
+        "VW --sgd": (VW, copy_for_vw(data), 1, "--sgd"),
+        "scikit-learn": (SKLEARN, data, 1),
+    }
+    rows = compare(f"{data.stat().st_size / 1e6:.0f} MB of text, one pass", jobs, 2 if quick else 9, whole=True)
+    return {"The whole process, by wall time": rows}
+
+
+def measure_memory(quick: bool) -> Found:
+    """The most memory in use while training two passes, on text and on several times as much."""
+    small = make_data("quick" if quick else "large", 11_000_000 if quick else 323_000_000)
+    rows = []
+    for times in (3, 12):
+        big = FOLDER / "big.svm"
+        with open(big, "wb") as target:
+            for _ in range(times):
+                target.write(small.read_bytes())
+        _, _, usage = run(COMMAND, big, FOLDER / "model", 2)
+        rows.append({"MB of text": big.stat().st_size / 1e6, "most MB in memory": usage.ru_maxrss / 1024})
         big.unlink()
-    return {"megabytes": peaks, "ratio": peaks["4 GB"] / peaks["1 GB"]}
-
-
-def measure_kills(folder: Path, size: int, kills: int) -> dict[str, object]:
-    """Kill -9 at random moments; the resumed model must have the same bytes, and a model on disk must be whole."""
-    data = folder / "kill.svm"
-    if not data.exists():
-        make_data(data, size)
-    train = [sys.executable, "-m", "rosenblatt", "train"]
-    chance = random.Random(0)
-    done: dict[str, dict[str, int]] = {}
-    for learner in KILLED:
-        words = [str(data), "--learner", learner, "--block", "500", "--quiet"]
-        if learner != "auto":
-            words += ["--max-iter", "4", "--tol", "-1"]
-        done[learner] = kill_and_resume([*train, *words], train, folder, kills // len(KILLED), chance)
-    return {"kills": sum(each["kills"] for each in done.values()), "learners": done}
-
-
-def kill_and_resume(
-    words: list[str], train: list[str], folder: Path, kills: int, chance: random.Random
-) -> dict[str, int]:
-    """One run after another, each killed and resumed until it comes to its end."""
-    subprocess.run([*words, "-o", str(folder / "expected")], check=True)
-    expected = (folder / "expected").read_bytes()
-    count = {"runs": 0, "kills": 0, "resumed": 0, "same_bytes": 0}
-    whole = 0.0
-    while count["kills"] < kills:
-        with tempfile.TemporaryDirectory(dir=folder) as inside:
-            model, checkpoint = Path(inside) / "model", Path(inside) / "checkpoint"
-            now = [*words, "-o", str(model), "--checkpoint", str(checkpoint), "--checkpoint-every", "0s"]
-            while True:
-                started = time.perf_counter()
-                process = subprocess.Popen(now)
-                try:
-                    process.wait(chance.uniform(0.3, 1.05) * whole if whole else None)
-                except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-                    process.wait()
-                if model.exists() and model.read_bytes() != expected:
-                    raise SystemExit(f"{' '.join(now)}: the model on disk is not whole")
-                if process.returncode == 0:
-                    break
-                if process.returncode != -signal.SIGKILL:
-                    raise SystemExit(f"{' '.join(now)}: ended by itself, with {process.returncode}")
-                count["kills"] += 1
-                if checkpoint.exists():
-                    now = [*train, "--resume", str(checkpoint), "-o", str(model), "--quiet"]
-                    count["resumed"] += 1
-            whole = whole or time.perf_counter() - started  # the first run is not disturbed
-            count["runs"] += 1
-            count["same_bytes"] += model.read_bytes() == expected
-    print(f"{' '.join(words)}: {count}", file=sys.stderr)
-    return count
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("speed", "whole", "memory", "kill"))
-    parser.add_argument("--quick", action="store_true", help="speed only, on a tenth of the text, one turn")
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--size", type=int, default=SIZE, help="bytes of text (default 323 MB, 200,000 rows)")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / ".data")
-    args = parser.parse_args()
-    if args.quick:
-        args.only, args.size, args.turns = args.only or "speed", SIZE // 10, 1
-    args.folder.mkdir(parents=True, exist_ok=True)
-    result: dict[str, object] = {}
-    if args.only in (None, "speed"):
-        result["speed"] = measure_speed(args.folder, args.size, args.turns)
-    if args.only in (None, "whole"):
-        result["whole process, 44 MB"] = measure_whole(args.folder, 2 * args.turns + 1)
-    if args.only in (None, "memory"):
-        result["memory"] = measure_memory(args.folder, args.size)
-    if args.only in (None, "kill"):
-        result["kill"] = measure_kills(args.folder, 5_000_000, args.kills)
-    text = json.dumps(result, indent=2)
-    print(text)
-    if args.json:
-        Path(args.json).write_text(text + "\n")
+    return {"Memory": rows}
 
 
 if __name__ == "__main__":
-    main()
+    run_script(__doc__, {"speed": measure_speed, "whole": measure_whole, "memory": measure_memory})

@@ -1,43 +1,37 @@
 """Voted perceptrons with polynomial kernels on MNIST, beside the figures of Freund and Schapire (1999).
 
-    python benchmarks/freund_schapire.py                  d = 1..6, one permutation, 10 epochs, 30 for d = 2
-    python benchmarks/freund_schapire.py --degrees 4 --epochs 30
-    python benchmarks/freund_schapire.py --quick          d = 2, one epoch
-    python benchmarks/freund_schapire.py --runs 10        the mean of ten permutations, as in the paper
+    python benchmarks/freund_schapire.py [PART ...] [--quick] [--json FILE]
 
-Ten one-vs-rest problems, K(x, z) = (1 + x·z)^d on raw pixels, the same order of the rows in every epoch. An epoch of
-0.1 is the first 6,000 rows. Every cell reads: the paper / this run. SupVec counts the rows ever mistaken, over all
-classes.
+Ten one-vs-rest problems, K(x, z) = (1 + x·z)^d on raw pixels, one permutation, the same order of the rows in every
+epoch. An epoch of 0.1 is the first 6,000 rows. Every cell reads: the paper / this run, errors in %. SupVec counts the
+rows ever mistaken, over all classes.
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fetch import read_mnist
+from measure import Found, Row, run_script
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.learners.support import Support, SupportState
 from rosenblatt.learners.targets import Targets
-from rosenblatt.models.predictors import Kernel, walk
+from rosenblatt.models.predictors import Kernel, Updates, Voted
 from rosenblatt.params import Rule
 
 CHECKPOINTS = (0.1, 1, 2, 3, 4, 10, 30)
 MEASURES = ("vote", "average", "last", "SupVec", "Mistake")
 FIRST_ROWS = 6_000
+EPOCHS = {1: 3, 2: 30}  # 10 for the others; an epoch of degree 1 takes the longest
 
-# Freund and Schapire (1999), table 1, for the checkpoints above; None where it has no figure.
+# Freund and Schapire (1999), table 1, for the checkpoints above; None if it has no figure.
 PAPER: dict[int, dict[str, tuple[float | None, ...]]] = {
     1: {
         "vote": (10.7, 8.5, 8.3, 8.2, 8.2, 8.1, None),
@@ -76,40 +70,11 @@ class Digit:
     mistaken: list[NDArray[np.int64]]
 
 
-def find_mnist() -> Path:
-    root = os.environ.get("ROSENBLATT_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(root) / "mnist"
-    if not folder.is_dir():
-        print(f"left out: MNIST is not in {folder}; set ROSENBLATT_DATA to the folder that holds mnist/")
-        raise SystemExit(0)
-    return folder
-
-
-def read_mnist(folder: Path) -> tuple[Table, NDArray[np.uint8], Table, NDArray[np.uint8]]:
-    def images(name: str) -> Table:
-        with gzip.open(folder / f"{name}-images-idx3-ubyte.gz") as file:
-            return as_table(np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float32))
-
-    def labels(name: str) -> NDArray[np.uint8]:
-        with gzip.open(folder / f"{name}-labels-idx1-ubyte.gz") as file:
-            return np.frombuffer(file.read(), np.uint8, offset=8)
-
-    return images("train"), labels("train"), images("t10k"), labels("t10k")
-
-
 def learn_digit(
     digit: int, train: Table, y: NDArray[np.uint8], test: Table, degree: int, order: NDArray[np.uint32], epochs: int
 ) -> Digit:
     kernel = Kernel("poly", gamma=1.0, coef0=1.0, degree=degree)
-    state = SupportState.begin(
-        1,
-        keep="vote",
-        kernel=kernel,
-        fit_intercept=False,
-        support=Support(precomputed=False),
-        cache_bytes=0,
-        generator=engine.seed_generator(0),
-    )
+    state = SupportState(kernel, False, 1, {}, "vote", Support(), 0).fresh(engine.seed_generator(0))
     targets = Targets(np.where(y == digit, 1, -1).astype(np.int8), 1)
     lengths, survived, mistakes = [], [], []
     for epoch in range(epochs):
@@ -120,12 +85,23 @@ def learn_digit(
                 survived.append(state.counter("survived"))
                 mistakes.append(state.counter("mistakes"))
     mistaken = [np.unique(state.recent.which[:length]) for length in lengths]
-    SupportState.leave([state])
-    # What was known at a checkpoint is the beginning of the list of updates; one kernel matrix serves all of them.
+    SupportState.unbind([state])
+    # The model at a checkpoint is the beginning of the list of updates; one kernel matrix serves all of them.
     logs = tuple(state.log.first(length) for length in lengths)
-    walked = walk(kernel, test, state.support.rows, logs, tuple(survived), 1, False, with_sums=True, with_votes=True)
-    scores = {name: [each[at][:, 0] for each in walked] for at, name in enumerate(("last", "average", "vote"))}
+    averaged = tuple(weigh_by_survival(log, last) for log, last in zip(logs, survived, strict=True))
+    run_of = partial(Voted, kernel, state.support.rows, K=1, fit_intercept=False)
+    found = run_of((*logs, *averaged), (*survived, *survived)).replay(test, votes=False)
+    votes = run_of(logs, tuple(survived)).replay(test, votes=True)
+    columns = [scores[:, 0] for scores in (*found, *votes)]
+    count = len(logs)
+    scores = {name: columns[at * count : (at + 1) * count] for at, name in enumerate(("last", "average", "vote"))}
     return Digit(scores, mistakes, mistaken)
+
+
+def weigh_by_survival(log: Updates, survived_last: int) -> Updates:
+    """The updates whose last scores are the sums of the scores of all weight vectors, as often as each survived."""
+    survived = np.append(log.survived[1:], survived_last)[: len(log)]
+    return replace(log, steps=log.steps * np.cumsum(survived[::-1])[::-1])
 
 
 def run(
@@ -147,45 +123,23 @@ def run(
     return found
 
 
-def render(degree: int, found: dict[str, list[float]], seconds: float) -> str:
-    times = CHECKPOINTS[: len(found["vote"])]
-    lines = [f"d = {degree}    {seconds:.0f} s a run", f"{'T':>9}" + "".join(f"{t:>18}" for t in times)]
-    for name in MEASURES:
-        cells = []
-        for at, value in enumerate(found[name]):
-            published = PAPER[degree].get(name, (None,) * len(CHECKPOINTS))[at]
-            digits = 0 if name in ("SupVec", "Mistake") else 2
-            paper = "-" if published is None else f"{published:.{1 if digits else 0}f}"
-            cells.append(f"{f'{paper} / {value:.{digits}f}':>18}")
-        lines.append(f"{name:>9}" + "".join(cells))
-    return "\n".join(lines) + "\n"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Freund and Schapire (1999) on MNIST: the paper / this run.")
-    parser.add_argument("--degrees", type=int, nargs="+", default=sorted(PAPER), choices=sorted(PAPER))
-    parser.add_argument("--epochs", type=int, help="10 by default, and 30 for d = 2; 30 fills the last column")
-    parser.add_argument("--runs", type=int, default=1, help="permutations to take the mean of")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--quick", action="store_true", help="d = 2 and one epoch")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    arguments = parser.parse_args()
-    if arguments.quick:
-        arguments.degrees, arguments.epochs = [2], 1
-    data = read_mnist(find_mnist())
-    report: list[dict[str, Any]] = []
-    for degree in arguments.degrees:
-        started = time.perf_counter()
-        epochs = arguments.epochs or (30 if degree == 2 else 10)
-        runs = [run(degree, seed, epochs, arguments.jobs, data) for seed in range(arguments.runs)]
-        seconds = (time.perf_counter() - started) / arguments.runs
-        found = {name: np.mean([r[name] for r in runs], axis=0).tolist() for name in MEASURES}
-        print(render(degree, found, seconds), flush=True)
-        times = CHECKPOINTS[: len(found["vote"])]
-        report.append({"degree": degree, "epochs": times, "seconds": seconds, "runs": arguments.runs, "found": found})
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"paper": PAPER, "checkpoints": CHECKPOINTS, "results": report}, indent=1))
+def compare(degree: int, quick: bool) -> Found:
+    """The paper's table and ours."""
+    X, y, held = read_mnist()
+    X = X.astype(np.float32)
+    data = as_table(X[:-held]), y[:-held], as_table(X[-held:]), y[-held:]
+    epochs = 1 if quick else EPOCHS.get(degree, 10)
+    found = run(degree, 0, epochs, os.cpu_count() or 1, data)
+    lines = []
+    for measure in MEASURES:
+        line: Row = {"the paper / ours": measure}
+        for at, value in enumerate(found[measure]):
+            published = PAPER[degree].get(measure, (None,) * len(CHECKPOINTS))[at]
+            paper = "-" if published is None else f"{published:,}"
+            line[f"T = {CHECKPOINTS[at]}"] = f"{paper} / {value:,.0f}" if value > 100 else f"{paper} / {value:.2f}"
+        lines.append(line)
+    return {f"Degree {degree}": lines}
 
 
 if __name__ == "__main__":
-    main()
+    run_script(__doc__, {f"d{degree}": partial(compare, degree) for degree in PAPER})

@@ -1,11 +1,10 @@
 """Instructions of the inner loops, which noise cannot touch.
 
-    python benchmarks/instructions.py [--quick] [--guard] [--record] [--json FILE]
+    python benchmarks/instructions.py [--guard] [--record] [--json FILE]
 
 Each loop is compiled as the engine is, for AVX2 on x86-64, and run once under `valgrind --tool=callgrind`. The counts
 are kept in benchmarks/instructions.json, by compiler, because another compiler writes other instructions. `--record`
-keeps the counts of now; `--guard` fails if one has grown by more than 5 % since. `--quick` changes nothing: it takes
-seconds.
+keeps the counts of now; `--guard` fails if one has grown by more than 5 % since.
 """
 
 from __future__ import annotations
@@ -82,7 +81,6 @@ def compiler() -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="changes nothing")
     parser.add_argument("--guard", action="store_true", help=f"fail if a loop grew by more than {MOST_GROWTH:g} %%")
     parser.add_argument("--record", action="store_true", help="keep the counts of now")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to this file")
@@ -91,7 +89,6 @@ def main() -> int:
     if missing:
         sentence = f"instructions were not counted: {' and '.join(missing)} is not installed"
         print(sentence, file=sys.stderr)
-        save(args.json, {"left out": sentence})
         return 1 if args.guard or args.record else 0
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     name = compiler()
@@ -104,7 +101,7 @@ def main() -> int:
         was = (before or {}).get(line["loop"])
         line.update({"kept": was, "change %": None if was is None else 100 * (line["instructions"] / was - 1)})
     show(f"Instructions a pass, {name}", found)
-    save(args.json, {"compiler": name, "loops": found})
+    save(args.json, {f"Loops, {name}": found})
     if not args.guard:
         return 0
     if before is None:

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <list>
 #include <string>
 #include <vector>
 
-#include "separate.hpp"
 #include "shuffle.hpp"
 #include "train.hpp"
 
@@ -17,6 +17,8 @@ namespace {
 using namespace rosenblatt;
 
 constexpr std::int64_t row_count = 2000, feature_count = 100, values_a_row = 60, vocabulary = 5000, class_count = 10;
+
+const Rule perceptron = make_rule("perceptron"), pa_one = make_rule("PA-I");
 
 // Everything that a pass needs, over dense rows of 100 features and sparse rows of 60 values out of 5,000 features.
 template <class T>
@@ -28,7 +30,7 @@ struct Work {
   std::vector<std::int8_t> signs;
   std::vector<std::uint32_t> order;
   StateArrays arrays;
-  OwnedArrays owned;
+  std::list<std::vector<double>> owned;
   StopToken stop;
 
   Work() {
@@ -56,13 +58,15 @@ struct Work {
     arrays.K = class_count;
     arrays.features = vocabulary;
     arrays.is_float32 = sizeof(T) == 4;
-    owned.make(arrays, false, true);
+    arrays.for_each(false, true, [&]<class P>(const char*, P& pointer, StateArrays::Extent extent, double, bool used) {
+      if (!used) return;
+      constexpr std::size_t each = std::is_same_v<P, Counters*> ? counter_count : 1;
+      pointer = reinterpret_cast<P>(owned.emplace_back(arrays.size(extent) * each).data());
+    });
   }
 
   DenseRows<T> dense_rows() const { return {dense.data(), row_count, feature_count, feature_count}; }
-  SparseRows<T> sparse_rows() const {
-    return {sparse.data(), columns.data(), starts.data(), row_count, vocabulary};
-  }
+  SparseRows<T> sparse_rows() const { return {sparse.data(), columns.data(), starts.data(), row_count, vocabulary}; }
   Order as_given() const { return {nullptr, row_count}; }
   Order shuffled() const { return {order.data(), row_count}; }
 
@@ -74,43 +78,30 @@ struct Work {
     return State<T>(some);
   }
 
-  template <class KeepType, class Rows, class Rule>
-  void binary(const Rows& rows, Order pass, const Rule& rule) {
-    run<KeepType>(rows, Binary{{{nullptr}}, signs.data(), false}, pass, rule);
+  template <class Rows>
+  void binary(const Rows& rows, Order pass, const Rule& rule, Keep keep = Keep::last) {
+    counted_learn(rows, Binary{{{nullptr}}, signs.data(), false}, pass, rule, state(1, rows.features, keep));
   }
-  template <class KeepType, class Rows, class Rule>
+  template <class Rows>
   void joint(const Rows& rows, Order pass, const Rule& rule) {
-    run<KeepType>(rows, Multiclass{{nullptr}, classes.data(), class_count}, pass, rule);
+    counted_learn(rows, Multiclass{{nullptr}, classes.data(), class_count}, pass, rule,
+                  state(class_count, rows.features));
   }
   template <class Rows>
   void penalized(const Rows& rows, Order pass, Keep keep) {
     const Penalty penalty(1 - 1e-4, 1e-5);
-    const State<T> learner = state(1, rows.features, keep);
-    KeepOf<T> lazy = bind_keep(learner, &penalty);
-    counted_learn(rows, Binary{{{nullptr}}, signs.data(), false}, pass, learner, lazy);
-  }
-  template <class Rows>
-  [[gnu::noinline, gnu::noclone]] void separated(const Rows& rows) {
-    const State<T> learner = state(1, rows.features);
-    separate(rows, signs.data(), learner.weights, *learner.intercept, true, 500, stop);
+    State<T> learner = state(1, rows.features, keep);
+    learner.penalty = &penalty;
+    counted_learn(rows, Binary{{{nullptr}}, signs.data(), false}, pass, perceptron, learner);
   }
 
  private:
-  template <class KeepType, class Rows, class Task, class Rule>
-  [[gnu::noinline, gnu::noclone]] void run(const Rows& rows, const Task& task, Order pass, const Rule& rule) {
-    const State<T> learner = state(task.weight_rows(), rows.features);
-    KeepOf<T> keep = KeepType::of(learner);
-    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, rule, keep, stop);
-  }
   template <class Rows, class Task>
-  [[gnu::noinline, gnu::noclone]] void counted_learn(const Rows& rows, const Task& task, Order pass,
-                                                     const State<T>& learner, KeepOf<T>& keep) {
-    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, RuleOf<T>(Perceptron{RuleParams{}}), keep, stop);
+  [[gnu::noinline, gnu::noclone]] void counted_learn(const Rows& rows, const Task& task, Order pass, const Rule& rule,
+                                                     const State<T>& learner) {
+    Loops<Rows>::learn(rows, task, pass, {0, pass.count}, learner, rule, stop);
   }
 };
-
-const Perceptron perceptron{RuleParams{}};
-const PassiveAggressive pa_one{{}, PassiveAggressive::Variant::PA_I, 1.0};
 
 struct Loop {
   const char* name;
@@ -130,32 +121,31 @@ constexpr std::int64_t dense_values = row_count * feature_count, sparse_values =
 
 const Loop loops[] = {
     {"dense float64, in order", dense_values,
-     with<double>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.as_given(), perceptron); })},
+     with<double>([](auto& w) { w.binary(w.dense_rows(), w.as_given(), perceptron); })},
     {"dense float32, in order", dense_values,
-     with<float>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.as_given(), perceptron); })},
+     with<float>([](auto& w) { w.binary(w.dense_rows(), w.as_given(), perceptron); })},
     {"dense float64, shuffled", dense_values,
-     with<double>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
+     with<double>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), perceptron); })},
     {"dense float32, shuffled", dense_values,
-     with<float>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
+     with<float>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, in order", sparse_values,
-     with<double>([](auto& w) { w.template binary<Last>(w.sparse_rows(), w.as_given(), perceptron); })},
+     with<double>([](auto& w) { w.binary(w.sparse_rows(), w.as_given(), perceptron); })},
     {"sparse float32, in order", sparse_values,
-     with<float>([](auto& w) { w.template binary<Last>(w.sparse_rows(), w.as_given(), perceptron); })},
+     with<float>([](auto& w) { w.binary(w.sparse_rows(), w.as_given(), perceptron); })},
     {"sparse float64, shuffled", sparse_values,
-     with<double>([](auto& w) { w.template binary<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
+     with<double>([](auto& w) { w.binary(w.sparse_rows(), w.shuffled(), perceptron); })},
     {"dense float64, averaged", dense_values,
-     with<double>([](auto& w) { w.template binary<Average>(w.dense_rows(), w.shuffled(), perceptron); })},
+     with<double>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), perceptron, Keep::average); })},
     {"dense float64, PA-I", dense_values,
-     with<double>([](auto& w) { w.template binary<Last>(w.dense_rows(), w.shuffled(), pa_one); })},
+     with<double>([](auto& w) { w.binary(w.dense_rows(), w.shuffled(), pa_one); })},
     {"dense float64, ten classes", dense_values * class_count,
-     with<double>([](auto& w) { w.template joint<Last>(w.dense_rows(), w.shuffled(), perceptron); })},
+     with<double>([](auto& w) { w.joint(w.dense_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, ten classes", sparse_values * class_count,
-     with<double>([](auto& w) { w.template joint<Last>(w.sparse_rows(), w.shuffled(), perceptron); })},
+     with<double>([](auto& w) { w.joint(w.sparse_rows(), w.shuffled(), perceptron); })},
     {"sparse float64, penalized", sparse_values,
      with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), Keep::last); })},
     {"sparse float64, penalized and averaged", sparse_values,
      with<double>([](auto& w) { w.penalized(w.sparse_rows(), w.shuffled(), Keep::average); })},
-    {"separate, dense float64", dense_values, with<double>([](auto& w) { w.separated(w.dense_rows()); })},
     {"shuffle of the rows", row_count,
      with<double>([](auto& w) { rosenblatt::shuffle(w.order.data(), row_count, w.generator); })},
 };

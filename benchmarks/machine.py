@@ -10,18 +10,21 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("rosenblatt", "numpy", "scipy", "scikit-learn", "vowpalwabbit", "river", "mlxtend", "liblinear-official")
+HERE = Path(__file__).parent
+PEERS = [line for line in (HERE / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
 
 
 def facts() -> dict[str, str]:
-    """One line a fact, in the order in which they are shown."""
+    """One line per fact, in the order in which they are shown."""
     from rosenblatt.engine import ISA
 
+    caches = [path.read_text().strip() for path in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("*/size"))]
+    kilobytes = _find(r"MemTotal:\s*(\d+)", Path("/proc/meminfo"))
     found = {
         "processor": _find(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo")) or platform.processor(),
         "cores": str(os.cpu_count()),
-        "last-level cache": _cache(),
-        "memory": _memory(),
+        "caches": ", ".join(caches),
+        "memory": f"{int(kilobytes) / 2**20:.0f} GiB" if kilobytes else "",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "compiler": _run("c++", "--version").partition("\n")[0],
         "Python": platform.python_version(),
@@ -29,7 +32,7 @@ def facts() -> dict[str, str]:
         "load when started": " ".join(f"{load:.1f}" for load in os.getloadavg()),
         "commit": _commit(),
     }
-    for package in PACKAGES:
+    for package in ("rosenblatt", "numpy", "scipy", *PEERS):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -42,18 +45,6 @@ def _find(pattern: str, path: Path) -> str:
     return match[1].strip() if match else ""
 
 
-def _cache() -> str:
-    sizes = [
-        path.read_text().strip() for path in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"))
-    ]
-    return sizes[-1].replace("K", " KiB").replace("M", " MiB") if sizes else ""
-
-
-def _memory() -> str:
-    kilobytes = _find(r"MemTotal:\s*(\d+)", Path("/proc/meminfo"))
-    return f"{int(kilobytes) / 2**20:.0f} GiB" if kilobytes else ""
-
-
 def _commit() -> str:
     commit = _run("git", "rev-parse", "--short=12", "HEAD").strip()
     changed = _run("git", "status", "--porcelain", "--", "engine", "src", "benchmarks/*.py").strip()
@@ -63,4 +54,4 @@ def _commit() -> str:
 def _run(*words: str) -> str:
     if shutil.which(words[0]) is None:
         return ""
-    return subprocess.run(words, capture_output=True, text=True, cwd=Path(__file__).parent.parent).stdout
+    return subprocess.run(words, capture_output=True, text=True, cwd=HERE.parent).stdout

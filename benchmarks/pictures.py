@@ -15,7 +15,7 @@ from matplotlib.ticker import EngFormatter
 
 INK, OURS, THEIRS = "#7d8590", "#2f81f7", "#9aa4ae"
 SERIES = (OURS, "#d9822b", "#3fb950", "#bc6ad9", "#db5a5a")
-#: Megabytes; below this, memory is not told apart from the system's own strides.
+#: Megabytes; below this, memory cannot be distinguished from the system's own strides.
 LEAST_MEMORY = 0.1
 STYLE: Any = {
     "svg.fonttype": "none",  # words stay words: small files that can be searched
@@ -50,64 +50,57 @@ def draw(script: str, found: Any, folder: Path) -> list[str]:
 def draw_speed(found: dict[str, Any]) -> Figure | None:
     """Pairs of bars, the peer's and ours, each pair on a scale of its own: the peer's time is 1."""
     rows = [
-        (row, peer)
-        for row in (row for table in found.values() for row in table)
-        for peer in ("scikit-learn", "river")
-        if any(column.startswith(peer) for column in row) and row.get("order") != "in order"
+        row
+        for table in ("Two classes", "Ten classes", "One example at a time")
+        for row in found.get(table, [])
+        if row["who"].startswith(("scikit-learn Perceptron", "river")) and row.get("order") != "in order"
     ]
     if not rows:
         return None
     figure = Figure(figsize=(6.4, 0.55 * len(rows) + 0.5), layout="constrained")
     ax = figure.subplots()
-    for at, (row, peer) in enumerate(reversed(rows)):
+    for at, row in enumerate(reversed(rows)):
+        ratio = row["ratio"]
         ax.barh(at + 0.2, 1, 0.34, color=THEIRS)
-        ax.barh(at - 0.2, 1 / row["ratio"], 0.34, color=OURS)
-        ax.text(0.985, at + 0.2, peer, ha="right", va="center", color="#1c2230", fontsize=7.5)
-        ax.text(
-            1 / row["ratio"] + 0.01, at - 0.2, f"rosenblatt, {row['ratio']:.1f} times quicker", va="center", fontsize=8
-        )
-    ax.set_yticks(range(len(rows)), [_label(row) for row, _ in reversed(rows)])
-    ax.set_xlim(0, max(1.01, *(1 / row["ratio"] for row, _ in rows)))
+        ax.barh(at - 0.2, 1 / ratio, 0.34, color=OURS)
+        ax.text(0.985, at + 0.2, row["who"], ha="right", va="center", color="#1c2230", fontsize=7.5)
+        ax.text(1 / ratio + 0.01, at - 0.2, f"rosenblatt, {ratio:.1f}x as fast", va="center", fontsize=8)
+    labels = ["\n".join(str(row[key]) for key in ("data", "type") if key in row) for row in reversed(rows)]
+    ax.set_yticks(range(len(rows)), [label.replace(" of 60", "\nof 60") for label in labels])
+    ax.set_xlim(0, max(1.01, *(1 / row["ratio"] for row in rows)))
     ax.set_xlabel("training time at the same epochs, one thread; the peer's is 1")
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     return figure
 
 
-def draw_accuracy(found: list[dict[str, Any]]) -> Figure | None:
-    """A line a data set: where our accuracy stands among the peers'."""
-    if not found:
-        return None
-    figure = Figure(figsize=(6.4, 0.32 * len(found) + 0.9), layout="constrained")
+def draw_accuracy(found: dict[str, Any]) -> Figure | None:
+    """A line per data set: where our error stands among the peers', with the interval over the seeds."""
+    rows = found["Defaults"]
+    sets = list(dict.fromkeys(row["set"] for row in rows))
+    figure = Figure(figsize=(6.4, 0.36 * len(sets) + 0.9), layout="constrained")
     ax = figure.subplots()
-    for at, row in enumerate(reversed(found)):
-        ours, *theirs = (figures["accuracy"] for figures in row["figures"].values())
-        ax.plot([min(ours, *theirs), max(ours, *theirs)], [at, at], color=INK, linewidth=0.6, zorder=1)
-        ax.scatter(
-            theirs, [at] * len(theirs), s=18, color=THEIRS, zorder=2, label="scikit-learn's" if at == 0 else None
-        )
-        ax.scatter(ours, at, s=34, color=OURS, zorder=3, label="rosenblatt" if at == 0 else None)
-    ax.set_yticks(range(len(found)), [row["set"] for row in reversed(found)])
-    ax.set_xlabel("test accuracy at defaults, %")
-    figure.legend(fontsize=8, loc="outside upper right", ncols=2)
+    for row in rows:
+        at = len(sets) - 1 - sets.index(row["set"])
+        who = row["who"]
+        color = OURS if who == "rosenblatt AutoPerceptron" else SERIES[1] if who.startswith("rosenblatt") else THEIRS
+        how = {"fmt": "o", "markersize": 4, "elinewidth": 0.8, "color": color, "zorder": 2 if color == THEIRS else 3}
+        label = {OURS: "rosenblatt", THEIRS: "peers"}.get(color, "rosenblatt, products=False")
+        known = label in ax.get_legend_handles_labels()[1]
+        ax.errorbar(row["error %"], at, xerr=row["±"], label=None if known else label, **how)
+    ax.set_yticks(range(len(sets)), list(reversed(sets)))
+    ax.set_xlabel("test error at defaults, %, with the 95 % interval over seeds")
+    figure.legend(fontsize=8, loc="outside upper right", ncols=3)
     return figure
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.1f} times quicker" if ratio >= 1 else f"{1 / ratio:.1f} times slower"
-
-
-def _label(row: dict[str, Any]) -> str:
-    return f"{row['data']}\n{row['type']}" if "type" in row else str(row["data"]).replace(" of ", "\nof ")
 
 
 def draw_growth(found: dict[str, Any]) -> Figure | None:
     """Time above, memory below, one column a sweep, on log axes; the exponent beside each line's end."""
-    sweeps = {row["against"]: row for row in found["exponents"]}
+    sweeps = {row["against"]: row for row in found["Exponents"]}
     figure = Figure(figsize=(2.3 * len(sweeps), 4.2), layout="constrained")
     axes = figure.subplots(2, len(sweeps), squeeze=False, sharey="row")
     for column, (against, exponents) in enumerate(sweeps.items()):
-        points = [row for row in found["sizes"] if row["against"] == against]
+        points = [row for row in found["Sizes"] if row["against"] == against]
         above, below = axes[0][column], axes[1][column]
         for name, title, color in (("scikit-learn s", "scikit-learn", THEIRS), ("ours s", "ours", OURS)):
             _line(above, points, name, title, color, exponents)

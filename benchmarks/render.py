@@ -1,44 +1,105 @@
-"""Results as a page: what the benchmarks wrote as JSON, in tables and pictures.
+"""Results as pages: what the benchmarks wrote as JSON, in tables, pictures and the marked figures of README and docs.
 
-Invariant: every figure on the page was read from a result file; none is written here.
+Invariant: every figure on RESULTS.md, and every one between `<!-- measured: NAME -->` and `<!-- /measured -->` in
+README.md and docs, was read from a result file; none is written here.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from measure import render_cell
+from figures import FIGURES
+from measure import Found, Row, render_cell
 from pictures import draw
 
+ROOT = Path(__file__).resolve().parents[1]
+MARKED = re.compile(r"(<!-- measured: ([\w-]+) -->)(\n?).*?(\n?)(<!-- /measured -->)", re.DOTALL)
 HEADER = """# Results
 
 Made by `{command}`; do not edit. How it was measured, and what was left out: [README.md]({readme}).
-Seconds are CPU seconds on one thread unless a table says otherwise. `ratio` is the peer's median time over
-ours: above 1 we are quicker; `least` and `most` are the same of the single turns, `bar` is what the project promises.
+Seconds are medians, of CPU time on one thread unless a table says otherwise. `ratio` is the time over that of the first
+row of the same data: above 1, the first is faster; `least` and `most` are the same of the single turns. `±` is half of
+the 95 % interval of the mean error over the seeds.
+"""
+AHEAD = """## Where a peer is better
+
+Peers that are faster than our first row and, within the intervals, as accurate, or more accurate than all of our rows.
+`ratio` below 1: it takes that share of our time.
 """
 
 
-def render(folder: Path, page: Path, scripts: list[Path]) -> str:
-    """Write the page and its pictures from the results in the folder, and return its text."""
-    results = [(script, json.loads((folder / f"{script.stem}.json").read_text())) for script in scripts]
+def render(folder: Path, page: Path, scripts: list[Path]) -> Path:
+    """Write the page, its pictures and the marked figures from the results in the folder; return the page."""
+    results = {script.stem: json.loads((folder / f"{script.stem}.json").read_text()) for script in scripts}
     pictures = page.parent / "pictures"
     pictures.mkdir(exist_ok=True)
-    quick = any(result["about"]["quick"] for _, result in results)
-    readme = "../README.md" if quick else "README.md"
-    parts = [HEADER.format(command="benchmarks/run.py --quick" if quick else "make bench", readme=readme)]
-    parts += render_machines([(script.stem, result["about"]) for script, result in results])
-    for script, result in results:
+    quick = any(result["about"]["quick"] for result in results.values())
+    command, readme = ("benchmarks/run.py --quick", "../README.md") if quick else ("make bench", "README.md")
+    parts = [HEADER.format(command=command, readme=readme)]
+    if ahead := [line for name in results for line in find_better(name, results[name]["found"])]:
+        parts += [AHEAD, render_table(ahead)]
+    parts += render_machines({name: result["about"] for name, result in results.items()})
+    for script in scripts:
+        about, found = results[script.stem]["about"], results[script.stem]["found"]
         title, text = describe(script)
-        parts.append(f"## {title}\n\n`benchmarks/{script.name}`, {result['about']['seconds']:.0f} s. {text}\n")
-        for name in draw(script.stem, result["found"], pictures):
-            parts.append(f"![{title}](pictures/{name})\n")
-        parts += render_found(script.stem, result["found"])
-    text = "\n".join(parts)
-    page.write_text(text)
-    return text
+        parts.append(f"## {title}\n\n`benchmarks/{script.name}`, {about['seconds']:.0f} s. {text}\n")
+        parts += [f"![{title}](pictures/{name})\n" for name in draw(script.stem, found, pictures)]
+        for heading, rows in (pivot(found["Defaults"]) if script.stem == "accuracy" else found).items():
+            parts += [f"**{heading}**\n", render_table(rows)]
+    page.write_text("\n".join(parts))
+    if not quick:
+        fill_pages(results)
+    return page
+
+
+def groups(rows: list[Row]) -> list[tuple[Row, list[Row]]]:
+    """The rows of a table of contests by what they are about, with that."""
+
+    def about(row: Row) -> Row:
+        names = list(row)
+        return {name: row[name] for name in names[: names.index("who")]}
+
+    return [(key, list(group)) for key, group in groupby((row for row in rows if "ratio" in row), about)]
+
+
+def find_better(script: str, found: Found) -> list[Row]:
+    """The peers that are faster than our first row and as accurate, or more accurate than all of ours."""
+
+    def is_worse(one: Row, other: Row) -> bool:
+        margin = (one.get("±") or 0) + (other.get("±") or 0)
+        return one.get("error %", 0.0) > other.get("error %", 0.0) + margin
+
+    lines = []
+    contests = [(title, *each) for title, rows in found.items() if "who" in rows[0] for each in groups(rows)]
+    for title, about, rows in contests:
+        ours = [row for row in rows if row["who"].startswith("rosenblatt")]
+        for row in rows:
+            if not ours or row in ours:
+                continue
+            if (row["ratio"] < 1 and not is_worse(row, ours[0])) or all(is_worse(each, row) for each in ours):
+                where = f"{script}, {title}: {', '.join(render_cell(value) for value in about.values())}"
+                errors = {"its error %": row.get("error %"), "ours": ours[0].get("error %")}
+                lines.append({"where": where, "who": row["who"], "ratio": row["ratio"], **errors})
+    return lines
+
+
+def pivot(rows: list[Row]) -> Found:
+    """Two tables, a line per data set and a column per classifier: the errors, and the seconds of a fit."""
+    errors, seconds = [], []
+    for about, group in groups(rows):
+        of_error = {row["who"]: f"{row['error %']:.2f}{_interval(row)}" for row in group}
+        errors.append({**about, **of_error})
+        seconds.append({**about, **{row["who"]: row["CPU s"] for row in group}})
+    return {"Test error, %": errors, "CPU seconds of a fit": seconds}
+
+
+def _interval(row: Row) -> str:
+    return "" if row["±"] is None else f" ± {row['±']:.2f}"
 
 
 def describe(script: Path) -> tuple[str, str]:
@@ -48,122 +109,45 @@ def describe(script: Path) -> tuple[str, str]:
     return lines[0].rstrip("."), " ".join(text.split())
 
 
-def render_machines(abouts: list[tuple[str, dict[str, Any]]]) -> list[str]:
-    """The machine and versions; a line for each result that was made on another one, on another day or commit."""
+def render_machines(abouts: dict[str, Any]) -> list[str]:
+    """The machine and versions; a line for each result of another machine, day or commit."""
     if not abouts:
         return ["No results yet.\n"]
-    first = abouts[0][1]
-    rows = [{"": name, "this run": value} for name, value in first["machine"].items()]
-    rows.append({"": "date", "this run": first["date"]})
-    parts = ["## The machine\n", render_table(rows)]
-    for name, about in abouts[1:]:
-        other = [
-            f"{fact} {value}"
-            for fact, value in {**about["machine"], "date": about["date"]}.items()
-            if fact != "load when started" and value != {**first["machine"], "date": first["date"]}.get(fact)
-        ]
+    facts = {name: {**about["machine"], "date": about["date"]} for name, about in abouts.items()}
+    first = next(iter(facts.values()))
+    parts = ["## The machine\n", render_table([{"": name, "this run": value} for name, value in first.items()])]
+    for name, each in facts.items():
+        other = [f"{fact} {value}" for fact, value in each.items() if "load" not in fact and value != first.get(fact)]
         if other:
             parts.append(f"`{name}` was run with {', '.join(other)}.\n")
-    return parts
+    loads = ", ".join(f"{name} {each['load when started'].split()[0]}" for name, each in facts.items())
+    return [*parts, f"Load when each was started: {loads}.\n"]
 
 
-def render_found(script: str, found: Any) -> list[str]:
-    """Any result as tables: a list of records is a table, a dict a heading an entry."""
-    if script == "freund_schapire" and "paper" in found:
-        return render_paper(found)
-    if script == "accuracy":
-        return render_accuracy(found)
-    return _walk("", found)
-
-
-def render_accuracy(found: list[dict[str, Any]]) -> list[str]:
-    """Two tables, a line a data set and a column a classifier: the accuracies, and the seconds of a fit."""
-    parts = []
-    for measure, title in (("accuracy", "Test accuracy, %"), ("seconds", "Seconds of a fit")):
-        rows = []
-        for row in found:
-            columns = {name: round(figures[measure], 4) for name, figures in row["figures"].items()}
-            rows.append({"set": row["set"], "rows": row["rows"], "features": row["features"], **columns})
-        parts += [f"**{title}**\n", render_table(rows)]
-    return parts
-
-
-def render_paper(found: dict[str, Any]) -> list[str]:
-    """Freund and Schapire's table: the paper's figure / ours."""
-    parts = []
-    for result in found["results"]:
-        published = found["paper"][str(result["degree"])]
-        rows = []
-        for measure, values in result["found"].items():
-            theirs = published.get(measure, [None] * len(values))
-            cells = [
-                f"{'-' if a is None else f'{a:g}'} / {render_cell(b)}" for a, b in zip(theirs, values, strict=False)
-            ]
-            epochs = [f"T = {epoch:g}" for epoch in result["epochs"]]
-            rows.append({"the paper / ours": measure, **dict(zip(epochs, cells, strict=True))})
-        parts += [f"**Degree {result['degree']}**, {result['seconds']:.0f} s a run\n", render_table(rows)]
-    return parts
-
-
-def _walk(heading: str, value: Any) -> list[str]:
-    if isinstance(value, dict):
-        plain = {name: item for name, item in value.items() if not isinstance(item, dict | list) and name != "quick"}
-        rows = list(value.values())
-        if rows and all(isinstance(row, dict) and _is_flat(row) for row in rows) and _alike(rows):
-            return [*_bold(heading), render_table([{"": name, **row} for name, row in value.items()])]
-        parts = (
-            [*_bold(heading), render_table([{"": name, "found": item} for name, item in plain.items()])]
-            if plain
-            else []
-        )
-        joined = {name: item for name, item in value.items() if isinstance(item, dict) and item and _is_flat(item)}
-        if len(joined) > 1:  # the same things by several measures: one table, a column a measure
-            things = dict.fromkeys(thing for item in joined.values() for thing in item)
-            rows = [{"": thing, **{name: item.get(thing) for name, item in joined.items()}} for thing in things]
-            parts += [*([] if plain else _bold(heading)), render_table(rows)]
-        for name, item in value.items():
-            if isinstance(item, dict | list) and item and (len(joined) < 2 or name not in joined):
-                parts += _walk(f"{heading}, {name}" if heading else name, item)
-        return parts
-    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-        return [*_bold(heading), render_table([_flattened(row) for row in value])]
-    return [f"{heading}: {_cell(value)}\n"]
-
-
-def _bold(heading: str) -> list[str]:
-    text = heading.replace("_", " ")
-    return [f"**{text[:1].upper()}{text[1:]}**\n"] if text else []
-
-
-def _is_flat(row: dict[str, Any]) -> bool:
-    return not any(isinstance(item, dict | list) for item in row.values())
-
-
-def _alike(rows: list[dict[str, Any]]) -> bool:
-    return len(rows) > 1 and len({tuple(row) for row in rows}) == 1
-
-
-def _flattened(row: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, item in row.items():
-        if isinstance(item, dict):
-            flat.update({f"{name} {inner}": value for inner, value in _flattened(item).items()})
-        else:
-            flat[name] = item
-    return flat
-
-
-def render_table(rows: list[dict[str, Any]]) -> str:
+def render_table(rows: list[Row]) -> str:
     """Rows as a Markdown table; columns in which no row has anything are left out."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     right = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in names]
-    lines = [[name.replace("_", " ") for name in names], ["--:" if numbers else ":--" for numbers in right]]
-    lines += [[_cell(row.get(name)) for name in names] for row in rows]
+    lines = [names, ["--:" if numbers else ":--" for numbers in right]]
+    lines += [[render_cell(row.get(name)).replace("|", "\\|") for name in names] for row in rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("|  |", "| |") + "\n"
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(_cell(item) for item in value)
-    return render_cell(value).replace("|", "\\|").replace("\n", " ")
+def fill_pages(results: dict[str, Any]) -> None:
+    """Write the marked figures; one whose benchmarks have no result stays as it is."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = page.read_text()
+
+        def fill(match: re.Match[str], page: Path = page) -> str:
+            try:
+                figures = FIGURES[match[2]]({name: result["found"] for name, result in results.items()})
+            except KeyError as error:
+                print(f"{page.name}: {match[2]} stays as it is, there is no result for {error}")
+                return match[0]
+            shown = figures if isinstance(figures, str) else render_table(figures)
+            return f"{match[1]}{match[3]}{shown.strip()}{match[4]}{match[5]}"
+
+        filled = MARKED.sub(fill, text)
+        if filled != text:
+            page.write_text(filled)

@@ -1,11 +1,7 @@
-"""The rows that the benchmarks learn from: made from a seed, or MNIST where it is there."""
+"""The rows that the benchmarks make themselves, from a seed; published ones are read by fetch.py."""
 
 from __future__ import annotations
 
-import gzip
-import lzma
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,37 +76,3 @@ def make_dicts(
         values = rng.standard_normal(features)
         stream.append((dict(zip(names[chosen], values.tolist(), strict=True)), bool(values @ direction[chosen] > 0)))
     return stream
-
-
-def data_folder() -> Path:
-    """Where published data sets lie: ROSENBLATT_DATA, else ../shared/data beside the project."""
-    return Path(os.environ.get("ROSENBLATT_DATA") or Path(__file__).parents[2] / "shared" / "data")
-
-
-def read_mnist() -> tuple[Any, Any, int] | None:
-    """All 70,000 digits with values in [0, 1], the labels, and how many at the end are for testing; None if absent."""
-    folder = data_folder() / "mnist"
-    if not folder.is_dir():
-        return None
-    images, labels = [], []
-    for part in ("train", "t10k"):
-        with gzip.open(folder / f"{part}-images-idx3-ubyte.gz") as file:
-            images.append(np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784))
-        with gzip.open(folder / f"{part}-labels-idx1-ubyte.gz") as file:
-            labels.append(np.frombuffer(file.read(), np.uint8, offset=8))
-    return np.concatenate(images) / 255.0, np.concatenate(labels), len(labels[1])
-
-
-def read_a9a() -> tuple[Any, Any, int] | None:
-    """All rows of a9a as CSR, whose values are all 1, the labels, and how many at the end are for testing."""
-    folder = data_folder() / "libsvm_a9a"
-    if not folder.is_dir():
-        return None
-    from sklearn.datasets import load_svmlight_file
-
-    with lzma.open(folder / "a9a.xz") as train, gzip.open(folder / "a9a.t.gz") as test:
-        X, y = load_svmlight_file(train, n_features=123)
-        X_test, y_test = load_svmlight_file(test, n_features=123)
-    rows = sparse.vstack([X, X_test], format="csr")
-    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    return rows, np.concatenate([y, y_test]), len(y_test)

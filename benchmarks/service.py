@@ -1,21 +1,19 @@
 """The service, beside FastAPI with scikit-learn and beside a bare server.
 
-    pip install fastapi
-    python benchmarks/service.py [--quick] [--json FILE]
+    python benchmarks/service.py [PART ...] [--quick] [--json FILE]
 
-Servers and the client share this machine's cores, over loopback. Every stack is measured in the same run, by turns:
-`rosenblatt serve`; the same model of scikit-learn, unpickled, behind a plain FastAPI handler; and uvicorn with an ASGI
-application that returns a constant. The client is one process with as many connections as the table says, each of which
-sends its next request when it has the answer. Durable learning is answered when the example is on disk and learned.
+Servers and the client share this machine's cores, over loopback, alternately: `rosenblatt serve`; the same model of
+scikit-learn, unpickled, behind a plain FastAPI handler; and uvicorn with an ASGI application that returns a constant.
+The client is one process with as many connections as the table says, each of which sends its next request when it has
+the answer. Durable learning is answered when the example is on disk and learned. `CPU us` is the CPU time that the
+server spends on a request, and `ratio` that of the row over ours: on a busy machine it says more than the clock does.
 Predictions beside learning come at a fixed pace, since a full machine makes every answer wait for every other.
-`CPU us` is the CPU time that the server spends on a request, and `ratio` that of FastAPI over it: on a busy machine it
-says more than the clock does.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
+import itertools
 import json
 import os
 import pickle
@@ -27,10 +25,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import numpy as np
 
-from measure import save, show
+from measure import Found, Row, run_script
 
 FEATURES, BULK = 10, 1000
 CONNECTIONS = 32
@@ -173,7 +172,7 @@ def figures(latencies: list[float], seconds: float) -> dict[str, float]:
 
 
 def post(path: str, body: bytes, kind: str = "application/json") -> bytes:
-    """A request, answered in the form in which it was asked."""
+    """A request, answered in the format of its body."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nAccept: {kind}\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -208,208 +207,112 @@ def middle(runs: list[dict[str, float]]) -> dict[str, float]:
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 
-def predictions(folder: Path, turns: int, seconds: float) -> tuple[list[Any], list[Any]]:
-    """Single rows and bulk, every stack by turns."""
+def measure_predictions(quick: bool) -> Found:
+    """Requests of one row and of many, every stack alternately."""
     from sklearn.linear_model import Perceptron as Peer
 
     import rosenblatt
 
+    turns, seconds = (1, 1.0) if quick else (5, 2.0)
     dice = np.random.default_rng(0)
     X = dice.normal(size=(5000, FEATURES))
     y = np.where(X @ dice.normal(size=FEATURES) > 0, "yes", "no")
-    rosenblatt.save(rosenblatt.Perceptron().fit(X, y), folder / "ours.model")
-    (folder / "peer.pickle").write_bytes(pickle.dumps(Peer().fit(X, y)))
-    one = post("/predict", json.dumps({"rows": X[:1].tolist(), "scores": True}).encode())
-    peer_one = post("/predict", json.dumps({"rows": X[:1].tolist()}).encode())
-    many = post("/predict", json.dumps({"rows": X[:BULK].tolist(), "scores": True}).encode())
-    peer_many = post("/predict", json.dumps({"rows": X[:BULK].tolist()}).encode())
-    asks = {
-        "single": {"rosenblatt serve": one, "FastAPI + scikit-learn": peer_one, "bare uvicorn": peer_one},
-        "bulk": {"rosenblatt serve": many, "FastAPI + scikit-learn": peer_many},
-    }
-    runs: dict[str, dict[str, list[Any]]] = {kind: {name: [] for name in who} for kind, who in asks.items()}
+    lines: list[Row] = []
     servers: dict[str, tuple[subprocess.Popen[str], int]] = {}
-    try:
-        servers["rosenblatt serve"] = ours([str(folder / "ours.model")])
-        servers["FastAPI + scikit-learn"] = theirs(FASTAPI, str(folder / "peer.pickle"))
-        servers["bare uvicorn"] = theirs(BARE, "")
-        for _ in range(turns):
-            for kind, who in asks.items():
-                for name, request in who.items():
-                    connections = CONNECTIONS if kind == "single" else 4
-                    ask = (lambda body=request: body, connections, None)
-                    runs[kind][name] += load(servers[name.split(",")[0]], ask, seconds=seconds)
-    finally:
-        for process, _ in servers.values():
-            process.kill()
-            process.wait()
-    tables = []
-    for kind, bar in (("single", 3.0), ("bulk", 10.0)):
-        peer = middle(runs[kind]["FastAPI + scikit-learn"])
-        rows = []
-        for name, found in runs[kind].items():
-            figure = middle(found)
-            scale = BULK if kind == "bulk" else 1
-            rows.append(
-                {
-                    "stack": name,
-                    "rows/s": figure["per second"] * scale,
-                    "p50 ms": figure["p50 ms"],
-                    "p99 ms": figure["p99 ms"],
-                    "CPU us": figure["CPU us"],
-                    "ratio of rows/s": figure["per second"] / peer["per second"],
-                    "ratio": peer["CPU us"] / figure["CPU us"],
-                    "bar": bar if name.startswith("rosenblatt") else None,
-                }
-            )
-        tables.append(rows)
-    return tables[0], tables[1]
+    with tempfile.TemporaryDirectory() as folder:
+        rosenblatt.save(rosenblatt.Perceptron().fit(X, y), f"{folder}/ours.model")
+        Path(folder, "peer.pickle").write_bytes(pickle.dumps(Peer().fit(X, y)))
+        try:
+            servers["rosenblatt serve"] = ours([f"{folder}/ours.model"])
+            servers["FastAPI + scikit-learn"] = theirs(FASTAPI, f"{folder}/peer.pickle")
+            servers["bare uvicorn"] = theirs(BARE, "")
+            for rows, connections in ((1, CONNECTIONS), (BULK, 4)):
+                bodies = {name: {"rows": X[:rows].tolist()} for name in servers}
+                bodies["rosenblatt serve"]["scores"] = True
+                requests = {name: post("/predict", json.dumps(body).encode()) for name, body in bodies.items()}
+                runs: dict[str, list[Row]] = {name: [] for name in servers}
+                for _ in range(turns):
+                    for name, server in servers.items():
+                        ask = (lambda name=name, requests=requests: requests[name], connections, None)
+                        runs[name] += load(server, ask, seconds=seconds)
+                middles = {name: middle(found) for name, found in runs.items()}
+                base = middles["rosenblatt serve"]["CPU us"]
+                lines += [
+                    {"rows per request": rows, "stack": name, **each, "ratio": each["CPU us"] / base}
+                    for name, each in middles.items()
+                ]
+        finally:
+            for process, _ in servers.values():
+                process.kill()
+                process.wait()
+    return {"Predictions": lines}
 
 
-def examples() -> Callable[[], bytes]:
-    """Requests to learn one row each, all different."""
+def make_examples() -> Callable[[], bytes]:
+    """Requests to learn one row each, 2,000 in rotation."""
     dice = np.random.default_rng(1)
     made = []
     for _ in range(2000):
         row = {f"f{j}": round(float(v), 4) for j, v in enumerate(dice.normal(size=FEATURES))}
         made.append(post("/learn", json.dumps({"row": row, "label": "yes" if row["f0"] > 0 else "no"}).encode()))
-    state = [0]
-
-    def following() -> bytes:
-        state[0] = (state[0] + 1) % len(made)
-        return made[state[0]]
-
-    return following
+    rotation = itertools.cycle(made)
+    return lambda: next(rotation)
 
 
-def learning(folder: Path, seconds: float) -> tuple[list[Any], list[Any], list[Any]]:
-    """Durable learning by so many clients, predictions beside it, and a replay of it all."""
-    log = folder / "log.sqlite"
-    row = {f"f{j}": 0.1 for j in range(FEATURES)}
-    predict = post("/predict", json.dumps({"row": row}).encode())
-    learn = examples()
-    server = ours(["--learner", "averaged", "--learn", str(log)])
-    durable, beside = [], []
-    try:
-        for clients in (1, CONNECTIONS, 256):
-            (figure,) = load(server, (learn, clients, None), seconds=seconds)
-            examples_per_second = figure.pop("per second")
-            bar = 8000 if clients == CONNECTIONS else None
-            durable.append({"clients": clients, "examples/s": examples_per_second, **figure, "bar": bar})
-        asks = (lambda: predict, 8, 8 / 500)
-        for name, others in (("alone", []), ("while 32 clients learn 1,000 examples/s", [(learn, 32, 32 / 1000)])):
-            turns = [load(server, asks, *others, seconds=seconds)[0] for _ in range(3)]
-            beside.append({"predictions, 500 per second": name, **middle(turns)})
-        beside[1]["ratio of p99"] = beside[1]["p99 ms"] / beside[0]["p99 ms"]
-        beside[1]["bar"] = 2.0
-        beside[0] |= {"ratio of p99": None, "bar": None}
-    finally:
-        server[0].terminate()
-        server[0].wait()
-    from rosenblatt.service.replay import replay
-
-    begun = time.perf_counter()
-    replay(str(log))
-    passed = time.perf_counter() - begun
-    import sqlite3
-
-    with sqlite3.connect(log) as connection:
-        count = connection.execute("SELECT sum(count) FROM entries").fetchone()[0]
-    replayed = [{"examples": count, "seconds": passed, "examples/s": count / passed}]
-    return durable, beside, replayed
+def measure_learning(quick: bool) -> Found:
+    """Durable learning by so many clients, and predictions beside it."""
+    seconds = 1.0 if quick else 3.0
+    predict = post("/predict", json.dumps({"row": {f"f{j}": 0.1 for j in range(FEATURES)}}).encode())
+    learn = make_examples()
+    with tempfile.TemporaryDirectory() as folder:
+        server = ours(["--learner", "averaged", "--learn", f"{folder}/log.sqlite"])
+        try:
+            durable = [
+                {"clients": clients, **load(server, (learn, clients, None), seconds=seconds)[0]}
+                for clients in (1, CONNECTIONS, 256)
+            ]
+            asks = (lambda: predict, 8, 8 / 500)
+            beside = []
+            for name, others in (("alone", []), ("while 32 clients learn 1,000 examples/s", [(learn, 32, 32 / 1000)])):
+                turns = [load(server, asks, *others, seconds=seconds)[0] for _ in range(1 if quick else 3)]
+                beside.append({"predictions, 500 per second": name, **middle(turns)})
+        finally:
+            server[0].terminate()
+            server[0].wait()
+    return {"Durable learning, one example per request": durable, "Predictions beside learning": beside}
 
 
-def vocabulary(folder: Path, seconds: float, turns: int) -> list[Any]:
-    """Learning rows with a new name each, beside a small vocabulary and beside one of a million names."""
-    import http.client
-
-    servers: dict[int, tuple[subprocess.Popen[str], int]] = {}
-    runs: dict[int, list[dict[str, float]]] = {}
-    state = [0]
-
-    def new_name() -> bytes:
-        state[0] += 1
-        row = {f"n{j}": 0.1 for j in range(FEATURES)} | {f"new {state[0]}": 1.0}
-        return post("/learn", json.dumps({"row": row, "label": "yes" if state[0] % 3 else "no"}).encode())
-
-    try:
-        for names in (1000, 1_000_000):
-            log = str(folder / f"{names}.sqlite")
-            servers[names] = ours(["--learner", "averaged", "--learn", log, "--limit", "features=4M"])
-            runs[names] = []
-            connection = http.client.HTTPConnection("127.0.0.1", servers[names][1], timeout=600)
-            for at in range(0, names, 20_000):
-                row = {f"n{j}": 0.01 for j in range(at, min(names, at + 20_000))}
-                body = json.dumps({"row": row, "label": "yes" if at % 40_000 else "no"})
-                connection.request("POST", "/learn", body, {"Content-Type": "application/json"})
-                assert connection.getresponse().read().startswith(b'{"first"')
-        for _ in range(turns):
-            for names, server in servers.items():
-                runs[names] += load(server, (new_name, CONNECTIONS, None), seconds=seconds)
-    finally:
-        for process, _ in servers.values():
-            process.terminate()
-            process.wait()
-    few = middle(runs[1000])
-    return [
-        {
-            "names": names,
-            "examples/s": (figure := middle(found))["per second"],
-            "p50 ms": figure["p50 ms"],
-            "p99 ms": figure["p99 ms"],
-            "CPU us": figure["CPU us"],
-            "ratio of examples/s": figure["per second"] / few["per second"],
-            "bar": 0.5 if names > 1000 else None,
-        }
-        for names, found in runs.items()
-    ]
-
-
-def disk(folder: Path, seconds: float) -> list[Any]:
-    """What this disk does by itself: an fsync after every 4 KB."""
-    path = folder / "fsync"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
-    count, until = 0, time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        os.write(descriptor, b"x" * 4096)
-        os.fsync(descriptor)
-        count += 1
-    os.close(descriptor)
-    return [{"fsyncs/s": count / seconds}]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one short turn")
-    parser.add_argument("--json", metavar="FILE", help="also write the figures to this file")
-    args = parser.parse_args()
-    turns, seconds = (1, 1.0) if args.quick else (5, 3.0)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        single, bulk = predictions(folder, turns, seconds)
-        show("Predictions of single rows", single)
-        show(f"Predictions of {BULK} rows in a request", bulk)
-        found = disk(folder, seconds)
-        show("The disk", found)
-        durable, beside, replayed = learning(folder, seconds)
-        show("Durable learning, one example in a request", durable)
-        show("Predictions beside learning", beside)
-        show("Replay", replayed)
-        names = vocabulary(folder, seconds, turns)
-        show("Durable learning of rows with a new name", names)
-    save(
-        args.json,
-        {
-            "single": single,
-            "bulk": bulk,
-            "disk": found,
-            "durable": durable,
-            "beside": beside,
-            "replay": replayed,
-            "vocabulary": names,
-        },
-    )
+def measure_vocabulary(quick: bool) -> Found:
+    """Durable learning of rows of ten names each, if the model knows a thousand names or a million."""
+    seconds, lines = (1.0 if quick else 3.0), list[Row]()
+    for count in (1_000, 100_000 if quick else 1_000_000):
+        dice, made = np.random.default_rng(2), []
+        for _ in range(2000):
+            names, values = dice.integers(count, size=FEATURES).tolist(), dice.normal(size=FEATURES).tolist()
+            row = {f"n{name}": round(value, 4) for name, value in zip(names, values, strict=True)}
+            made.append(post("/learn", json.dumps({"row": row, "label": "yes" if values[0] > 0 else "no"}).encode()))
+        rotation = itertools.cycle(made)
+        with tempfile.TemporaryDirectory() as folder:
+            process, port = ours(["--learner", "averaged", "--learn", f"{folder}/log.sqlite"])
+            try:
+                for start in range(0, count, 50_000):
+                    rows = [
+                        {f"n{name}": 1.0 for name in range(at, at + 1000)}
+                        for at in range(start, min(start + 50_000, count), 1000)
+                    ]
+                    body = {"rows": rows, "labels": [("yes", "no")[at % 2] for at in range(len(rows))]}
+                    url, kind = f"http://127.0.0.1:{port}/learn", {"Content-Type": "application/json"}
+                    urlopen(Request(url, json.dumps(body).encode(), kind)).read()
+                found = load(
+                    (process, port), (lambda rotation=rotation: next(rotation), CONNECTIONS, None), seconds=seconds
+                )
+                lines.append({"names known": count, "clients": CONNECTIONS, **found[0]})
+            finally:
+                process.terminate()
+                process.wait()
+    return {"Durable learning by the size of the vocabulary": lines}
 
 
 if __name__ == "__main__":
-    main()
+    parts = {"predictions": measure_predictions, "learning": measure_learning, "vocabulary": measure_vocabulary}
+    run_script(__doc__, parts)
