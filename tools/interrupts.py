@@ -56,16 +56,16 @@ def commands() -> dict[str, list[str]]:
         "train --learner voted": ["train", "mixed.csv", "-o", "out/m", "--learner", "voted", "--folds", "5"],
         "train --checkpoint": [
             "train", "mixed.csv", "-o", "out/m", "--learner", "averaged", "--max-iter", "60", "--checkpoint", "out/c",
-            "--checkpoint-every", "0s", "--report", "out/r.html",
+            "--checkpoint-every", "0", "--report", "out/r.html",
         ],
         "predict": ["predict", "model", "mixed.csv", "-o", "out/p.csv", "--probabilities"],
         "predict -": ["predict", "model"],
         "evaluate": ["evaluate", "model", "mixed.csv", "--report", "out/r.html"],
         "inspect": ["inspect", "model"],
         "export": ["export", "model", "--to", "json", "-o", "out/m.json"],
-        "compare": ["compare", "mixed.csv", "--html", "out/c.html"],
+        "compare": ["compare", "mixed.csv"],
         "tune": ["tune", "mixed.csv", "-o", "out/m"],
-        "certify": ["certify", "numbers.csv", "--html", "out/c.html"],
+        "certify": ["certify", "numbers.csv"],
         "trace": ["trace", "mixed.csv", "--drop", "kind"],
         "trace --ledger": ["trace", "numbers.csv", "--ledger"],
         "serve": ["serve", "model", "--port", "0"],
@@ -106,7 +106,7 @@ class Trial:
         return True
 
     def close(self) -> str:
-        """What was said, of a process that is gone."""
+        """The output of a process that has ended."""
         assert self.process.stdin is not None
         assert self.process.stderr is not None
         self.process.stdin.close()

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROWS = 400
-OPTIONS = ["--max-iter", "4", "--block", "64", "--bits", "12", "--quiet"]
+OPTIONS = ["--max-iter", "4", "--bits", "12", "--quiet"]
 
 
 def words_of(i: int) -> str:
@@ -139,7 +139,7 @@ class Case:
         """An undisturbed run: its model, and how many checkpoints it writes."""
         count, model, held = folder / "count", folder / "m", folder / "c"
         count.write_bytes(b"")
-        words = [*self.train, "-o", str(model), "--checkpoint", str(held), "--checkpoint-every", "0s"]
+        words = [*self.train, "-o", str(model), "--checkpoint", str(held), "--checkpoint-every", "0"]
         status = os.waitpid(run_in_child(words, count), 0)[1]
         if status != 0:
             raise SystemExit(f"{self.learner} on {self.name}: an undisturbed run failed")
@@ -155,11 +155,8 @@ class Case:
         for path in folder.iterdir():
             path.unlink()
         count, model, held = folder / "count", folder / "m", folder / "c"
-        words, kills, left = (
-            [*self.train, "-o", str(model), "--checkpoint", str(held), "--checkpoint-every", "0s"],
-            0,
-            8,
-        )
+        words = first = [*self.train, "-o", str(model), "--checkpoint", str(held), "--checkpoint-every", "0"]
+        kills, left = 0, 8
         while left and (kills == 0 or random_.random() < 0.7):
             left -= 1
             count.write_bytes(b"")
@@ -174,7 +171,7 @@ class Case:
                 counts.over += 1
                 break
             kills += 1
-            words = ["train", "--resume", str(held), "-o", str(model), "--quiet"]
+            words = [*first, "--resume"]
         if not kills:
             return
         counts.killed += kills
@@ -197,6 +194,7 @@ class Case:
 def kill_runs(kills: int, seed: int = 0, say: Any = lambda line: None) -> tuple[Counts, set[str], set[str]]:
     """Kill runs until so many kills count; the counts, and the learners and formats that were met."""
     from rosenblatt.params import FAMILY, make_params
+    from rosenblatt.training.train import can_resume
 
     random_, counts, cases = random.Random(seed), Counts(), {}
     learners, formats = set(), set()
@@ -211,12 +209,9 @@ def kill_runs(kills: int, seed: int = 0, say: Any = lambda line: None) -> tuple[
         os.waitpid(child, 0)
         names = {path.name: path for path in data.iterdir()}
         given = {"x.ft": ["--format", "fasttext"], "x.tab": ["--format", "tabbed"]}
-        # A learner that needs all rows in memory has no checkpoints.
-        stoppable = ["auto", *(name for name in FAMILY if not make_params(name).needs_all_rows)]
-        numeric = ("x.svm", "x.vw")  # the formats whose labels are numbers here
-        pairs = [
-            (learner, name) for learner in stoppable for name in (numeric if "regression" in learner else sorted(names))
-        ]
+        # Others have no checkpoints.
+        stoppable = ["auto", *(name for name in FAMILY if can_resume(make_params(name)))]
+        pairs = [(learner, name) for learner in stoppable for name in sorted(names)]
         random_.shuffle(pairs)
         tries = 0
         while counts.killed < kills and tries < 10 * kills + 100:

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Write requirements.lock: every version and the hash of every file, for all platforms. It needs uv.
+# Write requirements.lock and benchmarks/requirements.lock: every version and the hash of every file, for all platforms.
+# It needs uv.
 # What a user installs comes first; what only development needs follows the marker.
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,3 +19,5 @@ import sys
 run, every = (re.split(r"\n(?=\S)", open(path).read().strip()) for path in sys.argv[1:])
 print("# Written by tools/lock.sh.", *run, "# Development", *(each for each in every if each not in run), sep="\n")
 PYTHON
+compile --group build --extra theory --extra plot --extra serve --extra cluster -c requirements.lock pyproject.toml \
+  benchmarks/requirements.txt -o benchmarks/requirements.lock

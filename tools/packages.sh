@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install the Debian packages that some tests use: a browser, Node, nginx, OpenSSL, systemd's checker and libfaketime.
+# Install the Debian packages that some tests use: a browser, npm, nginx, OpenSSL, and the checkers of systemd and Prometheus.
 # Without root it names what is missing; those tests then skip, and fail if CI=true.
 set -u
 missing=""
@@ -7,11 +7,12 @@ need() { # command, package
   command -v "$1" > /dev/null || missing="$missing $2"
 }
 need "${CHROMIUM:-chromium}" chromium
-need node nodejs
+need g++ g++
+need npm npm
 need nginx nginx-light
 need openssl openssl
 need systemd-analyze systemd
-ls /usr/lib/*/faketime/libfaketimeMT.so.1 > /dev/null 2>&1 || missing="$missing libfaketime"
+need promtool prometheus
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
   # shellcheck disable=SC2086

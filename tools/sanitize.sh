@@ -12,9 +12,7 @@ cd "$target"
 preload="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
 # CPython itself does not free everything at exit, and NumPy allocates what it may not get: neither is the engine's.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+tests=(unit/test_engine.py unit/learners/test_{equals_textbook,stream,kernel_perceptron,published,rules}.py
+  laws/test_laws.py unit/select/test_{auto,sweep}.py unit/io)
 LD_PRELOAD=$preload PYTHONPATH=$target/site "$python" -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" --rootdir "$here" \
-  "$here/tests/test_engine.py" "$here/tests/test_generator.py" "$here/tests/learners/test_equals_textbook.py" "$here/tests/learners/test_stream.py" \
-  "$here/tests/learners/test_turns.py" "$here/tests/learners/test_many.py" \
-  "$here/tests/learners/test_laws.py" "$here/tests/learners/test_kernel.py" "$here/tests/learners/test_kernel_budget.py" \
-  "$here/tests/learners/test_files.py" "$here/tests/learners/test_scores_ahead.py" "$here/tests/learners/test_arow.py" "$here/tests/learners/test_penalty.py" "$here/tests/select/test_auto.py" \
-  "$here/tests/select/test_sweep.py" "$here/tests/select/test_products.py" "$here/tests/data"
+  -m "not slow" "${tests[@]/#/$here/tests/}"

@@ -7,4 +7,4 @@ test -d ".venv-$1" || uv venv --python 3.11 ".venv-$1"
 # shellcheck disable=SC2086
 VIRTUAL_ENV=".venv-$1" uv pip install --quiet $how --group build --group test --all-extras -r pyproject.toml
 VIRTUAL_ENV=".venv-$1" uv pip install --quiet --no-deps --no-build-isolation -C build-dir="build/$1" .
-".venv-$1/bin/python" -m pytest -q -n 3 --dist loadscope -m "not slow" tests --ignore=tests/site --ignore=tests/typing
+".venv-$1/bin/python" -m pytest -q -n 3 --dist loadscope -m "not slow" tests --ignore=tests/system/site --ignore=tests/system/typing

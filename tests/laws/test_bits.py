@@ -4,8 +4,6 @@ After a change that is meant to change bits: ``python tests/laws/test_bits.py`` 
 changelog says so.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import warnings
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt import AROW, KernelPerceptron, PassiveAggressive, Perceptron
+from rosenblatt import AROW, KernelPerceptron, NormalizedPerceptron, PassiveAggressive, Perceptron
 
 RECORDED = Path(__file__).with_name("bits.json")
 FEW = {"max_iter": 4, "tol": None}
@@ -23,6 +21,7 @@ RULES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "perceptron": (lambda keep: Perceptron(keep=keep, **FEW), ("last", "average", "tail", "vote", "pocket")),
     "margin": (lambda keep: Perceptron(beta=1.0, eta0=0.5, keep=keep, **FEW), ("last", "average")),
     "l2": (lambda keep: Perceptron(penalty="l2", alpha=0.01, keep=keep, **FEW), ("last", "average")),
+    "normalized": (lambda keep: NormalizedPerceptron(keep=keep, **FEW), ("last",)),
     "PA": (lambda keep: PassiveAggressive(variant="PA", keep=keep, **FEW), ("last", "vote")),
     "PA-I": (lambda keep: PassiveAggressive(C=0.1, keep=keep, **FEW), ("last", "average")),
     "PA-II": (lambda keep: PassiveAggressive(variant="PA-II", C=0.1, keep=keep, **FEW), ("last", "pocket")),

@@ -1,7 +1,5 @@
 """Defects of the theory that use has found."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

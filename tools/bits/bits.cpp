@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,33 +93,64 @@ struct Data {
   std::int64_t width(bool is_dense) const { return is_dense ? features : vocabulary; }
 };
 
+// The arrays of a state by name. Those in the type of the rows take half of their doubles if the rows are float32.
+struct OwnedArrays {
+  struct Held {
+    std::vector<double> values;
+    std::int64_t size;
+    bool is_float32;
+  };
+  std::map<std::string, Held> all;
+
+  void make(StateArrays& state, bool second_order, bool penalty) {
+    state.for_each(second_order, penalty,
+                   [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double initial, bool used) {
+                     if (!used) return;
+                     const bool is_float32 = std::is_same_v<P, void*> && state.is_float32;
+                     constexpr std::int64_t each = std::is_same_v<P, Counters*> ? counter_count : 1;
+                     Held& held = all[name];
+                     held = {std::vector<double>(state.size(extent) * each, initial), state.size(extent) * each,
+                             is_float32};
+                     pointer = reinterpret_cast<P>(held.values.data());
+                     if (is_float32)
+                       std::fill_n(reinterpret_cast<float*>(pointer), held.size, static_cast<float>(initial));
+                     if constexpr (each > 1) *pointer = Counters{};
+                   });
+  }
+  template <class T>
+  static std::span<const T> view(const Held& held) {
+    return {reinterpret_cast<const T*>(held.values.data()), static_cast<std::size_t>(held.size)};
+  }
+};
+
 // Three epochs, with sample weights.
 template <class T>
 OwnedArrays learned(const Data<T>& data, bool is_dense, const AnyTask& task, const char* rule, const char* keep,
                     const Penalty* penalty = nullptr, Log* log = nullptr) {
   OwnedArrays arrays;
   StateArrays state;
-  state.keep = to_keep(keep);
+  state.keep = to_enum<Keep>("keep", keep, keep_names);
   state.K = weight_rows(task);
   state.features = data.width(is_dense);
   state.is_float32 = sizeof(T) == 4;
   state.log = log;
-  const AnyRule chosen = make_rule(rule, RuleParams{});
-  arrays.make(state, std::holds_alternative<Arow>(chosen), penalty);
+  state.penalty = penalty;
+  const Rule chosen = make_rule(rule);
+  arrays.make(state, chosen.second_order(), penalty);
   const AnyRows rows = data.rows(is_dense);
   const Order order{data.order.data(), data.count};
   StopToken stop;
   for (int epoch = 0; epoch < 3; ++epoch) {
-    const Pass pass = make_pass(rows, task, order, state, chosen, penalty);
+    const Pass pass = make_pass(rows, task, order, state, chosen);
     run_passes({&pass}, stop);
   }
   return arrays;
 }
 
 void add_arrays(Digest& digest, const OwnedArrays& arrays) {
-  for (const auto& [name, values] : arrays.all) {
+  for (const auto& [name, held] : arrays.all) {
     digest.add(name);
-    std::visit([&](const auto& each) { digest.add_all(each); }, values);
+    held.is_float32 ? digest.add_all(OwnedArrays::view<float>(held)) : digest.add_all(OwnedArrays::view<double>(held));
   }
 }
 
@@ -172,12 +205,6 @@ void read_all() {
   Digest hashes;
   for (std::size_t length = 0; length < lines.size(); ++length) hashes.add(hash_bytes(lines.data(), length, 42));
   hashes.print("murmur");
-  std::vector<std::int32_t> columns(40), places(33);
-  for (int i = 0; i < 33; ++i) columns[i] = i * 7 % 33;
-  Digest sorted;
-  sorted.add(std::uint64_t{count_places(columns.data(), 33, places.data())});
-  sorted.add_all(places);
-  sorted.print("sorted columns");
 }
 
 void kernel_all() {
@@ -199,7 +226,7 @@ void write_model(const char* path) {
   const Data<float> data;
   const OwnedArrays arrays = model(data);
   std::ofstream file(path, std::ios::binary);
-  for (float weight : std::get<AlignedVector<float>>(arrays.all.at("weights"))) {
+  for (float weight : OwnedArrays::view<float>(arrays.all.at("weights"))) {
     const auto bits = std::bit_cast<std::uint32_t>(weight);
     for (int byte = 0; byte < 4; ++byte) file.put(static_cast<char>(bits >> (8 * byte) & 0xff));
   }

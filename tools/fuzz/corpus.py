@@ -1,7 +1,9 @@
-"""The doors of the Python side: what opens a file of each kind, and sound files to begin with."""
+"""The fuzz targets in Python: a function that opens each kind of file, and valid files to start with."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import io
 import json
 import os
@@ -12,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-Door = Callable[[Path], None]
+Target = Callable[[Path], None]
 
 
 def read_table(path: Path) -> None:
@@ -24,7 +26,7 @@ def read_table(path: Path) -> None:
 
 
 def read_large(path: Path) -> None:
-    """An Arrow file whose batches are taken for large ones, and read in blocks."""
+    """An Arrow file whose batches count as large, and are read in blocks."""
     from rosenblatt.io import arrow
 
     usual, arrow._BYTES = arrow._BYTES, 256
@@ -35,12 +37,12 @@ def read_large(path: Path) -> None:
 
 
 def read_invalid(path: Path) -> None:
-    """An Arrow file that can be opened, but whose arrays break Arrow's own rules as the bytes say: none is taken."""
+    """An Arrow file that can be opened, but whose arrays break Arrow's own rules as the bytes say: all must fail."""
     from invalid import write_invalid
 
     what = write_invalid(random.Random(path.read_bytes()), path)
     read_table(path)
-    raise AssertionError(f"was taken: {what}")
+    raise AssertionError(f"was accepted: {what}")
 
 
 def predict_table(path: Path) -> None:
@@ -48,7 +50,7 @@ def predict_table(path: Path) -> None:
     from rosenblatt.io import open_dataset
 
     kinds: list[Any] = [("a", "number"), ("b", "category"), ("when", "date"), ("note", "text")]
-    encoder = TableEncoder(tuple(Column(name, kind) for name, kind in kinds), "y", 10)
+    encoder = TableEncoder(tuple(Column(name, kind) for name, kind in kinds), "y", bits=10)
     reader = open_dataset(path, encoder=encoder, require_label=False, skip_bad=True)
     reader.keep_blank, reader.passthrough = True, ("a",)
     for batch in reader:
@@ -58,22 +60,20 @@ def predict_table(path: Path) -> None:
 def load_model(path: Path) -> None:
     import numpy as np
 
-    from rosenblatt.cli.inspect import render_facts
+    from rosenblatt.cli.inspect import command
     from rosenblatt.models.file import load
 
     model = load(path)
     if model.features <= 1 << 20:
         model.predict(np.zeros((2, model.features)))
-    model.top_features(3) if model.support_rows is None else None
-    render_facts(
-        {"sha256": None}
-        | {"history": model.history, "products": False, "classes": model.classes.tolist(), "learner": model.learner}
-        | {"parameters": model.parameters, "features": model.features, "weighted": 0, "support_rows": None}
-        | {"encoder": "", "top_features": {}}
-    )
+    with contextlib.redirect_stdout(io.StringIO()):
+        command.callback(str(path), 3, False)
+    if model.state is not None and model.encoder is None and model.features <= 1 << 20:
+        labels = [0.0] if model.is_regression else model.classes_[-2:]
+        model.partial_fit(np.eye(len(labels), max(model.features, 1)), labels)
 
 
-MODELS: list[tuple[dict[str, Any], dict[str, Any]]] = []
+MODELS: list[dict[str, Any]] = []
 LEAVES: list[Any] = [
     0,
     1,
@@ -99,58 +99,59 @@ LEAVES: list[Any] = [
 
 
 def load_resealed(path: Path) -> None:
-    """A model whose header and tensors are changed by what the bytes say, under a right checksum."""
+    """A model whose content is changed by what the bytes say, under a right checksum."""
     if reseal(path, "model", MODELS):
         load_model(path)
 
 
-def reseal(path: Path, kind: str, sound: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
+def reseal(path: Path, kind: str, sound: list[dict[str, Any]]) -> bool:
     """Write a changed file of this kind; False if nothing is left of it."""
-    import numpy as np
-
     from rosenblatt.models.container import write_container
 
     random_ = random.Random(path.read_bytes())
-    header, tensors = random_.choice(sound)
-    header, tensors = json.loads(json.dumps(header)), dict(tensors)
+    content = copy.deepcopy(random_.choice(sound))
     for _ in range(random_.choice((1, 1, 2, 3))):
-        if random_.random() < 0.6:
-            change_leaf(random_, header)
-            continue
-        name = random_.choice(sorted(tensors))
-        array = tensors[name].copy()
-        kind = random_.randrange(6)
-        if kind == 0:
-            tensors.pop(name)
-        elif kind == 1:
-            tensors[name] = array[: random_.randrange(len(array) + 1)] if array.ndim else array
-        elif kind == 2:
-            tensors[name] = array.astype(random_.choice(("f4", "f8", "i4", "i8", "u1", "i2")))
-        elif kind == 3 and array.size:
-            value = np.int64(random_.choice((0, -1, 1, 7, 10**6, 2**31 - 1)))
-            array.reshape(-1)[random_.randrange(array.size)] = value.astype(array.dtype)
-            tensors[name] = array
-        elif kind == 4:
-            tensors[name] = np.concatenate([array, array]) if array.ndim else array
-        else:
-            tensors[name] = array.reshape((*array.shape, 1))
-        if not tensors:
-            return False
-    write_container(path, kind, header, tensors)
-    return True
+        change_leaf(random_, content)
+    if content:
+        write_container(path, kind, content)
+    return bool(content)
 
 
 def change_leaf(random_: random.Random, value: Any) -> None:
-    """Put something else somewhere in a JSON value, or take it away."""
+    """Put something else somewhere in a tree of values and arrays, or take it away."""
+    import numpy as np
+
     while isinstance(value, (dict, list)) and value:
         key = random_.choice(sorted(value) if isinstance(value, dict) else range(len(value)))
-        if not isinstance(value[key], (dict, list)) or not value[key] or random_.random() < 0.2:
+        inner = value[key]
+        if not isinstance(inner, (dict, list)) or not len(inner) or random_.random() < 0.1:
             if random_.random() < 0.2:
                 del value[key]
+            elif isinstance(inner, np.ndarray) and random_.random() < 0.8:
+                value[key] = change_array(random_, inner)
             else:
                 value[key] = json.loads(json.dumps(random_.choice(LEAVES)))
             return
-        value = value[key]
+        value = inner
+
+
+def change_array(random_: random.Random, array: Any) -> Any:
+    """The array with another size, type, shape or value."""
+    import numpy as np
+
+    kind = random_.randrange(5)
+    if kind == 0 and array.ndim:
+        return array[: random_.randrange(len(array) + 1)]
+    if kind == 1:
+        return array.astype(random_.choice(("f4", "f8", "i4", "i8", "u1", "i2")))
+    if kind == 2 and array.size:
+        value = np.int64(random_.choice((0, -1, 1, 7, 10**6, 2**31 - 1)))
+        changed = array.copy()
+        changed.reshape(-1)[random_.randrange(array.size)] = value.astype(array.dtype)
+        return changed
+    if kind == 3 and array.ndim:
+        return np.concatenate([array, array])
+    return array.reshape((*array.shape, 1))
 
 
 def read_documents(path: Path) -> None:
@@ -166,20 +167,29 @@ def read_documents(path: Path) -> None:
         batch.features  # noqa: B018
 
 
-CHECKPOINTS: list[tuple[dict[str, Any], dict[str, Any]]] = []
+CHECKPOINTS: list[dict[str, Any]] = []
+BEGUN: dict[str, tuple[str, str]] = {}  # the data and the learner of their runs, by what they must have in common
 
 
 def resume(path: Path) -> None:
-    from rosenblatt.training.checkpoint import load_checkpoint
+    from rosenblatt.io import open_dataset
+    from rosenblatt.models.container import read_container
+    from rosenblatt.params import make_params
+    from rosenblatt.select.choice import Choice
+    from rosenblatt.training.checkpoint import restore
+    from rosenblatt.training.run import TrainingRun
 
-    run, _ = load_checkpoint(path)
-    if run.params.max_iter <= 10 and run.features <= 1 << 20:
+    begun = BEGUN.get(repr(read_container(path, "checkpoint").get("about")))
+    if begun is not None:
+        data, learner = begun
+        run = TrainingRun.begin(open_dataset(data, bits=10), Choice(make_params(learner, max_iter=2)))
+        restore(run, path)
         run.run()
         run.model()
 
 
 def resume_resealed(path: Path) -> None:
-    """A checkpoint whose header and tensors are changed by what the bytes say, under a right checksum."""
+    """A checkpoint whose content is changed by what the bytes say, under a right checksum."""
     if reseal(path, "checkpoint", CHECKPOINTS):
         resume(path)
 
@@ -190,8 +200,8 @@ def call_binding(path: Path) -> None:
 
     from rosenblatt.errors import RosenblattError
 
-    if call(random.Random(path.read_bytes())) == "refused":
-        raise RosenblattError("refused")
+    if call(random.Random(path.read_bytes())) == "rejected":
+        raise RosenblattError("rejected")
 
 
 PIECES = [
@@ -237,7 +247,7 @@ def compile_export(path: Path) -> None:
     odd = ["".join(random_.choices(PIECES, k=random_.randrange(1, 9))) for _ in range(6)]
     labels = sorted({word.replace("\0", "") for word in odd[:3]} | {"a", "b"})
     columns = tuple(Column(f"{k}{word}", "number") for k, word in enumerate(odd[3:]))
-    encoder = TableEncoder(columns, odd[0], 4)
+    encoder = TableEncoder(columns, odd[0], bits=4)
     weights = np.ones((1 if len(labels) == 2 else len(labels), encoder.features))
     answer = Linear(weights, np.zeros(len(weights)))
     model = Model("Perceptron", {"note": odd[1]}, np.array(labels), (answer,), encoder.features, encoder, {0: odd[2]})
@@ -260,8 +270,8 @@ ROWS = [
 ]
 
 
-def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
-    """For each door: the ending of its files, what opens them, and sound files to begin with."""
+def make_targets(folder: Path) -> dict[str, tuple[str, Target, list[bytes]]]:
+    """For each target: the extension of its files, the function that opens them, and valid files to start with."""
     import numpy as np
     import pandas as pd
     import pyarrow as pa
@@ -269,11 +279,8 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     import pyarrow.parquet
 
     import rosenblatt
-    from rosenblatt.io import open_dataset
     from rosenblatt.models.container import read_container
     from rosenblatt.models.file import save
-    from rosenblatt.params import make_params
-    from rosenblatt.training.run import TrainingRun
 
     frame = pd.DataFrame(ROWS * 4)
     table = pa.Table.from_pandas(frame)
@@ -292,9 +299,7 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
 
     models = []
     (folder / "mixed.csv").write_bytes(frame.to_csv(index=False).encode())
-    run = TrainingRun.begin(open_dataset(folder / "mixed.csv", bits=10), make_params("averaged", max_iter=2))
-    run.run()
-    save(run.model(), folder / "m")
+    save(rosenblatt.train(folder / "mixed.csv", "averaged", max_iter=2, bits=10), folder / "m")
     MODELS.append(read_container(folder / "m", "model"))
     save(
         rosenblatt.AutoPerceptron().fit([[k % 5, k * k % 7] for k in range(60)], [k % 2 for k in range(60)]),
@@ -302,10 +307,10 @@ def make_doors(folder: Path) -> dict[str, tuple[str, Door, list[bytes]]]:
     )
     MODELS.append(read_container(folder / "m", "model"))
     for learner in (
-        rosenblatt.Perceptron(),
-        rosenblatt.VotedPerceptron(),
-        rosenblatt.KernelPerceptron(),
-        rosenblatt.AROW(),
+        rosenblatt.Perceptron(max_iter=3),
+        rosenblatt.VotedPerceptron(max_iter=3),
+        rosenblatt.KernelPerceptron(max_iter=3),
+        rosenblatt.AROW(max_iter=3),
     ):
         for labels in ([0, 1] * 6, ["a", "b", "c"] * 4):
             save(learner.fit([[k % 5, k * k % 7] for k in range(12)], labels), folder / "m")
@@ -368,19 +373,21 @@ def make_checkpoints(folder: Path) -> list[bytes]:
     from rosenblatt.io import open_dataset
     from rosenblatt.models.container import read_container
     from rosenblatt.params import make_params
+    from rosenblatt.select.choice import Choice
     from rosenblatt.training.checkpoint import save_checkpoint
     from rosenblatt.training.run import TrainingRun
 
     found = []
 
     def keep(run: TrainingRun) -> None:
-        save_checkpoint(run, folder / "c", {"output": "m", "every": 30.0})
+        save_checkpoint(run, folder / "c")
         found.append((folder / "c").read_bytes())
         CHECKPOINTS.append(read_container(folder / "c", "checkpoint"))
+        BEGUN[repr(CHECKPOINTS[-1]["about"])] = str(folder / name), learner
 
     for name in ("x.svm", "mixed.csv"):
         for learner in ("perceptron", "averaged", "voted", "pocket", "pa1", "arow"):
-            run = TrainingRun.begin(open_dataset(folder / name, bits=10), make_params(learner, max_iter=2), window=4)
+            run = TrainingRun.begin(open_dataset(folder / name, bits=10), Choice(make_params(learner, max_iter=2)))
             keep(run)
             run.run(on_epoch=keep)
     return found

@@ -1,10 +1,10 @@
-"""Throws files at the doors of the Python side by coverage: atheris follows the branches that a file takes.
+"""Coverage-guided fuzzing of the Python targets: atheris follows the branches that a file takes.
 
-    python tools/fuzz/guided.py [SECONDS] [DOOR ...]
+    python tools/fuzz/guided.py [SECONDS] [TARGET ...]
 
-Held, for any bytes, as in doors.py: the process lives, an input takes no longer than a second, and what is wrong is an
-error of rosenblatt. Each door works in a process of its own. What it finds is kept in build/fuzz, and begins the next
-run. Where there is no atheris (`pip install atheris`), it says so and does nothing: doors.py changes files by chance.
+Held, for any bytes, as in mutate.py: the process lives, an input takes no longer than a second, and what is wrong is an
+error of rosenblatt. Each target works in a process of its own. What it finds is kept in build/fuzz, and begins the next
+run. Without atheris (`pip install atheris`) it says so and does nothing: mutate.py changes files by chance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 KEPT = Path("build/fuzz")
-# The doors whose bytes are read as they are; the others make something by chance of them, which has no coverage.
+# Targets whose bytes are read as they are; the others make something by chance of them, which has no coverage.
 DOORS = ("csv", "csv predicted", "json", "json lines", "json predicted", "arrow", "parquet", "any text", "models")
 
 
@@ -26,13 +26,19 @@ def fuzz_door(name: str, seconds: int) -> None:
     """In a process of its own, which libFuzzer ends."""
     import atheris
 
+    # An editable install has a loader of its own, which atheris cannot instrument.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "Redirecting" not in type(finder).__name__]
+    sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
     with atheris.instrument_imports(include=["rosenblatt"]):
-        from corpus import make_doors
+        import rosenblatt
+
+        rosenblatt.__path__ += [str(Path(folder) / "rosenblatt") for folder in sys.path]  # one has the engine
+        from corpus import make_targets
 
         from rosenblatt.errors import RosenblattError
 
         folder = Path(tempfile.mkdtemp())
-        ending, door, found = make_doors(folder)[name]
+        ending, target, found = make_targets(folder)[name]
     kept = KEPT / f"guided-{name.replace(' ', '-')}"
     kept.mkdir(parents=True, exist_ok=True)
     for number, data in enumerate(found):
@@ -42,7 +48,7 @@ def fuzz_door(name: str, seconds: int) -> None:
     def attempt(data: bytes) -> None:
         path.write_bytes(data)
         try:
-            door(path)
+            target(path)
         except RosenblattError as error:
             if "\n" in str(error) or len(str(error)) > 600:
                 raise ValueError("a sentence is too long") from error
@@ -55,7 +61,7 @@ def fuzz_door(name: str, seconds: int) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", type=int, nargs="?", default=60)
-    parser.add_argument("doors", nargs="*", default=DOORS)
+    parser.add_argument("targets", nargs="*", default=DOORS)
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.inside:
@@ -64,15 +70,15 @@ def main() -> int:
     if importlib.util.find_spec("atheris") is None:
         print("atheris is not there: no files by coverage")
         return 0
-    print(f"{'door, by coverage':<28}{'tried':>14}{'crashed':>10}{'branches':>10}")
+    print(f"{'target, by coverage':<28}{'tried':>14}{'crashed':>10}{'branches':>10}")
     failed = 0
-    for name in args.doors:
+    for name in args.targets:
         words = [sys.executable, "-W", "ignore", __file__, str(args.seconds), "--inside", name]
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         tried = re.search(r"number_of_executed_units: (\d+)", done.stderr)
         covered = re.findall(r"cov: (\d+)", done.stderr)
         ended = done.returncode != 0
-        failed += ended or not tried
+        failed += ended or not tried or not covered  # without branches nothing was guided
         print(
             f"{name:<28}{int(tried[1]) if tried else 0:>14,}{int(ended):>10}{covered[-1] if covered else 0:>10}",
             flush=True,

@@ -1,4 +1,4 @@
-"""Arrow files with arrays that break Arrow's own rules: offsets, indices, lengths and texts that are none."""
+"""Arrow files with arrays that break Arrow's own rules: invalid offsets, indices, lengths and strings."""
 
 from __future__ import annotations
 

@@ -19,9 +19,8 @@ void read_lines(const char* data, std::size_t size, Parsed& out, Read&& read) {
 template <bool tabbed, Grams grams>
 void read_text(const char* data, std::size_t size, Parsed& out) {
   Tokenizer tokenizer(grams);
-  std::vector<std::uint32_t> found;
   read_lines(data, size, out, [&](const char* at, const char* end, Parsed& rows) {
-    return labelled::read_line(at, end, rows, true, tabbed, 1023, tokenizer, found);
+    return labeled::read_line(at, end, rows, true, tabbed, 1023, tokenizer);
   });
 }
 
@@ -37,15 +36,14 @@ void read_vw(const char* data, std::size_t size, Parsed& out) {
              [](auto at, auto end, Parsed& rows) { return vw::read_line(at, end, rows, with_label, 1023); });
 }
 
-template <std::string (*read)(const char*, const char*, Parsed&)>
-void read_labels(const char* data, std::size_t size, Parsed& out) {
-  read_lines(data, size, out, read);
-}
-
 constexpr Parse parsers[] = {
-    read_text<false, Grams::pairs>,     read_svmlight<true>,  read_labels<svmlight::read_label>,
-    read_text<true, Grams::characters>, read_vw<true>,        read_labels<vw::read_label>,
-    read_text<false, Grams::words>,     read_svmlight<false>, read_vw<false>,
+    read_text<false, Grams::pairs>,
+    read_text<true, Grams::characters>,
+    read_text<false, Grams::words>,
+    read_svmlight<true>,
+    read_svmlight<false>,
+    read_vw<true>,
+    read_vw<false>,
 };
 
 void check(Parsed& out) {
@@ -60,7 +58,7 @@ void check(Parsed& out) {
     require(out.codes[i] >= -1 && out.codes[i] < labels, "a label for each code");
     for (std::int32_t p = out.starts[i]; p < out.starts[i + 1]; ++p) {
       require(p == out.starts[i] || out.indices[p - 1] < out.indices[p], "columns rise");
-      require(out.indices[p] >= 0 && out.indices[p] <= out.largest && std::isfinite(out.values[p]),
+      require(out.indices[p] >= 0 && std::isfinite(out.values[p]),
               "columns and values are usable");
     }
   }

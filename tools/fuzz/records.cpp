@@ -10,7 +10,7 @@ using namespace rosenblatt;
 
 Records split(std::string_view text, char escape, bool last) {
   static Guarded guarded;
-  return RecordSplitter(guarded.hold(text), text.size(), ',', escape, last, false).split();
+  return RecordSplitter{guarded.hold(text), text.size(), ',', escape, last, false}.split();
 }
 
 void try_text(std::string_view text, std::size_t cut, char escape) {
