@@ -6,7 +6,7 @@ unexport PYTHONDONTWRITEBYTECODE  # rewriting the asserts of all tests takes eac
 ENGINE := pyproject.toml CMakeLists.txt $(shell find engine -type f)
 # Three workers on two cores, since many tests wait; the fixtures of a file are made once.
 PYTEST := $(BIN)/python -m pytest -q -n 3 --dist loadscope
-NOT_TESTS := --ignore-glob='*/teaching/lessons/*' --ignore=tests/site --ignore=tests/typing --ignore=docs/site
+NOT_TESTS := --ignore-glob='*/teaching/lessons/*' --ignore=tests/system/site --ignore=tests/system/typing --ignore=docs/site
 FUZZ_SECONDS ?= 6
 
 .PHONY: help demo test test-all lint docs bench wheel clean
@@ -22,22 +22,25 @@ test: .venv/.dev # the tests, in about five minutes; says what it skips and why
 test-all: .venv/.dev # the rest: slow tests, long forms of the others, fuzzing
 	ROSENBLATT_PROOFS=1 $(PYTEST) -m "slow or long or hypothesis" tests $(NOT_TESTS)
 	tools/fuzz/parsers.sh $(FUZZ_SECONDS)
+	$(BIN)/python tools/fuzz/mutate.py $(FUZZ_SECONDS)
+	$(BIN)/python tools/fuzz/guided.py $(FUZZ_SECONDS)
 
-lint: .venv/.dev # ruff, mypy, pyright, import-linter, clang-format, biome, zizmor
+lint: .venv/.dev # ruff, mypy, pyright, import-linter, clang-format, biome, zizmor, prose
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/python tools/prose.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $(filter %.hpp %.cpp %.h,$(ENGINE))
 	npx --yes @biomejs/biome@2.6.6 ci
-	$(BIN)/mypy --strict tests/typing/user.py
+	$(BIN)/mypy --strict tests/system/typing/user.py
 	$(BIN)/pyright
 	$(BIN)/zizmor --offline --quiet .github/workflows
 
 docs: .venv/.dev # the site, in build/site/index.html; warnings and broken links are errors
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -j auto -c docs/site . build/site
-	$(BIN)/python -m pytest -q tests/site
+	$(BIN)/python -m pytest -q tests/system/site
 
-bench: .venv-bench/.installed # all benchmarks, in hours; `benchmarks/run.py --quick` takes minutes
+bench: .venv-bench/.installed # all benchmarks, in half an hour; `benchmarks/run.py --quick` takes two minutes
 	.venv-bench/bin/python benchmarks/run.py
 
 wheel: # the source distribution and the wheels, in dist/, each tried in an empty environment
@@ -58,18 +61,18 @@ build/run.lock: requirements.lock
 	test -f .venv/.dev || $(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C cmake.define.ROSENBLATT_NATIVE=ON .
 	touch $@
 
-# After a change, the next `make` installs again and compiles only what changed.
-.venv/.dev: requirements.lock $(ENGINE) $(shell find src -type f -not -name "*.pyc")
+# Editable: Python is read from src, so that only a change of the engine installs again, and compiles what changed.
+.venv/.dev: requirements.lock $(ENGINE)
 	test -d .venv || $(PYTHON) -m venv .venv
 	@echo "Fetching the dependencies and compiling the engine: three minutes"
 	$(BIN)/pip install --quiet --no-compile --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --no-compile --no-deps --no-build-isolation -C build-dir=build/dev .
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -C build-dir=build/dev --editable .
 	cp .venv/lib/python*/site-packages/rosenblatt/_engine_baseline.pyi src/rosenblatt  # for mypy
 	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib
 	touch $@
 
-.venv-bench/.installed: $(ENGINE) benchmarks/requirements.txt
+.venv-bench/.installed: $(ENGINE) benchmarks/requirements.lock $(shell find src -name '*.py')
 	test -d .venv-bench || $(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/pip install --quiet setuptools wheel
-	.venv-bench/bin/pip install --quiet -C build-dir=build/bench ".[theory,plot,serve]" -r benchmarks/requirements.txt
+	.venv-bench/bin/pip install --quiet --no-compile --require-hashes -r benchmarks/requirements.lock
+	.venv-bench/bin/pip install --quiet --no-deps --no-build-isolation -C build-dir=build/bench .
 	touch $@

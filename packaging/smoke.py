@@ -31,7 +31,12 @@ assert theory.certify(AND, labels).check(AND, labels)
 folder = Path(tempfile.mkdtemp())
 (folder / "rows.svm").write_text("".join(f"{i % 2} {1 + i % 2}:1 {3 + i % 7}:0.5\n" for i in range(200)))
 command = [sys.executable, "-m", "rosenblatt"]
-for words in (["train", "rows.svm", "-o", "rows.model", "--quiet"], ["evaluate", "rows.model", "rows.svm"]):
+for words in (
+    ["train", "rows.svm", "-o", "rows.model", "--quiet"],
+    ["evaluate", "rows.model", "rows.svm"],
+    ["teach", "course", "--solutions"],
+):
     subprocess.run([*command, *words], cwd=folder, check=True, capture_output=True)
 assert rosenblatt.load(folder / "rows.model").classes_.tolist() == [0, 1]
+assert (folder / "course/instructor/source/11-streams/data/sms.tsv.gz").exists()
 print(f"rosenblatt {rosenblatt.__version__}, Python {sys.version.split()[0]}, engine {engine.ISA}: all is well")
