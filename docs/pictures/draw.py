@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rosenblatt import plot
-from rosenblatt.learners import Perceptron
+from rosenblatt import Perceptron, plot
 from rosenblatt.theory import certify, ledger, trace
 
 HERE = Path(__file__).parent
@@ -23,7 +22,7 @@ def main() -> None:
     plot.boundary(X, y, best.w, best.b).savefig(HERE / "boundary.png")
 
     plot.ledger(ledger(SQUARE, AND)).savefig(HERE / "ledger.png")
-    plot.animate(trace(SQUARE, AND), HERE / "and.gif", only_updates=True)
+    plot.animate(trace(SQUARE, AND), only_updates=True).savefig(HERE / "and.png")
 
     thin = rng.normal(size=(2000, 10))
     u = rng.normal(size=10)

@@ -1,21 +1,24 @@
-"""Makes the pages that are written by the code: the reference, and the playground at /play.
+"""Generate the reference, and the playground at /play.
 
-Invariant: a name that is exported, a verb or an option that exists is in the reference; only the modules are listed by
-hand.
+Invariant: every public name, verb and option is in the reference; only the modules are listed by hand.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+from sklearn.base import BaseEstimator
+from sphinx_gallery.scrapers import figure_rst
+
 from one_script import join_modules
-from rosenblatt.cli.main import VERBS
-from rosenblatt.cli.manual import options_of, verb_contexts
+from rosenblatt.cli.main import VERBS, verb_contexts
 from rosenblatt.playground import export
 from rosenblatt.playground.page import FOLDER
 
@@ -23,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "docs" / "reference" / "generated"
 EXAMPLES = ROOT / "docs" / "reference" / "commands.txt"
 
-# The modules of the reference, in the order in which people need them, each with what it is for.
+# The modules of the reference, in the order of use, each with its purpose.
 MODULES = {
-    "rosenblatt": "Learners, and what reads, saves, compares and chooses",
+    "rosenblatt": "Learners; read, save, load, train, tune and compare",
     "rosenblatt.theory": "Margins, bounds, certificates and ledgers",
     "rosenblatt.select": "Choosing, validating and calibrating",
     "rosenblatt.data": "Rows and labels",
@@ -35,23 +38,31 @@ MODULES = {
     "rosenblatt.plot": "Pictures",
     "rosenblatt.playground": "The playground's page",
     "rosenblatt.textbook": "Every algorithm in plain Python",
-    "rosenblatt.errors": "What is raised",
+    "rosenblatt.datasets": "Small data sets of lessons and docs",
+    "rosenblatt.errors": "Exceptions and their codes",
 }
-# Inside a module that exports more than users need, those that they do.
+# The public names of modules that export more than users need.
 ONLY = {
     "rosenblatt.data": ("RowBatch",),
-    "rosenblatt.io": ("Dataset", "iter_batches", "open_dataset"),
+    "rosenblatt.io": ("Dataset", "open_dataset"),
     "rosenblatt.models": ("Model",),
 }
-# Parts that are installed with an extra have their modules here if they are there.
+# Modules that need an extra; they are in the reference if it is installed.
 EXTRAS = {
-    "rosenblatt.service": "The learning service",
+    "rosenblatt.service.client": "The client of the service",
     "rosenblatt.cluster": "More than one machine",
     "rosenblatt.river": "Learners for river",
 }
-# What a base class of scikit-learn brings along is explained there.
-FOREIGN = "BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, object"
+# scikit-learn documents the members of its base classes.
+FOREIGN = "BaseEstimator, RegressorMixin, TransformerMixin, object"
 REQUESTS = ("fit", "partial_fit", "predict", "predict_proba", "decision_function", "score", "transform")
+# Methods of learners that other modules of the library call; users need none of them.
+INTERNAL = (
+    "begin, calibrator, check, check_classes, check_online, close_stream, column_names, columns_by_name, "
+    "finish_fit, fit_labels, from_model, has_learned, is_multilabel, is_ovr, is_regression, labels_of, lock, "
+    "needs_all_rows, params, plan_fit, precomputed, predictors, saved_state, scaled, scores_one, shape, "
+    "snapshot, states, tie_positive, to_json, update_rule, values, written"
+)
 ROUTING = ", ".join(["get_metadata_routing", *(f"set_{method}_request" for method in REQUESTS)])
 
 
@@ -103,8 +114,9 @@ def write_api() -> None:
             value = getattr(importlib.import_module(module), name)
             lines += [name, "-" * len(name), ""]
             if inspect.isclass(value):
-                options = [f"   :inherited-members: {FOREIGN}", f"   :exclude-members: {ROUTING}"]
-                if module == "rosenblatt.river":  # what river's own classes bring along is explained there
+                hidden = f"{ROUTING}, {INTERNAL}" if issubclass(value, BaseEstimator) else ROUTING
+                options = [f"   :inherited-members: {FOREIGN}", f"   :exclude-members: {hidden}"]
+                if module == "rosenblatt.river":  # river documents the members of its classes
                     options = []
                 lines += [f".. autoclass:: {name}", "   :members:", *options, ""]
             else:
@@ -119,6 +131,11 @@ def examples() -> dict[str, list[str]]:
         if line.startswith("rosenblatt "):
             found.setdefault(line.split()[1], []).append(line)
     return found
+
+
+def options_of(verb: click.Command) -> list[Any]:
+    """Its options."""
+    return [param for param in verb.params if isinstance(param, click.Option)]
 
 
 def example_of(verb: str, names: list[str]) -> str | None:
@@ -151,10 +168,25 @@ def write_pages(app: Any) -> None:
     write_api()
     write_verbs()
     names = list(dict.fromkeys(module for module, _ in documented()))
-    index = ["# Python", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
+    links = [f"- {{doc}}`{name} <{name}>`: {(MODULES | EXTRAS)[name]}" for name in names]
+    index = ["# Python", "", *links, "", "```{toctree}", ":hidden:", "", *names, "```", ""]
     (GENERATED / "python.md").write_text("\n".join(index), encoding="utf-8")
     index = ["# Verbs", "", "```{toctree}", ":maxdepth: 1", "", *VERBS, "```", ""]
     (GENERATED / "verbs.md").write_text("\n".join(index), encoding="utf-8")
+
+
+def trim_examples(app: Any, page: str, source: list[str]) -> None:
+    """Drop the blank line that doctest needs at the end of an example."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
+def list_references(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Make an entry of a list of each reference, which begins with an initial or a word; a line may continue one."""
+    if "References" in lines:
+        at = lines.index("References") + 2
+        while at < len(lines) and lines[at]:
+            lines[at] = f"{'- ' if re.match(r'[A-Z]', lines[at]) else '  '}{lines[at]}"
+            at += 1
 
 
 def write_play(app: Any, failed: Exception | None) -> None:
@@ -179,6 +211,19 @@ def write_play(app: Any, failed: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, Any]:
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only copies files, and does not say so
     app.connect("builder-inited", write_pages)
+    app.connect("source-read", trim_examples)
+    app.connect("autodoc-process-docstring", list_references, priority=400)  # before napoleon
     app.connect("build-finished", write_play)
     return {"parallel_read_safe": True}
+
+
+def save_figures(block: tuple[str, str, int], block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """Save the figures of rosenblatt.plot, which pyplot does not know."""
+    found = block_vars["example_globals"].pop("picture", None)
+    if found is None:
+        return ""
+    path = next(block_vars["image_path_iterator"])
+    found.savefig(path)
+    return figure_rst([path], gallery_conf["src_dir"])
