@@ -29,6 +29,7 @@ from rosenblatt.io.source import Frame, Source
 _ROWS = 65_536
 _AT_ONCE = 1024  # rows per Parquet batch if lengths are unknown: a short file may hold long strings many times
 _BYTES = 32 << 20  # of a chunk
+_LEAST = 64  # bytes that a row counts for, so that rows of no or empty columns are bounded too
 _NPY_BYTES = 4 << 20  # of a chunk of an array
 DEEPEST = 64  # nested structs
 
@@ -173,7 +174,8 @@ def _gather(source: Source, batches: Iterable[Any]) -> Iterator[TableChunk]:
     first = size = rows = total = 0
     for part in chain.from_iterable(map(_split, batches)):
         waiting.append(part)
-        size, rows, total = size + part.nbytes, rows + part.num_rows, total + part.nbytes
+        size, rows = size + part.nbytes, rows + part.num_rows
+        total += max(part.nbytes, _LEAST * part.num_rows)
         source.check_growth(total)
         if size >= _BYTES or rows >= _ROWS:
             yield to_chunk(pa.Table.from_batches(waiting).combine_chunks(), first)
@@ -195,6 +197,8 @@ def _validate(batch: Any) -> None:
 def _split(batch: Any) -> Iterator[Any]:
     """A validated batch without dictionaries, cut so that no part is much larger than a chunk should be."""
     _validate(batch)
+    if not batch.num_columns:
+        raise pa.ArrowInvalid("it has no columns")
     todo = [batch]
     while todo:
         part = todo.pop()

@@ -64,6 +64,20 @@ def test_arrow_batches_grow_only_so_far(tmp_path: Path, monkeypatch: pytest.Monk
         list(open_dataset(tmp_path / "x.feather", limits=Limits(expansion=10)))
 
 
+@pytest.mark.parametrize("columns", [[], ["a", "y"]])
+def test_rows_without_a_byte_are_bounded(tmp_path: Path, columns: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file names 10^15 rows: of no columns, or of columns that need no memory."""
+    monkeypatch.setattr(sources, "FREE_GROWTH", 1 << 20)
+    table = pa.table({"a": pa.nulls(12347), "y": pa.nulls(12347)}).select(columns)
+    held = io.BytesIO()
+    with pa.ipc.new_file(held, table.schema) as writer:
+        writer.write_table(table)
+    data = held.getvalue().replace((12347).to_bytes(8, "little"), (10**15).to_bytes(8, "little"))
+    (tmp_path / "x.feather").write_bytes(data)
+    with rejected("data", "x.feather"):
+        list(open_dataset(tmp_path / "x.feather", skip_bad=True))
+
+
 def test_every_limit_is_held(tmp_path: Path) -> None:
     (tmp_path / "many.csv").write_text("a,y\n" + "".join(f"1,c{k}\n" for k in range(50)))
     with rejected("label", "20 different", "'c0'"):
