@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of the Python targets: atheris follows the branches that a file takes.
 
-    python tools/fuzz/guided.py [SECONDS] [TARGET ...]
+    python tools/fuzz/guided.py [SECONDS] [TARGET ...] [--seed N]
 
 Held, for any bytes, as in mutate.py: the process lives, an input takes no longer than a second, and what is wrong is an
 error of rosenblatt. Each target works in a process of its own. What it finds is kept in build/fuzz, and begins the next
@@ -22,7 +22,7 @@ KEPT = Path("build/fuzz")
 DOORS = ("csv", "csv predicted", "json", "json lines", "json predicted", "arrow", "parquet", "any text", "models")
 
 
-def fuzz_door(name: str, seconds: int) -> None:
+def fuzz_door(name: str, seconds: int, seed: int) -> None:
     """In a process of its own, which libFuzzer ends."""
     import atheris
 
@@ -53,7 +53,7 @@ def fuzz_door(name: str, seconds: int) -> None:
             if "\n" in str(error) or len(str(error)) > 600:
                 raise ValueError("a sentence is too long") from error
 
-    options = [f"-max_total_time={seconds}", "-timeout=20", "-max_len=8192", "-print_final_stats=1"]
+    options = [f"-max_total_time={seconds}", "-timeout=20", "-max_len=8192", "-print_final_stats=1", f"-seed={seed}"]
     atheris.Setup(["guided", *options, f"-artifact_prefix={KEPT}/found-", str(kept)], attempt)
     atheris.Fuzz()
 
@@ -62,10 +62,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", type=int, nargs="?", default=60)
     parser.add_argument("targets", nargs="*", default=DOORS)
+    parser.add_argument("--seed", type=int, default=0, help="0 draws one")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.inside:
-        fuzz_door(args.inside, args.seconds)
+        fuzz_door(args.inside, args.seconds, args.seed)
         return 0
     if importlib.util.find_spec("atheris") is None:
         print("atheris is not there: no files by coverage")
@@ -73,7 +74,7 @@ def main() -> int:
     print(f"{'target, by coverage':<28}{'tried':>14}{'crashed':>10}{'branches':>10}")
     failed = 0
     for name in args.targets:
-        words = [sys.executable, "-W", "ignore", __file__, str(args.seconds), "--inside", name]
+        words = [sys.executable, "-W", "ignore", __file__, str(args.seconds), "--inside", name, f"--seed={args.seed}"]
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
         tried = re.search(r"number_of_executed_units: (\d+)", done.stderr)
         covered = re.findall(r"cov: (\d+)", done.stderr)
