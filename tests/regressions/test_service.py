@@ -535,6 +535,14 @@ def test_an_ipv6_address_is_served_by_its_name(tmp_path: Path) -> None:
     assert "--host" in refused(tmp_path, table_model(tmp_path), *words)
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_a_token_file_that_others_can_read_is_named(tmp_path: Path, mode: int) -> None:
+    (tmp_path / "tokens").write_text(f"predict {'p' * 20}")
+    (tmp_path / "tokens").chmod(mode)
+    words = ("--host", "a" * 70 + ".b", "--token-file", tmp_path / "tokens")
+    assert ("chmod 600" in refused(tmp_path, table_model(tmp_path), *words)) == (mode != 0o600)
+
+
 @pytest.mark.parametrize("address", ["http://[::1", "http://host:x", "host:80", "http://", "ftp://somewhere"])
 def test_a_client_names_an_invalid_address(address: str) -> None:
     with rejected("unreachable", repr(address)):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import ssl
@@ -40,6 +41,8 @@ def serve(config: ServerConfig) -> int:
     """Serve until SIGTERM or Ctrl-C; the exit status."""
     config.check()
     tokens = None if config.token_file is None else read_tokens(config.token_file)
+    if config.token_file is not None and os.stat(config.token_file).st_mode & 0o077:
+        print(f"rosenblatt: warning: other users can read {config.token_file}: run chmod 600", file=sys.stderr)
     if config.tls_cert is not None:
         check_certificate(config.tls_cert, config.tls_key)
     with listen(config.host, config.port) as bound:
