@@ -75,29 +75,19 @@ struct Identity {
   }
 };
 
-// The end of a dot product: from j on, fewer than four lanes.
-template <class T, class Use = Identity<T>, class V = typename Lanes<T>::vector>
-ALWAYS_INLINE T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::size_t j, std::size_t n,
-                           const Use& use = {}) {
+// The end of a dot product with these running sums: from j on, fewer than four lanes.
+template <class T, class Use, class V = typename Lanes<T>::vector>
+ALWAYS_INLINE T finish_dot(V (&sums)[4], const T* a, const T* b, std::size_t j, std::size_t n, const Use& use) {
   using L = Lanes<T>;
   using H = typename L::half;
   constexpr std::size_t lanes = L::count;
-  const auto product = [&](std::size_t at) {
-    return L::Full::load(a + at) * use.template lanes<typename L::Full>(L::Full::load(b + at));
-  };
-  if (j + lanes <= n) {
-    s0 += product(j);
+#pragma GCC unroll 3
+  for (int s = 0; s < 3; ++s) {
+    if (j + lanes > n) break;
+    sums[s] += L::Full::load(a + j) * use.template lanes<typename L::Full>(L::Full::load(b + j));
     j += lanes;
   }
-  if (j + lanes <= n) {
-    s1 += product(j);
-    j += lanes;
-  }
-  if (j + lanes <= n) {
-    s2 += product(j);
-    j += lanes;
-  }
-  H sum = L::fold((s0 + s1) + (s2 + s3));
+  H sum = L::fold((sums[0] + sums[1]) + (sums[2] + sums[3]));
   if (j + lanes / 2 <= n) {
     sum += L::Half::load(a + j) * use.template lanes<typename L::Half>(L::Half::load(b + j));
     j += lanes / 2;
@@ -111,56 +101,43 @@ ALWAYS_INLINE T finish_dot(V s0, V s1, V s2, V s3, const T* a, const T* b, std::
   return L::sum(sum) + rest;
 }
 
-// The product of a row a and weights b. With `fetch`, the row `ahead` is prefetched into the second-level cache
-// meanwhile.
-template <bool fetch = false, class T, class Use = Identity<T>>
-ALWAYS_INLINE T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr, const Use& use = {}) {
-  using L = Lanes<T>;
-  using V = typename L::vector;
-  constexpr std::size_t lanes = L::count;
-  const auto product = [&](std::size_t at) {
-    return L::Full::load(a + at) * use.template lanes<typename L::Full>(L::Full::load(b + at));
-  };
-  V s0{}, s1{}, s2{}, s3{};
-  std::size_t j = 0;
-  for (; j + 4 * lanes <= n; j += 4 * lanes) {
-    if constexpr (fetch) {
-      __builtin_prefetch(ahead + j, 0, 2);
-      __builtin_prefetch(ahead + j + 2 * lanes, 0, 2);
-    }
-    s0 += product(j);
-    s1 += product(j + lanes);
-    s2 += product(j + 2 * lanes);
-    s3 += product(j + 3 * lanes);
-  }
-  return finish_dot(s0, s1, s2, s3, a, b, j, n, use);
-}
-
-// The products of one vector with several, which is then read once; out: the first one, the others lie `apart`. Each
-// has the order of `dot`. Of three and more, two running sums are taken at a time, so that those of all stay in
-// registers.
-template <int many, class T, class Use = Identity<T>>
+// The products of one vector with several, which is then read once; out: the first one, the others lie `apart`. Of
+// three and more, two running sums are taken at a time, so that those of all stay in registers. With `fetch`, the row
+// `ahead` is prefetched into the second-level cache meanwhile.
+template <int many, bool fetch = false, class T, class Use = Identity<T>>
 ALWAYS_INLINE void many_dots(const T* one, const T* const* each, std::size_t n, T* out, std::size_t apart,
-                             const Use& use = {}) {
+                             const Use& use = {}, const T* ahead = nullptr) {
   using L = Lanes<T>;
   using V = typename L::vector;
   constexpr std::size_t lanes = L::count;
   constexpr int together = many > 2 ? 2 : 4;
-  const std::size_t whole = n / (4 * lanes) * (4 * lanes);
-  V sums[4][many];
+  V sums[many][4];
+  std::size_t j = 0;
   for (int s = 0; s < 4; s += together) {
     V some[together][many]{};
-    for (std::size_t j = s * lanes; j < whole; j += 4 * lanes)
-      for (int t = 0; t < together; ++t) {
-        const V shared = L::Full::load(one + j + t * lanes);
-        for (int r = 0; r < many; ++r)
-          some[t][r] += shared * use.template lanes<typename L::Full>(L::Full::load(each[r] + j + t * lanes));
+    for (j = 0; j + 4 * lanes <= n; j += 4 * lanes) {
+      if constexpr (fetch) {
+        __builtin_prefetch(ahead + j, 0, 2);
+        __builtin_prefetch(ahead + j + 2 * lanes, 0, 2);
       }
+      for (int t = 0; t < together; ++t) {
+        const std::size_t at = j + (s + t) * lanes;
+        const V shared = L::Full::load(one + at);
+        for (int r = 0; r < many; ++r)
+          some[t][r] += shared * use.template lanes<typename L::Full>(L::Full::load(each[r] + at));
+      }
+    }
     for (int t = 0; t < together; ++t)
-      for (int r = 0; r < many; ++r) sums[s + t][r] = some[t][r];
+      for (int r = 0; r < many; ++r) sums[r][s + t] = some[t][r];
   }
-  for (int r = 0; r < many; ++r)
-    out[r * apart] = finish_dot(sums[0][r], sums[1][r], sums[2][r], sums[3][r], one, each[r], whole, n, use);
+  for (int r = 0; r < many; ++r) out[r * apart] = finish_dot(sums[r], one, each[r], j, n, use);
+}
+
+template <bool fetch = false, class T, class Use = Identity<T>>
+ALWAYS_INLINE T dot(const T* a, const T* b, std::size_t n, const T* ahead = nullptr, const Use& use = {}) {
+  T product;
+  many_dots<1, fetch>(a, &b, n, &product, 1, use, ahead);
+  return product;
 }
 
 // w += step * x. Every element is on its own, so there is no order to keep.
