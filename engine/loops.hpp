@@ -26,8 +26,7 @@ ALWAYS_INLINE void for_each_row(const Rows& rows, Order order, Range range, std:
       continue;
     }
     for (std::int64_t at = begin; at < end; ++at) {
-      rows.prefetch_bounds(order.index[std::min(at + 2 * ahead, last)]);
-      rows.prefetch(order.index[std::min(at + ahead, last)]);
+      rows.prefetch(order.index[std::min(at + ahead, last)], order.index[std::min(at + 2 * ahead, last)]);
       visit(order.index[at], order.index[std::min(at + 1, last)]);
     }
   }
@@ -133,66 +132,51 @@ ALWAYS_INLINE void for_each_score(const Rows& rows, Order order, Range range, co
     std::vector<double> scores(model.K);
     std::vector<typename Rows::Value> products(lazy ? model.K : 0);
     for_each_row(rows, order, range, model.K, stop, [&](std::int64_t i, std::int64_t) INLINE_LAMBDA {
-      if (lazy) {
-        lazy->products(rows, i, products.data(), scores.data());
-      } else {
-        const auto* raw = blocked.scores(i);
-        for (std::int64_t k = 0; k < model.K; ++k) scores[k] = static_cast<double>(raw[k]);
-      }
-      for (std::int64_t k = 0; k < model.K; ++k) scores[k] += model.intercept[k];
+      const double scale = lazy ? lazy->products(rows, i, products.data()) : 1.0;
+      const auto* const raw = lazy ? products.data() : blocked.scores(i);
+      for (std::int64_t k = 0; k < model.K; ++k) scores[k] = scale * static_cast<double>(raw[k]) + model.intercept[k];
       blocked.compute_again(visit(i, scores.data()));
     });
   }
 }
 
-// What a row within the rule's threshold does to the weights. Rule and keep are chosen at run time, once per such row:
-// a loop of its own for each of them would not be faster, and took minutes to compile. What is not inlined is rare, or
-// long enough for a call. The perceptron with the last weights or their average has a loop of its own (not `general`).
-template <bool general, class Rows, class Task>
-struct Steps {
-  using T = typename Rows::Value;
-  static constexpr bool one_row = Task::one_row;
-  const Rows& rows;
-  const State<T>& state;
-  const Rule& rule;
-  LazyPenalty<T>* lazy;
-
-  // Was there a step?
-  ALWAYS_INLINE bool take(std::int64_t i, const Verdict& verdict, double weight, std::int64_t seen,
-                          std::int64_t survived) const {
-    if (!rule.wants(verdict.margin, verdict.mistake)) return false;
-    const double q = length(i, verdict);
-    if (!(q > 0)) return false;
-    const double tau = general ? rule.step(verdict.loss, q, weight) : weight * rule.eta0;
-    if (tau == 0) return false;
-    const Step by{i, tau * verdict.direction, verdict.target_row, one_row ? -1 : verdict.rival_row};
-    if (general && rule.second_order()) {
-      update_arow(rows, state, by, rule.confidence(q, weight), seen);
-      return true;
-    }
-    const std::int64_t K = one_row ? 1 : state.K;
-    if (general && lazy)
-      lazy->update(rows, by, seen);
-    else if (state.keep == Keep::last)
-      move_weights(rows, by, state.weights, K, false);
-    else if (!general || state.keep == Keep::average)
-      update_average(rows, by, state, K, seen);
-    else
-      update_kept(rows, by, state, seen, survived);
-    if (!state.fit_intercept) return true;
-    state.intercept[by.target] += by.step;
-    if constexpr (!one_row) state.intercept[by.rival] -= by.step;
+// What a row within the rule's threshold does to the weights; was there a step? Rule and keep are chosen at run time,
+// once per such row: a loop of its own for each of them would not be faster, and took minutes to compile. What is not
+// inlined is rare, or long enough for a call. The perceptron with the last weights or their average has a loop of its
+// own (not `general`).
+template <bool general, class Task, class Rows, class T>
+ALWAYS_INLINE bool take_step(const Rows& rows, std::int64_t i, const Verdict& verdict, double weight,
+                             const State<T>& state, const Rule& rule, LazyPenalty<T>* lazy, const Counters& c) {
+  if (!rule.wants(verdict.margin, verdict.mistake)) return false;
+  double q;  // rules that ignore it only need to know whether it is 0
+  if (!general || !rule.needs_norm())
+    q = state.fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
+  else if (rule.second_order())
+    q = variance_of_margin(rows, state, i, verdict.target_row, verdict.rival_row);
+  else
+    q = Task::norms * (static_cast<double>(rows.squared_norm(i)) + (state.fit_intercept ? 1.0 : 0.0));
+  if (!(q > 0)) return false;
+  const double tau = general ? rule.step(verdict.loss, q, weight) : weight * rule.eta0;
+  if (tau == 0) return false;
+  const Step by{i, tau * verdict.direction, verdict.target_row, Task::one_row ? -1 : verdict.rival_row};
+  if (general && rule.second_order()) {
+    update_arow(rows, state, by, rule.confidence(q, weight), c.seen);
     return true;
   }
-
- private:
-  // ‖x‖² + 1 with an intercept; rules that ignore it only need to know whether it is 0.
-  ALWAYS_INLINE double length(std::int64_t i, const Verdict& verdict) const {
-    if (!general || !rule.needs_norm()) return state.fit_intercept || !rows.is_zero(i) ? 1.0 : 0.0;
-    if (rule.second_order()) return variance_of_margin(rows, state, i, verdict.target_row, verdict.rival_row);
-    return Task::norms * (static_cast<double>(rows.squared_norm(i)) + (state.fit_intercept ? 1.0 : 0.0));
-  }
-};
+  const std::int64_t K = Task::one_row ? 1 : state.K;
+  if (general && lazy)
+    lazy->update(rows, by, c.seen);
+  else if (state.keep == Keep::last)
+    move_weights(rows, by, state.weights, K, false);
+  else if (!general || state.keep == Keep::average)
+    update_average(rows, by, state, K, c.seen);
+  else
+    update_kept(rows, by, state, c.seen, c.survived);
+  if (!state.fit_intercept) return true;
+  state.intercept[by.target] += by.step;
+  if constexpr (!Task::one_row) state.intercept[by.rival] -= by.step;
+  return true;
+}
 
 // Two classes or numbers, chosen at run time: one loop serves both.
 struct OneRowTask : OneWeightRow {
@@ -214,10 +198,10 @@ template <class Rows, class Task>
 }
 
 template <bool general, class Rows, class Task>
-void learn_as(const Rows& given_rows, const Task& given, Order order, Range range,
-              const State<typename Rows::Value> state, const Rule& rule, StopToken& stop) {
+void learn_as(const Rows& rows, const Task& given, Order order, Range range, const StateArrays& arrays,
+              const Rule& rule, StopToken& stop) {
   using T = typename Rows::Value;
-  const Rows& rows = given_rows;
+  const State<T> state(arrays);
   const Task task = given;
   Counters c = *state.counters;
   double mistake_weight = *state.mistake_weight;
@@ -226,18 +210,18 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Range rang
   if (general && state.penalty) penalized.emplace(state);
   LazyPenalty<T>* const lazy = general && penalized ? &*penalized : nullptr;
   const bool observes = observes_rows(state.keep);
-  const Steps<general, Rows, Task> steps{given_rows, state, rule, lazy};
   const Linear<T> model{state.weights, state.intercept, state.K};
   for_each_score<Task::one_row>(
       rows, order, range, model, stop, lazy, [&](std::int64_t i, const double* scores) INLINE_LAMBDA {
         const Verdict verdict = task.of(scores, i);
         const bool update = learn_example(
             verdict, threshold, general && lazy, c, mistake_weight, [&]() INLINE_LAMBDA { return task.weight(i); },
-            [&](double weight) INLINE_LAMBDA { return steps.take(i, verdict, weight, c.seen, c.survived); });
+            [&](double weight)
+                INLINE_LAMBDA { return take_step<general, Task>(rows, i, verdict, weight, state, rule, lazy, c); });
         if (general && lazy) lazy->come_to(c.seen);
         if (general && observes)
           observe_row(state, c, verdict.mistake, update,
-                      [&](double limit) { return count_mistakes_as(given_rows, given, order, model, limit, stop); });
+                      [&](double limit) { return count_mistakes_as(rows, given, order, model, limit, stop); });
         return update ? Changed{verdict.target_row, verdict.rival_row} : Changed{};
       });
   *state.counters = c;
@@ -245,7 +229,7 @@ void learn_as(const Rows& given_rows, const Task& given, Order order, Range rang
 }
 
 template <class Rows>
-void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Range range, const State<T>& state,
+void Loops<Rows>::learn(const Rows& rows, const AnyTask& task, Order order, Range range, const StateArrays& state,
                         const Rule& rule, StopToken& stop) {
   const bool has_own_loop = rule.kind == Rule::Kind::perceptron && !state.penalty &&
                             (state.keep == Keep::last || state.keep == Keep::average);

@@ -31,7 +31,12 @@ struct Shrinkage {
 
 // The penalty of a rule. What n rows do is looked up, the hundreds first and then the rest: a function of n alone.
 class Penalty {
+  static constexpr int few_bits = 7;
+  static constexpr std::size_t few = 1 << few_bits;
+
  public:
+  static constexpr std::int64_t most_rows = few * few;  // between two moments at which all weights are settled
+
   Penalty(double a, double l) : cuts_(l > 0) {
     blocks_[0] = {a, l, a, l};
     for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) blocks_[b + 1] = blocks_[b].then(blocks_[b]);
@@ -39,6 +44,7 @@ class Penalty {
       rest_[n] = rest_[n - 1].then(blocks_[0]);
       hundreds_[n] = hundreds_[n - 1].then(blocks_[few_bits]);
     }
+    hundreds_[few] = blocks_[2 * few_bits];
   }
 
   bool cuts() const { return cuts_; }
@@ -54,14 +60,7 @@ class Penalty {
   }
 
   // What n rows do.
-  Shrinkage after(std::int64_t n) const {
-    if (n < static_cast<std::int64_t>(few * few)) [[likely]]
-      return hundreds_[n / few].then(rest_[n % few]);
-    Shrinkage all;
-    for (int b = std::bit_width(static_cast<std::uint64_t>(n)) - 1; b >= 0; --b)
-      if (n >> b & 1) all = all.then(blocks_[b]);
-    return all;
-  }
+  Shrinkage after(std::int64_t n) const { return hundreds_[n / few].then(rest_[n % few]); }
 
   // The sum of what a size is after each of n rows, within which it reaches 0.
   [[gnu::noinline]] double sum_to_zero(double size, std::int64_t n) const {
@@ -80,10 +79,8 @@ class Penalty {
   }
 
  private:
-  static constexpr int few_bits = 7;
-  static constexpr std::size_t few = 1 << few_bits;
-  std::array<Shrinkage, 63> blocks_;            // of 1, 2, 4, … rows
-  std::array<Shrinkage, few> rest_, hundreds_;  // of 0, 1, 2, … rows, and as many times 128
+  std::array<Shrinkage, 2 * few_bits + 1> blocks_;  // of 1, 2, 4, … rows
+  std::array<Shrinkage, few + 1> rest_, hundreds_;  // of 0, 1, 2, … rows, and as many times 128
   bool cuts_;
 };
 
@@ -117,7 +114,7 @@ struct LazyPenalty {
 
   // So many examples have been seen.
   void come_to(std::int64_t seen) {
-    rows = from_settled(static_cast<double>(seen), std::int64_t{1} << 53);
+    rows = from_settled(static_cast<double>(seen), Penalty::most_rows);
     now = s.penalty->after(rows);
     if (rows >= period) materialize(seen);
   }
@@ -139,15 +136,15 @@ struct LazyPenalty {
     return static_cast<double>(given.dot(i, s.weights, next, cut()));
   }
 
-  // Its products with all of them.
+  // Its products with all of them, but for a factor, which is returned.
   template <class Rows>
-  void products(const Rows& given, std::int64_t i, T* raw, double* out) const {
+  double products(const Rows& given, std::int64_t i, T* out) const {
     const bool cuts = s.penalty->cuts();
     if (cuts)
-      given.scores(i, s.weights, s.K, raw, cut());
+      given.scores(i, s.weights, s.K, out, cut());
     else
-      given.scores(i, s.weights, s.K, raw);
-    for (std::int64_t k = 0; k < s.K; ++k) out[k] = (cuts ? 1.0 : now.A) * static_cast<double>(raw[k]);
+      given.scores(i, s.weights, s.K, out);
+    return cuts ? 1.0 : now.A;
   }
 
   template <class Rows>

@@ -5,13 +5,14 @@
 //   scores(i, W, K, out)      K of them
 //   squared_norm(i)           ‖x_i‖²
 //   add_to(i, step, W, k, K)  row k of W += step * x_i
-//   prefetch(i)               ask for the row before it is needed
+//   prefetch(i, later)        ask for the row before it is needed, and for the bounds of a later one
 //   for_each_weight(i, k, K, f)   f(place, value) for every value of the row and the place of its weight in row k
 // The last argument of `dot` and `scores` says how weights are read (`Use`, in simd.hpp).
 // K weight rows are stored class after class for dense rows, and feature after feature for sparse rows, where
 // the weights of all classes for one feature then lie in one cache line.
 #pragma once
 
+#include <stdexcept>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -75,10 +76,9 @@ struct DenseRows {
   // A long row is prefetched in chunks while the previous row is processed, a short one as a whole beforehand.
   bool is_long() const { return features * sizeof(T) > prefetch_bytes; }
 
-  ALWAYS_INLINE void prefetch(std::int64_t i) const {
+  ALWAYS_INLINE void prefetch(std::int64_t i, std::int64_t) const {
     if (!is_long()) prefetch_span(row(i), features * sizeof(T));
   }
-  ALWAYS_INLINE void prefetch_bounds(std::int64_t) const {}
 
   std::int64_t values_per_row() const { return features; }
   std::int64_t bytes_per_row() const { return features * static_cast<std::int64_t>(sizeof(T)); }
@@ -137,8 +137,8 @@ struct SparseRows {
     return std::all_of(values + starts[i], values + starts[i + 1], [](T value) { return value == 0; });
   }
 
-  ALWAYS_INLINE void prefetch_bounds(std::int64_t i) const { __builtin_prefetch(starts + i); }
-  ALWAYS_INLINE void prefetch(std::int64_t i) const {
+  ALWAYS_INLINE void prefetch(std::int64_t i, std::int64_t later) const {
+    __builtin_prefetch(starts + later);
     const std::size_t size = length(i);
     if (!all_ones) prefetch_span(values + starts[i], std::min(size * sizeof(T), prefetch_bytes));
     prefetch_span(columns + starts[i], std::min(size * sizeof(std::int32_t), prefetch_bytes));
@@ -225,6 +225,13 @@ struct SparseRows {
 
 using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float>, SparseRows<double>>;
 
+inline std::int64_t count_of(const AnyRows& rows) {
+  return std::visit([](const auto& r) { return r.count; }, rows);
+}
+inline std::int64_t features_of(const AnyRows& rows) {
+  return std::visit([](const auto& r) { return r.features; }, rows);
+}
+
 // The largest size of a value, NaN or infinite if one is.
 template <class T>
 double largest_size(const DenseRows<T>& rows) {
@@ -243,30 +250,27 @@ double largest_size(const SparseRows<T>& rows) {
   return largest_size(rows.values + rows.starts[0], rows.starts[rows.count] - rows.starts[0]);
 }
 
-// CSR arrays come from outside: are they as the loops need them?
-enum class Structure {
-  sound,     // the columns of every row rise strictly
-  unsorted,  // they do not: some may occur twice, and ‖x‖² would be wrong
-  broken,    // starts fall or point outside of the values, or a column does not exist
-};
-
+// CSR arrays come from outside. Raises if starts fall or point outside of the values, or a column does not exist. Do
+// the columns of every row rise strictly? Else some may occur twice, and ‖x‖² would be wrong.
 template <class T>
-Structure structure_of(const SparseRows<T>& rows, std::int64_t stored) {
+bool check_structure(const SparseRows<T>& rows, std::int64_t stored) {
   const std::int64_t begin = rows.starts[0], end = rows.starts[rows.count];
   bool is_broken = begin < 0 || end > stored;
   for (std::int64_t i = 0; i < rows.count; ++i) is_broken |= rows.starts[i + 1] < rows.starts[i];
-  if (is_broken) return Structure::broken;
   // Over all values at once, then without the steps from row to row: short rows have no loop of their own.
   std::uint32_t largest = 0;  // a column below 0 is a very large one
   std::int64_t falls = 0;
-  for (std::int64_t p = begin; p < end; ++p) largest = std::max(largest, static_cast<std::uint32_t>(rows.columns[p]));
-  for (std::int64_t p = begin + 1; p < end; ++p) falls += rows.columns[p - 1] >= rows.columns[p];
-  for (std::int64_t i = 1; i < rows.count; ++i) {
-    const std::int64_t first = rows.starts[i];
-    if (begin < first && first < rows.starts[i + 1]) falls -= rows.columns[first - 1] >= rows.columns[first];
+  if (!is_broken) {
+    for (std::int64_t p = begin; p < end; ++p) largest = std::max(largest, static_cast<std::uint32_t>(rows.columns[p]));
+    for (std::int64_t p = begin + 1; p < end; ++p) falls += rows.columns[p - 1] >= rows.columns[p];
+    for (std::int64_t i = 1; i < rows.count; ++i) {
+      const std::int64_t first = rows.starts[i];
+      if (begin < first && first < rows.starts[i + 1]) falls -= rows.columns[first - 1] >= rows.columns[first];
+    }
   }
-  if (begin < end && largest >= static_cast<std::uint64_t>(rows.features)) return Structure::broken;
-  return falls == 0 ? Structure::sound : Structure::unsorted;
+  if (is_broken || (begin < end && largest >= static_cast<std::uint64_t>(rows.features)))
+    throw std::invalid_argument("rows: their starts or columns point outside of the arrays");
+  return falls == 0;
 }
 
 }  // namespace rosenblatt

@@ -5,9 +5,8 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <exception>
 #include <fstream>
-#include <system_error>
+#include <future>
 #include <thread>
 
 #include "train.hpp"
@@ -34,34 +33,27 @@ inline std::int64_t thread_limit() {
 }
 
 // Calls work(range, stop) for ranges that make up the places from 0 to count, on at most so many threads; values: how
-// many are read in all.
+// many are read in all. If there are no more threads, the rest is done here.
 template <class Work>
 void run_threads(std::int64_t count, std::int64_t values, std::int64_t most, StopToken& stop, Work&& work) {
   const std::int64_t parts = std::max<std::int64_t>(1, std::min({values / values_per_thread, most, count}));
-  std::atomic<bool> stopped = false;
-  std::vector<std::exception_ptr> raised(parts);
-  std::vector<std::thread> threads;
   const auto range = [&](std::int64_t k) { return Range{count * k / parts, count * (k + 1) / parts}; };
+  std::atomic<bool> stopped = false;
   const auto run = [&](std::int64_t k) {
-    try {
-      StopToken inner{[](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load(); }, &stopped};
-      work(range(k), inner);
-    } catch (...) { raised[k] = std::current_exception(); }
+    StopToken inner{[&] { return stopped.load(); }};
+    work(range(k), inner);
   };
-  std::int64_t started = 1;
-  try {
-    for (; started < parts; ++started) threads.emplace_back(run, started);
-  } catch (const std::system_error&) {
-    // No more threads: the rest is done here.
-  }
+  std::vector<std::future<void>> others;
+  for (std::int64_t k = 1; k < parts; ++k)
+    others.push_back(std::async(std::launch::async | std::launch::deferred, run, k));
   try {
     work(range(0), stop);
-    for (; started < parts && !stop.stopped; ++started) work(range(started), stop);
-  } catch (...) { raised[0] = std::current_exception(); }
-  if (stop.stopped || raised[0]) stopped = true;
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& each : raised)
-    if (each) std::rethrow_exception(each);
+    stopped = stop.stopped;
+  } catch (...) {
+    stopped = true;
+    throw;
+  }
+  for (std::future<void>& other : others) other.get();
 }
 
 }  // namespace rosenblatt

@@ -17,11 +17,10 @@ namespace rosenblatt {
 
 // Asked between blocks of rows whether to stop; a block takes some ten milliseconds.
 struct StopToken {
-  bool (*ask)(void*) = [](void*) { return false; };
-  void* context = nullptr;
+  std::function<bool()> ask;
   bool stopped = false;
 
-  bool operator()() { return stopped = stopped || ask(context); }
+  bool operator()() { return stopped = stopped || (ask && ask()); }
 
   static std::int64_t rows_per_block(std::int64_t values_per_row, std::int64_t K) {
     return std::max<std::int64_t>(1, (std::int64_t{1} << 25) / (values_per_row * K + 8));
@@ -84,7 +83,7 @@ struct Loops {
   using T = typename Rows::Value;
 
   // Learns from a range of the order; a pocket is checked on all of it.
-  static void learn(const Rows& rows, const AnyTask& task, Order order, Range range, const State<T>& state,
+  static void learn(const Rows& rows, const AnyTask& task, Order order, Range range, const StateArrays& state,
                     const Rule& rule, StopToken& stop);
   // K scores per row, in the order, on at most so many threads.
   static void scores(const Rows& rows, Order order, const Linear<T>& model, double* out, std::int64_t threads,
@@ -96,44 +95,39 @@ extern template struct Loops<DenseRows<double>>;
 extern template struct Loops<SparseRows<float>>;
 extern template struct Loops<SparseRows<double>>;
 
-struct Pass {
-  Order order;
-  std::int64_t bytes_per_row, weight_bytes;
-  std::function<void(Order, Range, StopToken&)> run;
-};
-
 // The arrays that rows, task and state point to must outlive the pass.
-inline Pass make_pass(const AnyRows& any_rows, const AnyTask& task, Order order, const StateArrays& arrays,
-                      const Rule& rule) {
-  check_state(arrays, rule);
-  return std::visit(
-      [&](const auto& rows) -> Pass {
-        using Rows = std::decay_t<decltype(rows)>;
-        using T = typename Rows::Value;
-        const State<T> state(arrays);
-        const auto bytes = static_cast<std::int64_t>(sizeof(T));
-        return {order, rows.values_per_row() * bytes, state.K * state.features * bytes,
-                [=](Order all, Range range, StopToken& stop) {
-                  Loops<Rows>::learn(rows, task, all, range, state, rule, stop);
-                }};
-      },
-      any_rows);
-}
+struct Pass {
+  AnyRows rows;
+  AnyTask task;
+  Order order;
+  StateArrays state;
+  Rule rule;
+
+  void run(Range range, StopToken& stop) const {
+    const auto learn = [&]<class R>(const R& r) { Loops<R>::learn(r, task, order, range, state, rule, stop); };
+    std::visit(learn, rows);
+  }
+
+  // As many rows as fit half of a small second-level cache, or take as much memory as the weights.
+  std::int64_t rows_per_turn() const {
+    const std::int64_t cached = (1 << 17) / (state.is_float32 ? sizeof(float) : sizeof(double));
+    const std::int64_t values_per_row = std::visit([](const auto& r) { return r.values_per_row(); }, rows);
+    const std::int64_t values = std::max(cached, state.K * state.features);
+    return std::max<std::int64_t>(8, values / std::max<std::int64_t>(1, values_per_row));
+  }
+};
 
 // Passes over the same order.
 inline void run_passes(const std::vector<const Pass*>& passes, StopToken& stop) {
   if (passes.empty()) return;
-  const Pass& first = *passes[0];
-  const Order order = first.order;
-  if (passes.size() == 1) return first.run(order, {0, order.count}, stop);
-  constexpr std::int64_t cached = 1 << 17;  // half of a small second-level cache
-  const std::int64_t block_bytes = std::max(cached, first.weight_bytes);
-  const std::int64_t block = std::max<std::int64_t>(8, block_bytes / std::max<std::int64_t>(1, first.bytes_per_row));
+  const std::int64_t count = passes[0]->order.count;
+  if (passes.size() == 1) return passes[0]->run({0, count}, stop);
+  const std::int64_t block = passes[0]->rows_per_turn();
   StopToken inner;
   std::int64_t turns = 0;
-  for (std::int64_t begin = 0; begin < order.count; begin += block) {
+  for (std::int64_t begin = 0; begin < count; begin += block) {
     if (turns++ % 64 == 0 && stop()) return;
-    for (const Pass* pass : passes) pass->run(order, {begin, std::min(order.count, begin + block)}, inner);
+    for (const Pass* pass : passes) pass->run({begin, std::min(count, begin + block)}, inner);
   }
 }
 

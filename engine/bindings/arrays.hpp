@@ -53,16 +53,11 @@ inline std::int64_t product(std::int64_t a, std::int64_t b) {
   return found;
 }
 
-template <class T>
-std::string dtype_name() {
-  const std::string kind = std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint";
-  return kind + std::to_string(8 * sizeof(T));
-}
-
 template <class T, class A>
 auto* values_of(const A& array, std::int64_t size, const char* name) {
+  const char* const kind = std::is_floating_point_v<T> ? ": must be float" : ": must be int";
   if (array.dtype() != nb::dtype<std::remove_const_t<T>>())
-    throw nb::type_error((std::string(name) + ": must be " + dtype_name<std::remove_const_t<T>>()).c_str());
+    throw nb::type_error((std::string(name) + kind + std::to_string(8 * sizeof(T))).c_str());
   check_size(array, size, name);
   return static_cast<T*>(array.data());
 }
@@ -98,18 +93,13 @@ inline std::uint32_t to_mask(int bits) {
   return (std::uint32_t{1} << bits) - 1;
 }
 
-// Rows as Python holds them: a view, and the arrays that it points to.
+// Rows as Python holds them: a view of its arrays, which are kept alive.
 struct Rows {
   AnyRows view;
-  std::vector<nb::object> owners;
   bool sorted = true;  // do the columns of every sparse row rise?
 
-  std::int64_t count() const {
-    return std::visit([](const auto& r) { return r.count; }, view);
-  }
-  std::int64_t features() const {
-    return std::visit([](const auto& r) { return r.features; }, view);
-  }
+  std::int64_t count() const { return count_of(view); }
+  std::int64_t features() const { return features_of(view); }
   bool float32() const { return view.index() % 2 == 0; }
   bool sparse() const { return view.index() >= 2; }
 };
@@ -272,26 +262,21 @@ class ReentrancyGuard {
 // has set `cancel`.
 template <class F>
 void run_interruptibly(const Cancel& cancel, F&& f) {
-  struct Request {
-    volatile std::uint8_t* cancel;
-    bool raised = false;
-    bool is_cancelled() const { return cancel && *cancel; }
-  };
   if (cancel) check_size(*cancel, 1, "cancel");
-  Request request{cancel ? cancel->data() : nullptr};
-  const auto ask = [](void* context) {
-    auto& asked = *static_cast<Request*>(context);
-    if (asked.is_cancelled()) return true;
+  const volatile std::uint8_t* const flag = cancel ? cancel->data() : nullptr;
+  const auto is_cancelled = [&] { return flag && *flag; };
+  bool raised = false;
+  StopToken stop{[&] {
+    if (is_cancelled()) return true;
     nb::gil_scoped_acquire gil;
-    asked.raised = PyErr_CheckSignals() != 0;
-    return asked.raised || asked.is_cancelled();  // a handler may have set it
-  };
+    raised = PyErr_CheckSignals() != 0;
+    return raised || is_cancelled();  // a handler may have set it
+  }};
   {
     nb::gil_scoped_release release;
-    StopToken stop{ask, &request};
     f(stop);
   }
-  if (request.raised) throw nb::python_error();
+  if (raised) throw nb::python_error();
 }
 
 void bind_kernel(nb::module_& m);

@@ -15,7 +15,7 @@ Rows dense_rows(const InputTable<T>& values) {
     fail("values: the values of a row must lie side by side (C order)");
   const auto count = static_cast<std::int64_t>(values.shape(0)), features = static_cast<std::int64_t>(values.shape(1));
   const std::int64_t stride = count > 1 ? values.stride(0) : features;
-  return {DenseRows<T>{values.data(), count, features, stride}, {nb::cast(values)}};
+  return {DenseRows<T>{values.data(), count, features, stride}};
 }
 
 template <class T>
@@ -27,16 +27,11 @@ Rows sparse_rows(const Input<T>& values, const Input<std::int32_t>& indices, con
     fail("features: must be from 0 to 2147483647");
   SparseRows<T> rows{values.data(), indices.data(), starts.data(), static_cast<std::int64_t>(starts.size()) - 1,
                      features};
-  Structure structure;
-  {
-    nb::gil_scoped_release release;
-    structure = structure_of(rows, static_cast<std::int64_t>(values.size()));
-    if (structure != Structure::broken)
-      rows.all_ones = std::all_of(rows.values + rows.starts[0], rows.values + rows.starts[rows.count],
-                                  [](T value) { return value == 1; });
-  }
-  if (structure == Structure::broken) fail("rows: their starts or columns point outside of the arrays");
-  return {rows, {nb::cast(values), nb::cast(indices), nb::cast(starts)}, structure == Structure::sound};
+  nb::gil_scoped_release release;
+  const bool sorted = check_structure(rows, static_cast<std::int64_t>(values.size()));
+  rows.all_ones = std::all_of(rows.values + rows.starts[0], rows.values + rows.starts[rows.count],
+                              [](T value) { return value == 1; });
+  return {rows, sorted};
 }
 
 // What f says of the rows, computed without the GIL.
@@ -79,10 +74,11 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("float32", &Rows::float32, "Are they float32? Otherwise float64.")
       .def_ro("sorted", &Rows::sorted, "Do the columns of every row rise? Dense ones do.");
   const auto bind_type = [&]<class T>(T) {
-    m.def("dense_rows", &dense_rows<T>, "values"_a.noconvert(),
+    m.def("dense_rows", &dense_rows<T>, "values"_a.noconvert(), nb::keep_alive<0, 1>(),
           "Rows of a matrix of float32 or float64, row after row.");
     m.def("sparse_rows", &sparse_rows<T>, "values"_a.noconvert(), "indices"_a.noconvert(), "starts"_a.noconvert(),
-          "features"_a, "CSR rows of float32 or float64, with int32 columns and int64 starts, which are checked.");
+          "features"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+          "CSR rows of float32 or float64, with int32 columns and int64 starts, which are checked.");
   };
   bind_type(float{});
   bind_type(double{});

@@ -22,40 +22,35 @@ void materialize(PyState& state, const PyRule& rule) {
   state.arrays().is_float32 ? bring(float{}) : bring(double{});
 }
 
-// One learner's pass.
-class PyPass {
- public:
+// One learner's pass, with what it points to.
+struct PyPass : Pass {
+  Log log;
+  std::shared_ptr<const Penalty> penalty;
+  OrderIndex index;
+  bool busy = false;
+
   PyPass(const PyPass&) = delete;
-  PyPass(const Rows& rows, const PyTargets& targets, PyState& state, const PyRule& rule, OrderIndex order, bool ratchet)
-      : count_(rows.count()), penalty_(rule.penalty), order_(std::move(order)) {
-    const AnyTask& task = targets.of(count_);
-    StateArrays arrays = state.arrays_for(rows, task);
-    arrays.ratchet = ratchet;
-    arrays.log = &log_;
-    arrays.penalty = penalty_.get();
-    pass_ = make_pass(rows.view, task, to_order(order_, count_), arrays, rule.rule);
+  PyPass(const Rows& given, const PyTargets& targets, const PyState& arrays, const PyRule& how, OrderIndex order_index,
+         bool ratchet)
+      : Pass{given.view, targets.of(given.count()), to_order(order_index, given.count()), {}, how.rule},
+        penalty(how.penalty), index(std::move(order_index)) {
+    state = arrays.arrays_for(given, task);
+    state.ratchet = ratchet;
+    state.log = &log;
+    state.penalty = penalty.get();
+    check_state(state, rule);
   }
 
-  void set_order(OrderIndex order) {
+  void set_order(OrderIndex other) {
     const ReentrancyGuard use(busy, "pass: it is running");
-    pass_.order = to_order(order, count_);
-    order_ = std::move(order);
+    order = to_order(other, count_of(rows));
+    index = std::move(other);
   }
 
   nb::tuple updates() {
     const ReentrancyGuard use(busy, "pass: it is running");
-    return to_tuple(std::exchange(log_, {}));
+    return to_tuple(std::exchange(log, {}));
   }
-
-  const Pass& pass() const { return pass_; }
-  bool busy = false;
-
- private:
-  Log log_;
-  std::int64_t count_;
-  std::shared_ptr<const Penalty> penalty_;
-  OrderIndex order_;
-  Pass pass_;
 };
 
 // The passes must be over the same order, and no other call may use them meanwhile.
@@ -65,9 +60,10 @@ void run_pass_list(const std::vector<PyPass*>& passes, const Cancel& cancel) {
   for (PyPass* one : passes) {
     if (!one) throw nb::type_error("passes: None is not a pass");
     in_use.emplace_back(one->busy, "passes: one of them is running already");
-    together.push_back(&one->pass());
-    const Order &order = together.front()->order, &other = together.back()->order;
-    if (other.index != order.index || other.count != order.count) fail("passes: the order of rows must be the same");
+    together.push_back(one);
+    const Order& order = passes[0]->order;
+    if (one->order.index != order.index || one->order.count != order.count)
+      fail("passes: the order of rows must be the same");
   }
   run_interruptibly(cancel, [&](StopToken& stop) { run_passes(together, stop); });
 }
@@ -120,9 +116,9 @@ void bind_train(nb::module_& m) {
            "fit_intercept"_a, "feature_major"_a);
   m.def("settle", &materialize, "state"_a, "rule"_a, "Bring all weights up to date with the penalty, and the sums.");
   nb::class_<PyPass>(m, "Pass", "One learner's pass over rows, ready to run; the arrays of its state change in place.")
-      .def(nb::init<const Rows&, const PyTargets&, PyState&, const PyRule&, OrderIndex, bool>(), "rows"_a, "targets"_a,
-           "state"_a, "rule"_a, nb::kw_only(), "order"_a.noconvert().none() = nb::none(), "ratchet"_a = false,
-           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def(nb::init<const Rows&, const PyTargets&, const PyState&, const PyRule&, OrderIndex, bool>(), "rows"_a,
+           "targets"_a, "state"_a, "rule"_a, nb::kw_only(), "order"_a.noconvert().none() = nb::none(),
+           "ratchet"_a = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
       .def("set_order", &PyPass::set_order, "order"_a.noconvert().none(),
            "From now on in this order of rows; None: as they are stored.")
       .def("updates", &PyPass::updates,
