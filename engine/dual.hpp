@@ -86,7 +86,7 @@ class DualRun {
     // so a new order begins with all rows brought up in the old one.
     std::vector<std::uint32_t> rows(order.count);
     for (std::int64_t at = 0; at < order.count; ++at) rows[at] = static_cast<std::uint32_t>(order[at]);
-    if (rows != previous_) catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
+    if (rows != previous_) catch_up(stop);
     previous_.swap(rows);
     PanelScores panel(K_);
     std::vector<double> scores(K_);
@@ -107,14 +107,13 @@ class DualRun {
         // In the middle of a panel: bring all rows up, then go back to it.
         const auto settle = [&] {
           keep(index, count, panel);
-          catch_up({previous_.data(), static_cast<std::int64_t>(previous_.size())}, stop);
+          catch_up(stop);
           source_.load(index, count);
         };
-        const bool share_now = update && source_.by_column;
-        if (share_now) settle();
+        if (update && source_.by_column) settle();
         if (!ratchet) continue;
         const auto check = [&](double) {
-          if (!share_now) settle();
+          settle();
           return count_wrong(order);
         };
         ratchet->after(c, verdict.mistake, update, check, [&] { pocket = size(); });
@@ -141,33 +140,18 @@ class DualRun {
 
   // On exit `local` holds the scores of these rows by all updates so far, and they are the panel of the source.
   void bring_up(const std::uint32_t* index, int count, PanelScores& local) {
+    const std::int64_t applied = applied_[*index];
+    if (!std::all_of(index, index + count, [&](std::uint32_t i) { return applied_[i] == applied; }))
+      for (int r = 0; r < count; ++r) {  // after Ctrl-C rows may have fallen behind at different times: one by one
+        bring_up(index + r, 1, local);
+        keep(index + r, 1, local);
+      }
     source_.load(index, count);
     local.load(scores_.data(), index, count);
-    std::int64_t first = size(), last = 0;
-    for (int r = 0; r < count; ++r) {
-      first = std::min(first, applied_[index[r]]);
-      last = std::max(last, applied_[index[r]]);
-    }
-    if (first == size()) return;
     double kernel[panel_rows] = {};
-    for (std::int64_t u = first; u < size(); ++u) {
+    for (std::int64_t u = applied_[*index]; u < size(); ++u) {
       source_.values(log.rows[u], kernel);
-      if (u < last) {
-        add_where_missing(u, kernel, index, count, local);
-      } else {
-        local.add(kernel, bias_, log.steps[u], log.targets[u], log.rivals[u]);
-      }
-    }
-    keep(index, count, local);
-  }
-
-  void add_where_missing(std::int64_t u, const double* kernel, const std::uint32_t* index, int count,
-                         PanelScores& local) {
-    for (int r = 0; r < count; ++r) {
-      if (u < applied_[index[r]]) continue;
-      const double change = log.steps[u] * (kernel[r] + bias_);
-      local.of_class(log.targets[u])[r] += change;
-      if (log.rivals[u] >= 0) local.of_class(log.rivals[u])[r] -= change;
+      local.add(kernel, bias_, log.steps[u], log.targets[u], log.rivals[u]);
     }
   }
 
@@ -176,9 +160,14 @@ class DualRun {
     for (int r = 0; r < count; ++r) applied_[index[r]] = size();
   }
 
-  void catch_up(Order order, StopToken& stop) {
+  // Brings up the rows of the latest order.
+  void catch_up(StopToken& stop) {
     PanelScores local(K_);
-    for_each_panel(order, stop, [&](const std::uint32_t* index, int count) { bring_up(index, count, local); });
+    const Order order{previous_.data(), std::ssize(previous_)};
+    for_each_panel(order, stop, [&](const std::uint32_t* index, int count) {
+      bring_up(index, count, local);
+      keep(index, count, local);
+    });
   }
 
   Source& source_;
@@ -192,17 +181,6 @@ class DualRun {
 
 // Predictions for rows that are not learned from: one running sum over the log gives the last score and the votes of
 // every weight vector that lived. A row's answer does not depend on the rows beside it.
-
-// A list of updates with the rows that made them, to predict by.
-struct Updates {
-  const std::int64_t* support;  // which stored row
-  const double* steps;
-  const std::int32_t *targets, *rivals;  // rivals: -1 with two classes
-  const std::int64_t* survived;          // of the vector before the update
-  std::int64_t count;
-  std::int64_t survived_last;  // of the last vector
-  double* out;                 // rows x K: where the votes or the last scores go
-};
 
 // Counts the votes of one weight vector, as often as it survived: with two classes +1 or -1, with more one a class.
 inline void vote_for(PanelScores& scores, std::int64_t K, double survived, PanelScores& votes) {
@@ -220,23 +198,30 @@ inline void vote_for(PanelScores& scores, std::int64_t K, double survived, Panel
   }
 }
 
-// Writes for each log its votes, or its last scores. start: the scores of all rows by the weights before
-// the first update; null: 0.
-inline void dual_predict(Source& source, const std::vector<Updates>& logs, std::int64_t K, double bias,
-                         const double* start, bool votes, StopToken& stop) {
+// One of several problems over the same rows: its part of the log.
+struct Problem {
+  Range updates;
+  std::int64_t survived_last;  // by the vector after all updates
+  double* out;                 // rows x K: where the votes or the last scores go
+};
+
+// Writes the votes of each problem, or its last scores. start: the scores of all rows by the weights before the first
+// update; null: 0.
+inline void dual_predict(Source& source, const Log& log, const std::vector<Problem>& problems, std::int64_t K,
+                         double bias, const double* start, bool votes, StopToken& stop) {
   std::vector<double> kernel(source.others * panel_rows);
   for_each_panel({nullptr, source.count}, stop, [&](const std::uint32_t* index, int count) {
     source.load(index, count);
     for (std::int64_t s = 0; s < source.others; ++s) source.values(s, kernel.data() + s * panel_rows);
-    for (const Updates& log : logs) {
+    for (const Problem& problem : problems) {
       PanelScores scores(K), voted(K);
       if (start) scores.load(start, index, count);
-      for (std::int64_t u = 0; u < log.count; ++u) {
+      for (std::int64_t u = problem.updates.begin; u < problem.updates.end; ++u) {
         if (votes) vote_for(scores, K, static_cast<double>(log.survived[u]), voted);
-        scores.add(kernel.data() + log.support[u] * panel_rows, bias, log.steps[u], log.targets[u], log.rivals[u]);
+        scores.add(kernel.data() + log.rows[u] * panel_rows, bias, log.steps[u], log.targets[u], log.rivals[u]);
       }
-      if (votes) vote_for(scores, K, static_cast<double>(log.survived_last), voted);
-      (votes ? voted : scores).store(log.out, index, count);
+      if (votes) vote_for(scores, K, static_cast<double>(problem.survived_last), voted);
+      (votes ? voted : scores).store(problem.out, index, count);
     }
   });
 }

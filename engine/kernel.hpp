@@ -60,12 +60,6 @@ class Terms {
     starts_.push_back(static_cast<std::int64_t>(values_.size()));
     norms_.push_back(norm);
   }
-  void clear() {
-    starts_.resize(1);
-    columns_.clear();
-    values_.clear();
-    norms_.clear();
-  }
 
   std::int64_t count() const { return static_cast<std::int64_t>(norms_.size()); }
   std::int64_t size(std::int64_t t) const { return starts_[t + 1] - starts_[t]; }
@@ -86,13 +80,8 @@ inline double squared_distance(const Terms& a, std::int64_t s, const Terms& b, s
   const std::int64_t n = a.size(s), m = b.size(t);
   double sum = 0;
   for (std::int64_t p = 0, q = 0; p < n || q < m;) {
-    double difference;
-    if (q == m || (p < n && x[p] < z[q]))
-      difference = xs[p++];
-    else if (p == n || z[q] < x[p])
-      difference = zs[q++];
-    else
-      difference = xs[p++] - zs[q++];
+    const bool in_a = q == m || (p < n && x[p] <= z[q]), in_b = p == n || (q < m && z[q] <= x[p]);
+    const double difference = (in_a ? xs[p++] : 0.0) - (in_b ? zs[q++] : 0.0);
     sum += difference * difference;
   }
   return sum;
@@ -103,12 +92,8 @@ class Panel {
  public:
   explicit Panel(std::int64_t features) : lines_of_(features, 0) {}
 
-  Terms& start() {
-    rows_.clear();
-    return rows_;
-  }
-  // The rows that were pushed since `start`.
-  void load() {
+  void load(Terms rows) {
+    rows_ = std::move(rows);
     for (std::uint32_t column : columns_) lines_of_[column] = 0;
     columns_.clear();
     values_.clear();
@@ -128,23 +113,17 @@ class Panel {
   void products(const Terms& terms, std::int64_t t, double* out) const {
     const std::uint32_t* columns = terms.columns(t);
     const double* values = terms.values(t);
-    Lane s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{};  // an array would not stay in registers
+    Lane sums[panel_rows / 4]{};
     for (std::int64_t p = 0; p < terms.size(t); ++p) {
       const std::size_t line = lines_of_[columns[p]];
       if (line == 0) continue;
       const double* at = values_.data() + (line - 1) * panel_rows;
       const Lane value = {values[p], values[p], values[p], values[p]};
-      s0 += value * Four::load(at + 0);
-      s1 += value * Four::load(at + 4);
-      s2 += value * Four::load(at + 8);
-      s3 += value * Four::load(at + 12);
-      s4 += value * Four::load(at + 16);
-      s5 += value * Four::load(at + 20);
-      s6 += value * Four::load(at + 24);
-      s7 += value * Four::load(at + 28);
+#pragma GCC unroll 8
+      for (int s = 0; s < panel_rows / 4; ++s) sums[s] += value * Four::load(at + 4 * s);
     }
-    Four::store(out, s0), Four::store(out + 4, s1), Four::store(out + 8, s2), Four::store(out + 12, s3);
-    Four::store(out + 16, s4), Four::store(out + 20, s5), Four::store(out + 24, s6), Four::store(out + 28, s7);
+#pragma GCC unroll 8
+    for (int s = 0; s < panel_rows / 4; ++s) Four::store(out + 4 * s, sums[s]);
   }
 
   // out[r] = ‖x_r - z‖² = ‖x_r‖² + ‖z‖² - 2 x_r·z, or from the differences if that would lose six digits or more.
@@ -197,46 +176,46 @@ class RowSource final : public Source {
  public:
   RowSource(const AnyRows& rows, const AnyRows& paired, KernelFunction function)
       : Source(count_of(rows), count_of(paired)), rows_(rows), paired_(paired), function_(function),
-        panel_(std::visit([](const auto& r) { return r.features; }, rows)), places_(others, -1) {}
+        panel_(features_of(rows)), places_(others, -1) {}
 
   void load(const std::uint32_t* index, int count_of_index) override {
-    Terms& terms = panel_.start();
+    Terms terms;
     for (int r = 0; r < count_of_index; ++r) push(rows_, index[r], terms);
-    panel_.load();
+    panel_.load(std::move(terms));
   }
 
   void values(std::int64_t other, double* out) override {
-    if (places_[other] < 0) {
-      places_[other] = terms_.count();
-      push(paired_, other, terms_);
-    }
+    const std::int64_t place = place_of(other);
     if (function_.kind == KernelFunction::Kind::rbf)
-      panel_.squared_distances(terms_, places_[other], out);
+      panel_.squared_distances(terms_, place, out);
     else
-      panel_.products(terms_, places_[other], out);
+      panel_.products(terms_, place, out);
     function_.apply(out, panel_rows);
   }
 
   double diagonal(std::int64_t i) override {
-    one_.clear();
-    push(rows_, i, one_);
-    double value = function_.kind == KernelFunction::Kind::rbf ? 0.0 : one_.squared_norm(0);
+    double value = function_.kind == KernelFunction::Kind::rbf ? 0.0 : terms_.squared_norm(place_of(i));
     function_.apply(&value, 1);
     return value;
   }
 
  private:
-  static std::int64_t count_of(const AnyRows& rows) {
-    return std::visit([](const auto& r) { return r.count; }, rows);
-  }
   static void push(const AnyRows& rows, std::int64_t i, Terms& to) {
     std::visit([&](const auto& r) { to.push(r, i); }, rows);
+  }
+  // Where the terms of another row are: they are listed when they are first asked for.
+  std::int64_t place_of(std::int64_t other) {
+    if (places_[other] < 0) {
+      places_[other] = terms_.count();
+      push(paired_, other, terms_);
+    }
+    return places_[other];
   }
 
   AnyRows rows_, paired_;
   KernelFunction function_;
   Panel panel_;
-  Terms terms_, one_;
+  Terms terms_;
   std::vector<std::int64_t> places_;
 };
 
@@ -272,28 +251,21 @@ class ColumnSource final : public Source {
 
  private:
   const double* column_of(std::int64_t other) {
-    if (other == current_) return at_;
-    current_ = -1;
-    if (const auto known = columns_.find(other); known != columns_.end()) {
-      at_ = known->second.data();
-    } else {
-      std::vector<double> fresh(count);
-      fill_(other, fresh.data());
-      const bool has_room = static_cast<std::int64_t>(columns_.size()) < capacity_;
-      std::vector<double>& place = has_room ? columns_[other] : last_;
-      place = std::move(fresh);
-      at_ = place.data();
-    }
-    current_ = other;
-    return at_;
+    if (other == latest_) return column_.data();
+    if (const auto known = columns_.find(other); known != columns_.end()) return known->second.data();
+    std::vector<double> fresh(count);
+    fill_(other, fresh.data());
+    if (std::ssize(columns_) < capacity_) return (columns_[other] = std::move(fresh)).data();
+    column_ = std::move(fresh);
+    latest_ = other;
+    return column_.data();
   }
 
   std::int64_t capacity_;
   Fill fill_;
   std::unordered_map<std::int64_t, std::vector<double>> columns_;
-  std::vector<double> last_;
-  const double* at_ = nullptr;
-  std::int64_t current_ = -1;
+  std::vector<double> column_;  // the latest one that was not remembered
+  std::int64_t latest_ = -1;
 };
 
 }  // namespace rosenblatt

@@ -21,9 +21,8 @@ struct Tally {
         pocket_mistakes(held.has("pocket_mistakes") ? held.get<double>("pocket_mistakes", 1) : nullptr) {}
 };
 
-std::unique_ptr<Source> row_source(const Rows& rows, const Rows* paired, const std::string& name, double gamma,
+std::unique_ptr<Source> row_source(const Rows& rows, const Rows& others, const std::string& name, double gamma,
                                    double coef0, int degree) {
-  const Rows& others = paired ? *paired : rows;
   if (rows.features() != others.features()) fail("others: the features do not fit the rows");
   if (rows.count() > std::numeric_limits<std::uint32_t>::max() ||
       rows.features() > std::numeric_limits<std::uint32_t>::max())
@@ -51,39 +50,43 @@ std::unique_ptr<Source> column_source(std::int64_t count, const nb::callable& co
 using UpdateArrays =
     std::tuple<Input<std::int64_t>, Input<double>, Input<std::int32_t>, Input<std::int32_t>, Input<std::int64_t>>;
 
-// The updates of K weight rows, all of them.
-Updates to_updates(const UpdateArrays& arrays, std::int64_t K, std::int64_t rows) {
-  const auto& [which, steps, targets, rivals, survived] = arrays;
-  const auto count = static_cast<std::int64_t>(which.size());
-  for (std::size_t size : {steps.size(), targets.size(), rivals.size(), survived.size()})
-    if (static_cast<std::int64_t>(size) != count) fail("updates: the arrays differ in length");
-  for (std::int64_t u = 0; u < count; ++u)
-    if (which(u) < 0 || which(u) >= rows || targets(u) < 0 || targets(u) >= K || rivals(u) < -1 || rivals(u) >= K)
+// The updates of K weight rows, made with these rows.
+Log to_log(const UpdateArrays& arrays, std::int64_t K, std::int64_t rows) {
+  const auto copy = [](const auto&... each) { return Log{{each.data(), each.data() + each.size()}...}; };
+  Log log = std::apply(copy, arrays);
+  const std::size_t count = log.rows.size();
+  for (std::size_t size : {log.steps.size(), log.targets.size(), log.rivals.size(), log.survived.size()})
+    if (size != count) fail("updates: the arrays differ in length");
+  const auto is_in = [](std::int64_t value, std::int64_t least, std::int64_t end) {
+    return value >= least && value < end;
+  };
+  for (std::size_t u = 0; u < count; ++u)
+    if (!is_in(log.rows[u], 0, rows) || !is_in(log.targets[u], 0, K) || !is_in(log.rivals[u], -1, K))
       fail("updates: one names a row or a class that is not there");
-  return {which.data(), steps.data(), targets.data(), rivals.data(), survived.data(), count, 0, nullptr};
+  return log;
 }
 
-// For each log a (rows, K) matrix: the last scores, or the votes of all vectors that lived. Problem p's updates go from
-// starts[p] to starts[p + 1].
+// For each problem a (rows, K) matrix: the last scores, or the votes of all vectors that lived. Problem p's updates go
+// from starts[p] to starts[p + 1].
 std::vector<Matrix<double>> predict_of(Source& source, const UpdateArrays& updates, const Input<std::int64_t>& starts,
                                        const Input<std::int64_t>& survived_last, std::int64_t K, double bias,
                                        bool votes, const std::optional<InputMatrix>& start) {
   if (K < 1) fail("K: there must be a row of weights");
   if (start) check_size(*start, product(source.count, K), "start");
-  const Updates every = to_updates(updates, K, source.others);
+  const Log log = to_log(updates, K, source.others);
   check_size(starts, static_cast<std::int64_t>(survived_last.size()) + 1, "starts");
-  std::vector<Updates> logs;
+  std::vector<Problem> problems;
   std::vector<Matrix<double>> found;
   for (std::size_t p = 0; p < survived_last.size(); ++p) {
-    const std::int64_t first = starts.data()[p], end = starts.data()[p + 1];
-    if (first < 0 || end < first || end > every.count) fail("starts: must rise within the updates");
-    logs.push_back({every.support + first, every.steps + first, every.targets + first, every.rivals + first,
-                    every.survived + first, end - first, survived_last(p),
-                    found.emplace_back(new_matrix(source.count, K)).data()});
+    const Range part{starts.data()[p], starts.data()[p + 1]};
+    if (part.begin < 0 || part.end < part.begin || part.end > std::ssize(log.rows))
+      fail("starts: must rise within the updates");
+    problems.push_back({part, survived_last(p), found.emplace_back(new_matrix(source.count, K)).data()});
   }
   const ReentrancyGuard guard = use(source);
-  run_interruptibly(
-      {}, [&](StopToken& stop) { dual_predict(source, logs, K, bias, start ? start->data() : nullptr, votes, stop); });
+  run_interruptibly({}, [&](StopToken& stop) {
+    dual_predict(source, log, problems, K, bias, start ? start->data() : nullptr, votes, stop);
+  });
   return found;
 }
 
@@ -97,8 +100,9 @@ class PyDualRun {
   PyDualRun(const PyDualRun&) = delete;
   PyDualRun(Source& source, const PyTargets& targets, double bias, const InputMatrix& start)
       : source_(paired_with_itself(source)),
-        run_(source_, targets.of(source_.count), bias,
-             scores_of(start, source_.count, weight_rows(targets.of(source_.count)))) {}
+        run_(source, targets.of(source.count), bias, {start.data(), start.data() + start.size()}) {
+    check_size(start, product(source.count, weight_rows(targets.of(source.count))), "start");
+  }
 
   void learn(const nb::dict& arrays, const PyRule& rule, const OrderIndex& order_index, bool ratchet, Cancel cancel) {
     const Order order = to_order(order_index, source_.count);
@@ -124,12 +128,6 @@ class PyDualRun {
   }
 
  private:
-  static std::vector<double> scores_of(const InputMatrix& start, std::int64_t rows, std::int64_t K) {
-    if (static_cast<std::int64_t>(start.shape(0)) != rows || static_cast<std::int64_t>(start.shape(1)) != K)
-      fail("start: must be one score per row and row of weights");
-    return {start.data(), start.data() + start.size()};
-  }
-
   Source& source_;
   DualRun run_;
 };
@@ -169,9 +167,8 @@ void learn_on_budget(Source& source, const PyTargets& targets, const nb::dict& a
 
 void bind_kernel(nb::module_& m) {
   nb::class_<Source>(m, "KernelSource", "Where the kernel values of rows with other rows come from.");
-  m.def("row_source", &row_source, "rows"_a, "others"_a.none(), "name"_a, nb::kw_only(), "gamma"_a, "coef0"_a,
-        "degree"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
-        "Kernel values computed from rows; `others` None pairs them with themselves.");
+  m.def("row_source", &row_source, "rows"_a, "others"_a, "name"_a, nb::kw_only(), "gamma"_a, "coef0"_a, "degree"_a,
+        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), "Kernel values computed from rows.");
   m.def(
       "matrix_source",
       [](const InputMatrix& matrix) -> std::unique_ptr<Source> {

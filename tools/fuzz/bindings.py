@@ -203,10 +203,11 @@ class Chooser:
         if kind == 1:
             column = self.array([1.0, 0.5, 0.2])
             return engine.column_source(self.whole(3), lambda i: column, self.whole(1000))
-        others = self.maybe(self.rows) if kind == 2 else None
+        rows = self.rows()
+        others = self.maybe(self.rows) if kind == 2 else rows
         name = self.word("linear", "poly", "rbf", "sigmoid")
         how = {"gamma": self.number(1.0), "coef0": self.number(0.0), "degree": self.whole(2)}
-        return engine.row_source(self.rows(), others, name, **how)
+        return engine.row_source(rows, others, name, **how)
 
     def updates(self) -> Any:
         made = (self.array([0, 2], "i8"), self.array([1.0, 1.0]), self.array([0, 0], "i4"))

@@ -336,7 +336,7 @@ class Kernel(Part):
         if self.name == "function":
             values = table.values
             return engine.column_source(table.count, lambda i: self._column(values, i), cache_bytes)
-        return engine.row_source(table.rows, None, self.name, **self._numbers())
+        return engine.row_source(table.rows, table.rows, self.name, **self._numbers())
 
     def between(self, table: Table, support: Any) -> Iterator[engine.KernelSource]:
         """Kernel values of rows with the support, part after part of the rows."""
