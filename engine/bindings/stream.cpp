@@ -243,15 +243,7 @@ class Vocabulary {
       example.values.push_back(to_number(name.ptr(), number.ptr()));
       example.columns.push_back(find(name.ptr()));
     }
-    std::size_t at = 0, size = 0;
-    for (const auto& item : items) {
-      std::int32_t column = example.columns[at];
-      if (column < 0 && grow) column = add(item.first.ptr());
-      example.columns[size] = column;
-      example.values[size] = example.values[at++];
-      size += column >= 0;
-    }
-    example.resize(size);
+    take_new(example, grow, [&](std::size_t at) { return items[at].first.ptr(); });
     return example;
   }
 
@@ -270,16 +262,27 @@ class Vocabulary {
       item.hash = NameTable::mix(hash_of(item.name));
       by_hash_.prefetch(item.hash);
     }
-    std::size_t size = first;
+    bool all_known = true;
     for (std::size_t at = first; at < items_.size(); ++at) {
-      std::int32_t column = column_of_string(items_[at].name, items_[at].hash);
-      if (column < 0 && grow) column = add(items_[at].name);
+      example.columns[at] = column_of_string(items_[at].name, items_[at].hash);
+      all_known &= example.columns[at] >= 0;
+    }
+    if (!all_known) take_new(example, grow, [&](std::size_t at) { return items_[at].name; });
+    return true;
+  }
+
+  // Gives new names, which have no column yet, the next ones, or leaves them out.
+  template <class NameAt>
+  void take_new(Example& example, bool grow, NameAt&& name_at) {
+    std::size_t size = 0;
+    for (std::size_t at = 0; at < example.columns.size(); ++at) {
+      std::int32_t column = example.columns[at];
+      if (column < 0 && grow) column = add(name_at(at));
       example.columns[size] = column;
       example.values[size] = example.values[at];
       size += column >= 0;
     }
     example.resize(size);
-    return true;
   }
 
   static std::uint32_t hash_of_address(PyObject* name) {
@@ -324,48 +327,27 @@ class Vocabulary {
   bool only_strings_ = true;  // are all names strings?
 };
 
-// While there is one, no garbage is collected: a finalizer may run any code, even this stream's or another thread's.
-class NoCollection {
- public:
-  NoCollection() : was_enabled_(PyGC_Disable()) {}
-  ~NoCollection() {
-    if (was_enabled_) PyGC_Enable();
-  }
-  NoCollection(const NoCollection&) = delete;
-  NoCollection& operator=(const NoCollection&) = delete;
-
- private:
-  int was_enabled_;
-};
-
-// One state of the stream, of weights that lie feature after feature.
-struct Problem {
-  PyState held;
+// One state of the stream: arrays of its own, of weights that lie feature after feature.
+struct OwnState {
+  std::vector<std::pair<const char*, std::vector<double>>> arrays;
+  std::unique_ptr<Counters> counters;
   State<double> state;
 
-  Problem(const std::string& keep, const nb::dict& arrays, bool fit_intercept, const Rule& rule)
-      : held(keep, arrays, fit_intercept, true), state(held.arrays()) {
-    check_state(state, rule);
-    if (state.is_float32) throw nb::type_error("weights: must be float64");
-  }
-
-  // Copies of the arrays, over so many features and weight rows: first these rows, in this order, then new ones.
-  // Without old rows it is a state that has seen nothing.
-  nb::dict copy(std::int64_t features, std::int64_t K, const std::vector<std::int32_t>& rows) const {
-    nb::dict made;
-    StateArrays from = state, wide = state;
-    wide.features = features;
-    wide.K = K;
-    from.for_each(from.variances, false,
+  // A copy over so many features and weight rows: first these rows, in this order, then new ones. Without old rows it
+  // is a state that has seen nothing.
+  OwnState(const StateArrays& from, std::int64_t features, std::int64_t K, const std::vector<std::int32_t>& rows)
+      : counters(std::make_unique<Counters>(rows.empty() ? Counters{} : *from.counters)), state(from) {
+    StateArrays made = from;
+    made.features = features;
+    made.K = K;
+    made.counters = counters.get();
+    made.for_each(made.variances, false,
                   [&]<class P>(const char* name, P& pointer, StateArrays::Extent extent, double initial, bool used) {
-                    if (!used) return;
-                    if constexpr (std::is_same_v<P, Counters*>) {
-                      const auto counters =
-                          std::bit_cast<std::array<std::int64_t, counter_count>>(rows.empty() ? Counters{} : *pointer);
-                      made[name] = to_vector(std::vector<std::int64_t>(counters.begin(), counters.end()));
-                    } else {
+                    if constexpr (!std::is_same_v<P, Counters*>) {
+                      if (!used) return;
                       const auto* const old = static_cast<const double*>(pointer);
-                      std::vector<double> values(wide.size(extent), initial);
+                      std::vector<double> values(made.size(extent), initial);
+                      values.reserve(1);  // null would be an array that is not used
                       const bool is_matrix = extent == StateArrays::Extent::weights;
                       const std::int64_t columns = is_matrix ? std::min(from.features, features) : 1;
                       if (extent == StateArrays::Extent::one)
@@ -374,43 +356,52 @@ struct Problem {
                         for (std::int64_t column = 0; column < columns; ++column)
                           for (std::size_t k = 0; k < rows.size(); ++k)
                             values[column * K + k] = old[column * from.K + rows[k]];
-                      made[name] = to_vector(std::move(values));
+                      pointer = values.data();
+                      arrays.emplace_back(name, std::move(values));
                     }
                   });
+    state = State<double>(made);
+  }
+
+  // Its arrays, handed over.
+  nb::dict to_dict() && {
+    nb::dict made;
+    for (auto& [name, values] : arrays) made[name] = to_vector(std::move(values));
+    const auto counts = std::bit_cast<std::array<std::int64_t, counter_count>>(*counters);
+    made["counters"] = to_vector(std::vector<std::int64_t>(counts.begin(), counts.end()));
     return made;
   }
 };
 
 class Stream {
  public:
-  // `arrays`: those of each state, all over as many features. With `epsilon` labels are numbers; with `hash_bits` a
-  // name's column is its hash, and there are no names.
-  Stream(const nb::list& arrays, const nb::dict& names, const nb::list& labels, const PyRule& rule, std::string keep,
-         bool fit_intercept, bool one_vs_rest, bool tie_positive, std::optional<double> epsilon, int hash_bits)
-      : keep_(std::move(keep)), fit_intercept_(fit_intercept), rule_(rule.without_penalty("a stream")),
-        problems_(problems_of(arrays)), vocabulary_(names, problems_[0].state.features), labels_(labels),
-        epsilon_(epsilon), one_vs_rest_(one_vs_rest), tie_positive_(tie_positive), hash_bits_(hash_bits) {
+  Stream(const Stream&) = delete;
+  // `arrays`: those of each state, all over as many features; several are learned one against the rest. With `epsilon`
+  // labels are numbers; with `hash_bits` a name's column is its hash, and there are no names.
+  Stream(const nb::list& arrays, const nb::dict& names, const nb::list& labels, const PyRule& rule,
+         const std::string& keep, bool fit_intercept, bool tie_positive, std::optional<double> epsilon, int hash_bits)
+      : rule_(rule.without_penalty("a stream")), states_(own_states(arrays, keep, fit_intercept, rule_)),
+        vocabulary_(names, states_[0].state.features), labels_(labels), epsilon_(epsilon),
+        one_vs_rest_(states_.size() > 1), tie_positive_(tie_positive), hash_bits_(hash_bits) {
     if (hash_bits_ && static_cast<std::int64_t>(to_mask(hash_bits_)) + 1 != vocabulary_.count())
       fail("hash_bits: the weights must have so many columns");
     for (std::size_t code = 0; code < labels.size(); ++code) codes_[labels[code]] = code;
     if (codes_.size() != labels.size()) fail("labels: two are equal");
     std::int64_t scores = 0;
-    for (const Problem& one : problems_) {
+    for (const OwnState& one : states_) {
       if (one.state.keep == Keep::vote) fail("keep: the answer must be a weight vector");
-      if (one.state.features != problems_[0].state.features) fail("arrays: all must be over as many features");
-      if (one_vs_rest && one.state.K != 1) fail("arrays: in one-vs-rest, each must have one row of weights");
+      if (one.state.features != states_[0].state.features) fail("arrays: all must be over as many features");
+      if (one_vs_rest_ && one.state.K != 1) fail("arrays: in one-vs-rest, each must have one row of weights");
       scores += one.state.K;
     }
     const auto classes = static_cast<std::int64_t>(labels_.size());
-    if ((!one_vs_rest && problems_.size() != 1) || (!epsilon_ && scores != (classes > 2 ? classes : 1)))
+    if (scores != (classes > 2 && !epsilon_ ? classes : 1))
       fail("arrays: there must be one state, or one per class in one-vs-rest, with a row of weights per class");
     order_ = first_rows(scores);
-    resize(features(), problems_[0].state.K);
   }
 
   // Learns one example; false, and nothing done, if the label is new or the stream is closed.
   bool learn(nb::handle features, nb::handle label, double weight) {
-    check_weight(weight);
     const double number = epsilon_ ? to_target(label.ptr()) : 0.0;
     require_dict(features);
     const std::int32_t code = code_of(label);
@@ -424,18 +415,16 @@ class Stream {
   // Learns one example of a new label, which comes to this place among the labels: a row of weights for it, or in
   // one-vs-rest a state, stands behind all others. False, and nothing done, if the stream is closed.
   bool learn_new(nb::handle features, const nb::object& label, double weight, std::size_t place) {
-    check_weight(weight);
     require_dict(features);
     const auto code = static_cast<std::int32_t>(order_.size());
     if (code < 3 || place > order_.size() || codes_.contains(label)) fail("label: it needs a new stream");
     read(features, true);
     if (closed_) return false;
     if (static_cast<std::size_t>(code) != order_.size()) fail("label: reading the example brought another one");
-    const NoCollection guard;
     const Example example = example_;  // comparing labels may run Python code
-    const std::int64_t columns = problems_[0].state.features, K = problems_[0].state.K;
+    const std::int64_t columns = states_[0].state.features, K = states_[0].state.K;
     if (one_vs_rest_)
-      problems_.emplace_back(keep_, problems_[0].copy(columns, 1, {}), fit_intercept_, rule_);
+      states_.emplace_back(states_[0].state, columns, 1, std::vector<std::int32_t>());
     else if (code == K)
       resize(columns, (K * 5 / 4 + 4) & ~3);
     codes_[label] = code;
@@ -461,12 +450,12 @@ class Stream {
 
   // From now on it only predicts.
   void close() { closed_ = true; }
-  std::int64_t seen() const { return problems_[0].state.counters->seen; }
+  std::int64_t seen() const { return states_[0].counters->seen; }
   std::tuple<std::int64_t, std::int64_t> counts() const {
     std::int64_t mistakes = 0, updates = 0;
-    for (const Problem& one : problems_) {
-      mistakes += one.state.counters->mistakes;
-      updates += one.state.counters->updates;
+    for (const OwnState& one : states_) {
+      mistakes += one.counters->mistakes;
+      updates += one.counters->updates;
     }
     return {mistakes, updates};
   }
@@ -474,12 +463,13 @@ class Stream {
   nb::dict names() const { return vocabulary_.columns(); }
 
   nb::list snapshot() const {
-    const NoCollection guard;
-    nb::list all;
+    std::vector<OwnState> copies;  // before Python makes objects: its collection of garbage may run any code
     if (!one_vs_rest_)
-      all.append(problems_[0].copy(features(), static_cast<std::int64_t>(order_.size()), order_));
+      copies.emplace_back(states_[0].state, features(), std::ssize(order_), order_);
     else
-      for (const std::int32_t at : order_) all.append(problems_[at].copy(features(), 1, {0}));
+      for (const std::int32_t at : order_) copies.emplace_back(states_[at].state, features(), 1, first_rows(1));
+    nb::list all;
+    for (OwnState& one : copies) all.append(std::move(one).to_dict());
     return all;
   }
 
@@ -501,11 +491,18 @@ class Stream {
   Vector<double> scores(nb::handle features) { return to_vector(std::vector<double>(score(features))); }
 
  private:
-  std::vector<Problem> problems_of(const nb::list& arrays) const {
+  static std::vector<OwnState> own_states(const nb::list& arrays, const std::string& keep, bool fit_intercept,
+                                          const Rule& rule) {
     if (arrays.size() == 0) fail("arrays: there must be at least one state");
-    std::vector<Problem> made;
-    for (const nb::handle each : arrays) made.emplace_back(keep_, nb::cast<nb::dict>(each), fit_intercept_, rule_);
-    if (made[0].state.features > std::numeric_limits<std::int32_t>::max() / 2) fail("weights: too many features");
+    std::vector<OwnState> made;
+    for (const nb::handle each : arrays) {
+      const PyState given(keep, nb::cast<nb::dict>(each), fit_intercept, true);
+      const StateArrays& state = given.arrays();
+      check_state(state, rule);
+      if (state.is_float32) throw nb::type_error("weights: must be float64");
+      if (state.features > std::numeric_limits<std::int32_t>::max() / 2) fail("weights: too many features");
+      made.emplace_back(state, state.features, state.K, first_rows(state.K));
+    }
     return made;
   }
 
@@ -517,23 +514,18 @@ class Stream {
 
   // The same states over so many features and weight rows each, in arrays of their own.
   void resize(std::int64_t features, std::int64_t K) {
-    const NoCollection guard;
-    const std::vector<std::int32_t> rows = first_rows(problems_[0].state.K);
-    std::vector<Problem> wider;
-    for (const Problem& one : problems_) wider.emplace_back(keep_, one.copy(features, K, rows), fit_intercept_, rule_);
-    problems_.swap(wider);
-  }
-
-  static void check_weight(double weight) {
-    if (!(weight >= 0 && std::isfinite(weight))) fail("weight: must be finite and at least 0");
+    const std::vector<std::int32_t> rows = first_rows(states_[0].state.K);
+    std::vector<OwnState> wider;
+    for (const OwnState& one : states_) wider.emplace_back(one.state, features, K, rows);
+    states_.swap(wider);
   }
 
   // Reads an example into `example_`; the weights grow with the names. What is not plain may run Python code.
   void read(nb::handle features, bool grow) {
     const bool is_plain = !hash_bits_ && vocabulary_.read_plain(example_, features, grow);
     if (!is_plain) example_ = hash_bits_ ? read_hashed(features, hash_bits_) : vocabulary_.read(features, grow);
-    if (problems_[0].state.features < this->features())
-      resize(std::max<std::int64_t>(64, 2 * this->features()), problems_[0].state.K);
+    if (states_[0].state.features < this->features())
+      resize(std::max<std::int64_t>(64, 2 * this->features()), states_[0].state.K);
   }
 
   static double to_target(PyObject* label) {
@@ -543,22 +535,21 @@ class Stream {
     return number;
   }
 
-  // The weight row of a label, or its state; -1 for a new one, or if the stream is closed.
+  // The weight row of a label, or its state; -1 for a new one.
   std::int32_t code_of(nb::handle label) const {
-    if (closed_) return -1;
     if (epsilon_) return 0;
     PyObject* place = PyDict_GetItemWithError(codes_.ptr(), label.ptr());
     if (!place && PyErr_Occurred()) throw nb::python_error();
-    return place && !closed_ ? static_cast<std::int32_t>(PyLong_AsLong(place)) : -1;
+    return place ? static_cast<std::int32_t>(PyLong_AsLong(place)) : -1;
   }
 
   // No Python code runs from here on.
   void learn_now(std::int32_t code, double number, double weight) {
-    for (std::size_t at = 0; at < problems_.size(); ++at) {
-      Problem& one = problems_[at];
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      OwnState& one = states_[at];
       if (labels_.size() == 1 && !epsilon_) {  // nothing to be mistaken for
-        ++one.state.counters->seen;
-        ++one.state.counters->survived;
+        ++one.counters->seen;
+        ++one.counters->survived;
         continue;
       }
       const std::int8_t sign = code == (one_vs_rest_ ? static_cast<std::int32_t>(at) : 1) ? 1 : -1;
@@ -581,7 +572,7 @@ class Stream {
     const std::int32_t* const columns = example_.columns.data();
     const double* const values = example_.values.data();
     for (const std::int32_t at : order_) {
-      const State<double>& state = problems_[one_vs_rest_ ? at : 0].state;
+      const State<double>& state = states_[one_vs_rest_ ? at : 0].state;
       const auto answer = Answer<double>::of(state);
       const std::int64_t K = state.K, k = one_vs_rest_ ? 0 : at;
       double total = 0;
@@ -591,10 +582,8 @@ class Stream {
     return scores_;
   }
 
-  std::string keep_;
-  bool fit_intercept_;
   Rule rule_;
-  std::vector<Problem> problems_;
+  std::vector<OwnState> states_;
   Vocabulary vocabulary_;
   nb::list labels_;
   nb::dict codes_;                   // the weight row of each, or its state
@@ -610,10 +599,10 @@ class Stream {
 
 void bind_stream(nb::module_& m) {
   nb::class_<Stream>(m, "Stream", "A stream of examples, each a dict of feature names and numbers, with its weights.")
-      .def(nb::init<const nb::list&, const nb::dict&, const nb::list&, const PyRule&, std::string, bool, bool, bool,
+      .def(nb::init<const nb::list&, const nb::dict&, const nb::list&, const PyRule&, const std::string&, bool, bool,
                     std::optional<double>, int>(),
-           "arrays"_a, "names"_a, "labels"_a, "rule"_a, nb::kw_only(), "keep"_a, "fit_intercept"_a, "one_vs_rest"_a,
-           "tie_positive"_a, "epsilon"_a = nb::none(), "hash_bits"_a = 0)
+           "arrays"_a, "names"_a, "labels"_a, "rule"_a, nb::kw_only(), "keep"_a, "fit_intercept"_a, "tie_positive"_a,
+           "epsilon"_a = nb::none(), "hash_bits"_a = 0)
       .def("learn", &Stream::learn, "features"_a.none(), "label"_a.none(), "weight"_a = 1.0,
            "Learn one example; False, and nothing done, if the label is new or the stream is closed.")
       .def("learn_new", &Stream::learn_new, "features"_a.none(), "label"_a.none(), "weight"_a, "place"_a,

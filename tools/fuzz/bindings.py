@@ -284,7 +284,6 @@ def _stream(c: Chooser) -> tuple[Any, dict[Any, Any]]:
         c.any(c.plain_rule),
         keep=c.word("last", "average", "tail"),
         fit_intercept=c.flag(),
-        one_vs_rest=ovr,
         tie_positive=c.flag(),
         hash_bits=c.whole(0),
     )

@@ -105,7 +105,7 @@ class ModelSnapshot:
         weights, generator = np.asfortranarray(linear.weights, np.float64), engine.seed_generator(0)
         state = WeightState.begin(weights, linear.intercept, generator)
         epsilon = None if len(self.classes) else 0.0  # of a regression
-        how = {"one_vs_rest": False, "tie_positive": False, "epsilon": epsilon, "hash_bits": self._bits}
+        how = {"tie_positive": False, "epsilon": epsilon, "hash_bits": self._bits}
         return engine_stream([state], self.classes, self.names, Rule(), **how)
 
 
@@ -421,7 +421,6 @@ class StreamingMixin:
             classes,
             names,
             params.update_rule,
-            one_vs_rest=params.is_ovr(len(classes)),
             tie_positive=params.tie_positive,
             epsilon=float(params.epsilon) if params.is_regression else None,  # type: ignore[attr-defined]
             hash_bits=bits,
