@@ -1,4 +1,6 @@
 // Text to rows, CSV records and hashed names.
+#include <nanobind/stl/pair.h>
+
 #include "arrays.hpp"
 #include "text/csv.hpp"
 #include "text/svmlight.hpp"
@@ -55,15 +57,14 @@ nb::tuple parse(const Bytes& data, const std::string& format, bool require_label
     nb::gil_scoped_release release;
     for_each_line(text_of(data), data.size(), out, read);
   }
-  nb::list labels, bad;
-  for (const std::string& label : out.labels.labels()) labels.append(nb::bytes(label.data(), label.size()));
-  for (const BadLine& line : out.bad) bad.append(nb::make_tuple(line.line, line.why));
+  nb::list labels;
+  for (const std::string& label : out.labels) labels.append(nb::bytes(label.data(), label.size()));
   nb::object weights = nb::none();
   if (!out.weights.empty()) weights = nb::cast(to_vector(std::move(out.weights)));
   const auto names =
       nb::make_tuple(to_vector(std::move(out.names.columns)), nb::bytes(out.names.text.data(), out.names.text.size()));
   return nb::make_tuple(to_vector(std::move(out.starts)), to_vector(std::move(out.indices)),
-                        to_vector(std::move(out.values)), to_vector(std::move(out.codes)), weights, labels, bad,
+                        to_vector(std::move(out.values)), to_vector(std::move(out.codes)), weights, labels, out.bad,
                         out.lines, to_vector(std::move(out.gaps)), names);
 }
 

@@ -19,26 +19,6 @@ inline constexpr std::size_t most_labels = 65'536;          // more distinct lab
 inline constexpr std::uint64_t most_index = 2'147'483'646;  // the largest feature: columns are 32-bit
 inline constexpr std::size_t longest_label = 256;           // bytes
 
-struct BadLine {
-  std::int64_t line;  // within the chunk, from 0
-  std::string why;
-};
-
-// Distinct labels in the order in which they came; code -1 means no label.
-class Interned {
- public:
-  std::int32_t code_of(std::string_view label) {
-    const auto [at, is_new] = codes_.try_emplace(std::string(label), static_cast<std::int32_t>(labels_.size()));
-    if (is_new) labels_.emplace_back(label);
-    return at->second;
-  }
-  const std::vector<std::string>& labels() const { return labels_; }
-
- private:
-  std::vector<std::string> labels_;
-  std::unordered_map<std::string, std::int32_t> codes_;
-};
-
 // Names of hashed columns: of each column the first in the chunk, unless it is named already.
 struct ColumnNames {
   const std::uint8_t* named = nullptr;  // of each column, has it a name? Null: no names are wanted
@@ -63,11 +43,11 @@ struct Parsed {
   std::vector<std::int32_t> starts{0};
   std::vector<std::int32_t> indices;
   std::vector<double> values;
-  std::vector<std::int32_t> codes;
-  std::vector<double> weights;  // empty: every row weighs 1
-  Interned labels;
-  std::vector<BadLine> bad;
-  std::vector<std::int64_t> gaps;  // for each line that gave no row: the rows before it
+  std::vector<std::int32_t> codes;                        // of the label of each row; -1: it has none
+  std::vector<std::string> labels;                        // in the order in which they came
+  std::vector<double> weights;                            // empty: every row weighs 1
+  std::vector<std::pair<std::int64_t, std::string>> bad;  // lines within the chunk, from 0, and what is wrong
+  std::vector<std::int64_t> gaps;                         // for each line that gave no row: the rows before it
   std::int64_t lines = 0;
   ColumnNames names;
 
@@ -78,9 +58,13 @@ struct Parsed {
 
   // Ends the row, which has no label if that is empty. Says why it cannot, if so.
   std::string end_row(std::string_view label, double weight = 1.0) {
-    const std::int32_t code = label.empty() ? -1 : labels.code_of(label);
-    if (labels.labels().size() > most_labels)
-      return "there are more than 65536 labels: they are measurements, not classes";
+    std::int32_t code = -1;
+    if (!label.empty()) {
+      const auto [at, is_new] = known_.try_emplace(std::string(label), static_cast<std::int32_t>(labels.size()));
+      if (is_new) labels.emplace_back(label);
+      code = at->second;
+    }
+    if (labels.size() > most_labels) return "there are more than 65536 labels: they are measurements, not classes";
     if (weight != 1.0 && weights.empty()) weights.assign(codes.size(), 1.0);
     if (weight != 1.0 || !weights.empty()) weights.push_back(weight);
     codes.push_back(code);
@@ -101,6 +85,7 @@ struct Parsed {
   }
 
  private:
+  std::unordered_map<std::string, std::int32_t> known_;  // the codes of the labels
   std::vector<std::pair<std::int32_t, double>> sorting_;
 };
 
@@ -117,10 +102,10 @@ inline const char* find_space(const char* at, const char* end) {
 }
 
 // A piece of a bad line to show, short and printable.
-inline std::string shown(const char* begin, const char* end) {
+inline std::string shown(std::string_view piece) {
   std::string text;
-  for (; begin < end && text.size() < 40; ++begin) text += *begin >= 0x20 && *begin < 0x7f ? *begin : '?';
-  return "'" + text + (begin < end ? "…'" : "'");
+  for (const char c : piece.substr(0, 40)) text += c >= 0x20 && c < 0x7f ? c : '?';
+  return "'" + text + (piece.size() > 40 ? "…'" : "'");
 }
 
 inline std::string not_usable(double value, std::string_view what) {
@@ -144,7 +129,7 @@ void for_each_line(const char* data, std::size_t size, Parsed& out, ReadLine&& r
     if (out.codes.size() == rows) out.gaps.push_back(static_cast<std::int64_t>(rows));
     if (!why.empty()) {
       out.drop_row();
-      out.bad.push_back({out.lines, std::move(why)});
+      out.bad.emplace_back(out.lines, std::move(why));
     }
     ++out.lines;
   };
@@ -167,7 +152,7 @@ inline std::string check_numeric_label(std::string_view label) {
   double value;
   const char* const end = label.data() + label.size();
   if (label.size() > longest_label || parse_number(label.data(), end, value) != end || !std::isfinite(value))
-    return "the label " + shown(label.data(), end) + " is not a finite number";
+    return "the label " + shown(label) + " is not a finite number";
   return {};
 }
 

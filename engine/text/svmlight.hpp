@@ -18,8 +18,7 @@ inline std::string_view take_label(const char*& at, const char* end) {
 }
 
 inline std::string bad_feature(const char* at, const char* end) {
-  const char* stop = find_space(at, end);
-  return shown(at, stop) + " is not a feature: it must be index:value";
+  return shown({at, find_space(at, end)}) + " is not a feature: it must be index:value";
 }
 
 inline bool is_query(const char* at, const char* end) { return end - at > 4 && std::memcmp(at, "qid:", 4) == 0; }
@@ -59,29 +58,20 @@ inline std::string read_features(const char* at, const char* end, Parsed& out) {
       if (*at != ' ') break;
       ++at;
     }
-    std::uint64_t index;
-    const char* begin = at;
-    int digits = parse_digits(at, index);
-    if (digits == 0) {  // more space, the end, a comment, a query, or what does not belong here
-      begin = at = skip_space(at, end);
-      if (at == end || *at == '#') break;
-      if (previous < 0 && is_query(at, end)) {
-        at = find_space(at, end);
-        continue;
-      }
-      digits = parse_digits(at, index);
+    at = skip_space(at, end);
+    if (at == end || *at == '#') break;
+    if (previous < 0 && is_query(at, end)) {
+      at = find_space(at, end);
+      continue;
     }
-    at += digits;
-    if (digits == 8) {
-      for (; is_digit(*at); ++at)
-        if (at - begin < 11) index = index * 10 + static_cast<std::uint64_t>(*at - '0');
-      if (at - begin > 10 || index > most_index)
-        return "feature " + shown(begin, find_space(begin, end)) + ": an index is at most 2147483646";
-    }
-    if (digits == 0 || *at != ':') return bad_feature(begin, end);
+    std::uint64_t index = 0;
+    const auto [colon, error] = std::from_chars(at, end, index);
+    if (error == std::errc::result_out_of_range || index > most_index)
+      return "feature " + shown({at, find_space(at, end)}) + ": an index is at most 2147483646";
+    if (colon == at || colon == end || *colon != ':') return bad_feature(at, end);
     double value;
-    const char* const stop = parse_number(at + 1, end, value);
-    if (!stop || !(*stop == ' ' || stop == end || is_space(*stop) || *stop == '#')) return bad_feature(begin, end);
+    const char* const stop = parse_number(colon + 1, end, value);
+    if (!stop || !(stop == end || is_space(*stop) || *stop == '#')) return bad_feature(at, end);
     if (!is_usable(value)) return not_usable(value, "feature " + std::to_string(index));
     at = stop;
     const auto column = static_cast<std::int64_t>(index);

@@ -11,11 +11,11 @@ namespace rosenblatt {
 
 namespace vw {
 
-inline std::uint32_t hash_name(const char* begin, const char* end, std::uint32_t seed) {
+inline std::uint32_t hash_name(std::string_view name, std::uint32_t seed) {
   std::uint64_t number = 0;
-  for (const char* p = begin; p < end; ++p) {
-    if (!is_digit(*p)) return hash_bytes(begin, end - begin, seed);
-    number = number * 10 + static_cast<std::uint64_t>(*p - '0');
+  for (const char c : name) {
+    if (!is_digit(c)) return hash_bytes(name.data(), name.size(), seed);
+    number = number * 10 + static_cast<std::uint64_t>(c - '0');
   }
   return static_cast<std::uint32_t>(number + seed);
 }
@@ -32,7 +32,7 @@ inline std::string read_head(const char* at, const char* bar, Head& head) {
   while ((at = skip_space(at, bar)) < bar) {
     const char* const stop = find_space(at, bar);
     if (*at == '\'' || stop == bar) {  // a tag: quoted, or the word that touches the bar
-      if (skip_space(stop, bar) != bar) return "words stand behind the tag " + shown(at, stop);
+      if (skip_space(stop, bar) != bar) return "words stand behind the tag " + shown({at, stop});
       break;
     }
     if (count == 3) return "more than label, importance and base stand before the first '|'";
@@ -47,8 +47,8 @@ inline std::string read_head(const char* at, const char* bar, Head& head) {
     double value;
     const char* const stop = words[k].data() + words[k].size();
     if (parse_number(words[k].data(), stop, value) != stop || !std::isfinite(value) || (k == 1 && value < 0))
-      return std::string(k == 1 ? "the importance " : "the base ") + shown(words[k].data(), stop) +
-             " is not a finite number" + (k == 1 ? " of at least 0" : "");
+      return std::string(k == 1 ? "the importance " : "the base ") + shown(words[k]) + " is not a finite number" +
+             (k == 1 ? " of at least 0" : "");
     if (k == 1) head.importance = value;
   }
   return {};
@@ -57,34 +57,33 @@ inline std::string read_head(const char* at, const char* bar, Head& head) {
 // Calls emit(column, value, namespace, name) for every feature behind the first bar, which `at` is on.
 template <class Emit>
 std::string for_each_feature(const char* at, const char* end, std::uint32_t mask, Emit&& emit) {
+  // Reads `name` or `name:number`; false if what stands behind the colon is not a number.
+  const auto take = [&at, end](std::string_view& name, double& number) {
+    const char* const begin = at;
+    while (at < end && !is_space(*at) && *at != ':' && *at != '|') ++at;
+    name = {begin, static_cast<std::size_t>(at - begin)};
+    number = 1.0;
+    if (at == end || *at != ':') return true;
+    const char* const stop = parse_number(at + 1, end, number);
+    if (!stop || (stop < end && !is_space(*stop) && *stop != '|')) return false;
+    at = stop;
+    return true;
+  };
+  std::string_view space, name;
+  double scale, value;
   while (at < end) {
-    const char* p = ++at;  // behind a bar
-    while (p < end && !is_space(*p) && *p != ':' && *p != '|') ++p;
-    const std::string_view space(at, p - at);
-    double scale = 1.0;
-    if (p < end && *p == ':') {
-      const char* const stop = parse_number(p + 1, end, scale);
-      if (!stop || (stop < end && !is_space(*stop) && *stop != '|'))
-        return "namespace " + shown(at, p) + ": its scale is not a number";
-      if (!is_usable(scale)) return not_usable(scale, "the scale of a namespace");
-      p = stop;
-    }
-    const std::uint32_t seed = space.empty() ? 0 : hash_name(at, at + space.size(), 0);
+    ++at;  // behind a bar
+    if (!take(space, scale)) return "namespace " + shown(space) + ": its scale is not a number";
+    if (!is_usable(scale)) return not_usable(scale, "the scale of a namespace");
+    const std::uint32_t seed = hash_name(space, 0);
     std::uint32_t unnamed = 0;
-    for (at = skip_space(p, end); at < end && *at != '|'; at = skip_space(at, end)) {
+    for (at = skip_space(at, end); at < end && *at != '|'; at = skip_space(at, end)) {
       const char* const begin = at;
-      while (at < end && !is_space(*at) && *at != ':' && *at != '|') ++at;
-      const std::string_view name(begin, at - begin);
-      double value = 1.0;
-      if (at < end && *at == ':') {
-        const char* const stop = parse_number(at + 1, end, value);
-        if (!stop || (stop < end && !is_space(*stop) && *stop != '|'))
-          return shown(begin, find_space(begin, end)) + " is not a feature: it must be name or name:value";
-        at = stop;
-      }
+      if (!take(name, value))
+        return shown({begin, find_space(begin, end)}) + " is not a feature: it must be name or name:value";
       value *= scale;
-      if (!is_usable(value)) return not_usable(value, "feature " + shown(begin, begin + name.size()));
-      const std::uint32_t hash = name.empty() ? seed + unnamed++ : hash_name(begin, begin + name.size(), seed);
+      if (!is_usable(value)) return not_usable(value, "feature " + shown(name));
+      const std::uint32_t hash = name.empty() ? seed + unnamed++ : hash_name(name, seed);
       if (value != 0) emit(hash & mask, value, space, name);
     }
   }
