@@ -60,8 +60,8 @@ REQUESTS = ("fit", "partial_fit", "predict", "predict_proba", "decision_function
 INTERNAL = (
     "begin, calibrator, check, check_classes, check_online, close_stream, column_names, columns_by_name, "
     "finish_fit, fit_labels, from_model, has_learned, is_multilabel, is_ovr, is_regression, labels_of, lock, "
-    "needs_all_rows, params, plan_fit, precomputed, predictors, saved_state, scaled, scores_one, shape, "
-    "snapshot, states, tie_positive, to_json, update_rule, values, written"
+    "params, plan_fit, precomputed, predictors, saved_state, scaled, scores_one, shape, "
+    "snapshot, states, to_json, update_rule, values, written"
 )
 ROUTING = ", ".join(["get_metadata_routing", *(f"set_{method}_request" for method in REQUESTS)])
 

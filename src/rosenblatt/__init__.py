@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from rosenblatt.io import read
     from rosenblatt.learners.arow import AROW
     from rosenblatt.learners.kernel_perceptron import KernelPerceptron
-    from rosenblatt.learners.passive_aggressive import PassiveAggressive, PassiveAggressiveClassifier
+    from rosenblatt.learners.passive_aggressive import (
+        PassiveAggressive,
+        PassiveAggressiveClassifier,
+        PassiveAggressiveRegression,
+        PassiveAggressiveRegressor,
+    )
     from rosenblatt.learners.perceptron import (
         AveragedPerceptron,
         NormalizedPerceptron,
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
         PocketPerceptron,
         VotedPerceptron,
     )
-    from rosenblatt.learners.regression import PassiveAggressiveRegression, PassiveAggressiveRegressor
     from rosenblatt.learners.stopping import History
     from rosenblatt.models import load, save
     from rosenblatt.select import AutoPerceptron, Calibrated, Sweep, compare, cross_validate, tune

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
 
 from rosenblatt.errors import ParameterError
 
@@ -30,7 +30,6 @@ class About:
     least: float | None = None
     most: float = math.inf
     optional: bool = False  # None is a value of it
-    needs_all_rows: bool = False  # it does not work if rows are learned while they are read
 
     @property
     def sentence(self) -> str:
@@ -48,13 +47,11 @@ class About:
         """Raise unless the value is valid."""
         if value is None and self.optional:
             return
-        if self.kind == "choice":
-            if not isinstance(value, str) or value not in self.options:
-                raise ParameterError(f"{name}={value!r}: must be {_listed((None,) * self.optional + self.options)}")
-        elif self.kind == "switch":
-            is_flag = type(value).__name__ in ("bool", "bool_")  # NumPy's too
+        if self.kind in ("choice", "switch"):
+            others = (True, False) if self.kind == "switch" else (None,) * self.optional
+            is_flag = self.kind == "switch" and type(value).__name__ in ("bool", "bool_")  # NumPy's too
             if not is_flag and not (isinstance(value, str) and value in self.options):
-                raise ParameterError(f"{name}={value!r}: must be {_listed((True, False, *self.options))}")
+                raise ParameterError(f"{name}={value!r}: must be {_listed((*others, *self.options))}")
         elif self.kind == "number":
             check_number(name, value, above=self.above, least=self.least, most=self.most)
         elif self.kind == "count":
@@ -232,8 +229,18 @@ NEED_UPDATES_ALONE = tuple(name for name in KEEP_NAMES if name not in KEPT_BY_SE
 MOST_HASH_BITS = 30
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Params:
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class KeywordDataclass:
+    """Makes a dataclass of every class of params; an estimator becomes one by `learner`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__name__.endswith("Params"):
+            dataclass(kw_only=True, eq=False, repr=False)(cls)
+            cls.learner = cls.__name__.removesuffix("Params")  # type: ignore[attr-defined]
+
+
+class Params(KeywordDataclass):
     """Parameters of every learner."""
 
     learner: ClassVar[str]  # the class in Python of these params
@@ -280,37 +287,28 @@ class Params:
         "joint",
         ("joint", "ovr"),
         "How to learn three or more classes: one problem with a weight row per class, or one binary problem per class.",
-        needs_all_rows=True,
     )
     class_weight: Any = value(
         None,
         "Weights of the classes, which scale the steps of their rows. A dict {label: weight} sets them; "
         '"balanced" gives every class the same total weight.',
-        needs_all_rows=True,
     )
     early_stopping: bool = switch(
-        False, "Hold rows out, stop by the score on them, and use the weights of the best epoch.", needs_all_rows=True
+        False, "Hold rows out, stop by the score on them, and use the weights of the best epoch."
     )
     validation_fraction: float = number(
-        0.1, "The share of the rows of each class to hold out for early stopping.", above=0.0, needs_all_rows=True
+        0.1, "The share of the rows of each class to hold out for early stopping.", above=0.0
     )
     warm_start: bool = switch(
         False,
         "Continue from the state of the previous fit. Two fits of 5 epochs then equal one of 10, bit for bit.",
-        needs_all_rows=True,
     )
     n_jobs: int | None = value(
         None,
         "The number of threads for independent work: the classes of one-vs-rest, and restarts. The result does not "
         "depend on it.",
-        needs_all_rows=True,
     )
-    verbose: int = value(0, "1 shows a progress bar with the number of mistakes.", needs_all_rows=True)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if cls.__name__.endswith("Params"):
-            cls.learner = cls.__name__.removesuffix("Params")
+    verbose: int = value(0, "1 shows a progress bar with the number of mistakes.")
 
     @property
     def update_rule(self) -> Rule:
@@ -322,15 +320,6 @@ class Params:
     def params(self) -> Self:
         """The params of the family; an estimator with other parameter names converts them."""
         return self
-
-    @property
-    def needs_all_rows(self) -> bool:
-        """True if these parameters need all rows in memory."""
-        return any(about(each).needs_all_rows and getattr(self, each.name) != each.default for each in fields(self))
-
-    @property
-    def tie_positive(self) -> bool:
-        return self.tie == "positive"
 
     def check(self) -> None:
         """Raise for an invalid parameter, or for parameters that exclude each other."""
@@ -368,11 +357,7 @@ class Params:
 
     def shape(self) -> dict[str, Any]:
         """The parameters that determine the arrays of a state; they cannot change after fitting."""
-        return {
-            "keep": self.keep,
-            "fit_intercept": bool(self.fit_intercept),
-            "multiclass": self.multiclass,
-        }
+        return {"keep": self.keep, "fit_intercept": bool(self.fit_intercept), "multiclass": self.multiclass}
 
     def written(self) -> str:
         """The learner as Python code, without parameters at their defaults."""
@@ -388,7 +373,6 @@ class Params:
         return {"learner": self.learner, **values_to_json(self.values())}
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinearParams(Params):
     """Parameters of every learner with one weight per feature."""
 
@@ -397,19 +381,16 @@ class LinearParams(Params):
         'The starting weights. "zeros", "random" (uniform in [-1, 1)), an array of the shape of `coef_`, or a pair of'
         " such an array and intercepts.",
         options=("zeros", "random"),
-        needs_all_rows=True,
     )
     n_init: int = count(  # type: ignore[misc]
         1,
         "The number of runs in different orders. The run with the fewest training mistakes, or the best validation "
         "score, is the answer.",
-        needs_all_rows=True,
     )
     hash_bits: int | None = count(  # type: ignore[misc]
         None,
         "Hash the feature names of dict examples into this many bits of columns. None gives every name its own column.",
         optional=True,
-        needs_all_rows=True,
     )
 
     def shape(self) -> dict[str, Any]:
@@ -436,7 +417,6 @@ OF_NUMBERS: tuple[KeepName, ...] = ("last", "average", "tail")  # a vote and a p
 Policy = Literal["forget-oldest", "forgetron", "projectron"]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PenalizedParams(LinearParams):
     """Weights that may shrink after every row."""
 
@@ -457,7 +437,6 @@ class PenalizedParams(LinearParams):
     l1_ratio: float = number(0.15, 'The share of "l1" in "elasticnet".', least=0.0, most=1.0)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PerceptronParams(PenalizedParams):
     """The perceptron with any keep."""
 
@@ -482,22 +461,18 @@ class PerceptronParams(PenalizedParams):
         return Rule("perceptron", eta0=self.eta0, beta=self.beta, penalty=penalty)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class AveragedPerceptronParams(PerceptronParams):
     keep: ClassVar[KeepName] = "average"  # type: ignore[misc]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class VotedPerceptronParams(PerceptronParams):
     keep: ClassVar[KeepName] = "vote"  # type: ignore[misc]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PocketPerceptronParams(PerceptronParams):
     keep: ClassVar[KeepName] = "pocket"  # type: ignore[misc]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class NormalizedPerceptronParams(LinearParams):
     """The perceptron with steps that do not depend on the length of the row."""
 
@@ -509,7 +484,6 @@ class NormalizedPerceptronParams(LinearParams):
         return Rule("normalized", eta0=self.eta0)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LimitedParams(PenalizedParams):
     """The smallest step that removes the loss of a row, limited by C."""
 
@@ -528,12 +502,10 @@ class LimitedParams(PenalizedParams):
         return Rule(self.variant, C=self.C, penalty=penalty_of(self.penalty, self.alpha, self.l1_ratio))
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveParams(LimitedParams):
     """Every row needs a margin of 1."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveRegressionParams(LimitedParams):
     """Every prediction must be within epsilon of its target."""
 
@@ -573,7 +545,6 @@ class PassiveAggressiveRegressionParams(LimitedParams):
         return scaled
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class AROWParams(LinearParams):
     """A variance beside every weight."""
 
@@ -587,7 +558,6 @@ class AROWParams(LinearParams):
         return Rule("AROW", r=self.r)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class KernelPerceptronParams(Params):
     """One coefficient per mistaken row instead of one weight per feature."""
 
@@ -635,10 +605,6 @@ class KernelPerceptronParams(Params):
     @property
     def update_rule(self) -> Rule:
         return Rule(self.rule, C=self.C)
-
-    @property
-    def needs_all_rows(self) -> bool:
-        return True
 
     @property
     def precomputed(self) -> bool:
@@ -782,25 +748,18 @@ def _to_json(name: str, value: Any, arrays: bool) -> Any:
         return {type(value).__name__: [_to_json(f"{name}.{at}", each, arrays) for at, each in enumerate(value)]}
     if isinstance(value, datetime.date):
         return {"datetime" if isinstance(value, datetime.datetime) else "date": value.isoformat()}
-    if type(value).__module__.split(".")[0] == "numpy":
-        return _numpy_to_json(name, value, arrays)
+    if hasattr(value, "dtype"):
+        if value.dtype.kind in "mM" and value.shape == ():
+            return {"numpy": value.dtype.str, "value": int(value.astype("i8"))}
+        if value.dtype.kind in "biufU" and value.shape == ():
+            return _to_json(name, value.item(), arrays)
+        if value.dtype.kind in "biuf":
+            return {"array": value if arrays else value.tolist(), "dtype": value.dtype.str}
     if isinstance(value, (int, float, str)):  # of a class of its own, such as an enumeration
         return _to_json(name, next(kind for kind in (bool, int, float, str) if isinstance(value, kind))(value), arrays)
-    raise ParameterError(f"{name}={value!r}: a {type(value).__name__} cannot be written to a file")
-
-
-def _numpy_to_json(name: str, value: Any, arrays: bool) -> Any:
-    import numpy as np
-
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return {"numpy": value.dtype.str, "value": int(value.astype(np.int64))}
-    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
-        return _to_json(name, value.item(), arrays)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return {"array": value if arrays else value.tolist(), "dtype": value.dtype.str}
-    if isinstance(value, np.random.RandomState):
+    if type(value).__name__ == "RandomState":
         return {"random_state": _to_json(name, value.get_state(legacy=False), False)}
-    if isinstance(value, np.random.Generator):
+    if type(value).__name__ == "Generator":
         return {"generator": _to_json(name, value.bit_generator.state, False)}
     raise ParameterError(f"{name}={value!r}: a {type(value).__name__} cannot be written to a file")
 

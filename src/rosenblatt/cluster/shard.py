@@ -122,7 +122,7 @@ def join_shard(partitions: list[Partition], cuts: list[tuple[int, int]], schema:
         X, labels, weights = X[present], labels.take(present), weights[present]
     if weights is not None and bool(np.all(weights == 1.0)):
         weights = None
-    return Shard(X, targets_of(labels, sample_weight=weights, tie_positive=schema.params.tie_positive)[0])
+    return Shard(X, targets_of(labels, weights, schema.params)[0])
 
 
 def _join_labels(pieces: Sequence[Partition], schema: ShardSchema) -> Labels:

@@ -28,24 +28,11 @@ from rosenblatt import engine
 from rosenblatt.data.labels import Labels, as_label_array, encode_labels, labels_of, merge_classes
 from rosenblatt.data.table import Table, as_table, collected
 from rosenblatt.errors import DataError, LabelError, ParameterError
-from rosenblatt.learners.fit import (
-    FitPlan,
-    FitTask,
-    check_labels,
-    check_lengths,
-    plan_fit,
-    warn_if_unfinished,
-)
+from rosenblatt.learners.fit import FitPlan, FitTask, check_labels, check_lengths, plan_fit, warn_if_unfinished
 from rosenblatt.learners.stopping import Counters, History
 from rosenblatt.learners.streaming import Fitted, ModelSnapshot, StreamingMixin, columns_of, deferred_interrupt
 from rosenblatt.learners.support import state_class_of
-from rosenblatt.learners.targets import (
-    are_absent,
-    problem_shape,
-    row_weights,
-    rows_with_weight,
-    targets_of,
-)
+from rosenblatt.learners.targets import are_absent, problem_shape, row_weights, rows_with_weight, targets_of
 from rosenblatt.learners.weights import seed_of, states_over
 from rosenblatt.models.predictors import Dual, Linear, Predictor
 from rosenblatt.params import Params, about
@@ -111,7 +98,9 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        table, (params, labels) = as_table(X), self._checked_params(y, sample_weight)
+        table, params = as_table(X), self.params()
+        params.check_online()
+        labels = self.labels_of(y).weighed(sample_weight)
         with self.lock:
             if self.has_learned:
                 check_columns(self, X)
@@ -297,12 +286,6 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _checked_params(self, y: Any, sample_weight: Any = None) -> tuple[Params, Labels]:
-        """Params and labels to continue with."""
-        params = self.params()
-        params.check_online()
-        return params, self.labels_of(y).weighed(sample_weight)
-
     def _over(
         self, params: Params, classes: NDArray[Any], table: Table | None = None, *, is_multilabel: bool = False
     ) -> Fitted:
@@ -314,10 +297,7 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
             return replace(fitted, states=states_over(fitted.states, fitted.classes, classes, params), classes=classes)
         shape = problem_shape(params, len(classes), is_multilabel)
         generator = engine.seed_generator(seed_of(params.random_state))
-        states, features = (
-            state_class_of(params).new(params, table, shape, generator),
-            0 if table is None else table.features,
-        )
+        states, features = state_class_of(params).new(params, table, shape, generator), table.features if table else 0
         return Fitted(states, classes, params.shape(), features, is_multilabel=is_multilabel, unit=params.unit)
 
     def _learn_rows(
@@ -376,13 +356,12 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         self, params: Params, states: list[Any], table: Table, labels: Labels, weights: Any, cancel: NDArray[np.uint8]
     ) -> None:
         """Learn the rows once."""
-        rows, classes = rows_with_weight(weights), len(labels.classes)
-        if classes == 1:
+        rows = rows_with_weight(weights)
+        if len(labels.classes) == 1:
             for state in states:
                 state.skip_rows(table.count if rows is None else len(rows))
         elif rows is None or len(rows):
-            how = {"ovr": params.is_ovr(classes), "tie_positive": params.tie_positive}
-            targets = targets_of(labels, sample_weight=weights, **how)
+            targets = targets_of(labels, weights, params)
             states[0].bind(table, states)
             states[0].passes(states, targets, table, params.update_rule)(rows, cancel)
 

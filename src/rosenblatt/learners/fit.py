@@ -23,7 +23,7 @@ from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.stopping import Counters, History, StoppingCriterion
 from rosenblatt.learners.streaming import Fitted
-from rosenblatt.learners.support import check_square, state_class_of
+from rosenblatt.learners.support import state_class_of
 from rosenblatt.learners.targets import (
     Shuffle,
     Targets,
@@ -272,8 +272,11 @@ def plan_fit(
                 init = (None, [center])
             params = params.scaled(unit)
         labels = replace(labels, epsilon=float(params.epsilon))
-    if getattr(params, "precomputed", False):
-        check_square(table)
+    if getattr(params, "precomputed", False) and table.count != table.features:
+        raise DataError(
+            f"X must be a square matrix with kernel='precomputed', a row and a column for each training row; "
+            f"its shape is ({table.count}, {table.features})"
+        )
     check_lengths(table, labels)
     classes = len(labels.classes)
     if classes < 2:
@@ -282,18 +285,15 @@ def plan_fit(
         )
     check_labels(params, labels, classes)
     weights, seed = row_weights(sample_weight, params.class_weight, labels), seed_of(params.random_state)
-    ovr, rows = params.is_ovr(classes), rows_with_weight(weights)
-    targets = targets_of(labels, ovr=ovr, sample_weight=weights, tie_positive=params.tie_positive)
+    rows, targets = rows_with_weight(weights), targets_of(labels, weights, params)
     validations: list[Any] = [None] * len(targets)
     if X_val is not None or y_val is not None:
         held_table, held_labels = _validation_rows(table, labels, X_val, y_val)
-        held_weights = row_weights(None, params.class_weight, held_labels)
-        held = targets_of(held_labels, ovr=ovr, sample_weight=held_weights)
+        held = targets_of(held_labels, row_weights(None, params.class_weight, held_labels), params)
         validations = [partial(_validate, table=held_table, targets=each, rows=None) for each in held]
     elif params.early_stopping:
         rows, held_rows = hold_out(labels, rows, params.validation_fraction, engine.seed_generator(seed, 2**63))
-        held = [replace(each, tie_positive=False) for each in targets]
-        validations = [partial(_validate, table=table, targets=each, rows=held_rows) for each in held]
+        validations = [partial(_validate, table=table, targets=each, rows=held_rows) for each in targets]
     starts: list[Any] = [states]
     if states is None:
         new, shape = state_class_of(params).new, problem_shape(params, classes, labels.is_multilabel)

@@ -110,11 +110,6 @@ def over_all_columns(saved: Tree, columns: NDArray[Any], features: int) -> Tree:
     return spread
 
 
-def over_some_columns(saved: Tree, columns: NDArray[Any]) -> Tree:
-    """The inverse of `over_all_columns`, for columns with all that have values."""
-    return _with_columns(saved, lambda some: np.searchsorted(columns, some), len(columns))
-
-
 def _with_columns(saved: Tree, change: Callable[[NDArray[Any]], NDArray[Any]], features: int) -> Tree:
     each = []
     for state in saved["states"]["each"]:
@@ -165,7 +160,8 @@ def resume_point(model: Model, columns: NDArray[Any]) -> ResumePoint:
         else:
             check_columns(used, features)
             check_shapes(state["features"] == features)
-            inner, features = over_some_columns(inner, used), len(used)
+            inner = _with_columns(inner, lambda some: np.searchsorted(used, some), len(used))
+            features = len(used)
         (begun,) = states_from_tree(inner["states"], shape, features, params)
     except INVALID as error:
         if isinstance(error, ModelError):

@@ -84,9 +84,7 @@ class ModelSnapshot:
     @cached_property
     def names(self) -> dict[Any, int]:
         """The column of each name, or of each number if there are no names; empty for hashed names."""
-        if self.columns is None:
-            return {column: column for column in range(self.features)}
-        return self.columns if isinstance(self.columns, dict) else {}
+        return columns_by_name(self.columns, self.features)
 
     @property
     def _bits(self) -> int:
@@ -107,6 +105,13 @@ class ModelSnapshot:
         epsilon = None if len(self.classes) else 0.0  # of a regression
         how = {"tie_positive": False, "epsilon": epsilon, "hash_bits": self._bits}
         return engine_stream([state], self.classes, self.names, Rule(), **how)
+
+
+def columns_by_name(columns: Columns, features: int) -> dict[Any, int]:
+    """The column of each name, or of each number if there are no names; empty for hashed names."""
+    if columns is None:
+        return {column: column for column in range(features)}
+    return columns if isinstance(columns, dict) else {}
 
 
 def engine_stream(
@@ -215,13 +220,11 @@ class Fitted:
         return snapshot if version == self.version else None
 
     def snapshot(self, *, is_regression: bool) -> ModelSnapshot:
-        """The current snapshot, made if it is not cached."""
-        version, found = self.version, self.latest
-        if found is None:
-            now = self.without_stream()
-            classes, predictors = np.empty(0) if is_regression else now.classes, now.states[0].predictors_of(now.states)
-            found = ModelSnapshot(classes, predictors, now.features, now.columns, now.is_multilabel)
-            self.cached = version, found
+        """A new snapshot, cached until the stream learns."""
+        version, now = self.version, self.without_stream()
+        classes, predictors = np.empty(0) if is_regression else now.classes, now.states[0].predictors_of(now.states)
+        found = ModelSnapshot(classes, predictors, now.features, now.columns, now.is_multilabel)
+        self.cached = version, found
         return found
 
     def without_stream(self) -> Fitted:
@@ -356,10 +359,7 @@ class StreamingMixin:
 
     def columns_by_name(self: Any) -> dict[Any, int]:
         """The column of each name, or of each number if there are no names; empty for hashed names."""
-        known = self._fitted.columns
-        if known is None:
-            return {column: column for column in range(self._fitted.width)}
-        return known if isinstance(known, dict) else {}
+        return columns_by_name(self._fitted.columns, self._fitted.width)
 
     @property
     def column_names(self) -> dict[Any, int] | None:
@@ -383,7 +383,7 @@ class StreamingMixin:
             stream = self._fitted.stream
             if weight == 0 or (stream is not None and stream.learn(features, label, size)):
                 return
-            params, labels = self._checked_params([label])
+            params, labels = self.params(), self.labels_of([label])
             if self.is_multilabel:
                 raise LabelError("learn_one takes one label, but earlier rows had several: use partial_fit")
             self._check_shape(params)
@@ -395,7 +395,8 @@ class StreamingMixin:
                 )
             classes = self._merged(labels.classes)
             params.check_classes(len(classes))
-            if not has_stream(params):
+            # The engine has no stream for votes, which store rows, nor for weights with a penalty.
+            if not isinstance(params, LinearParams) or params.keep == "vote" or params.update_rule.shrinks:
                 self._learn_row(params, labels, features, weight)
                 return
             place = int(places_in(classes, labels.classes)[0])
@@ -421,7 +422,7 @@ class StreamingMixin:
             classes,
             names,
             params.update_rule,
-            tie_positive=params.tie_positive,
+            tie_positive=params.tie == "positive",
             epsilon=float(params.epsilon) if params.is_regression else None,  # type: ignore[attr-defined]
             hash_bits=bits,
         )
@@ -474,9 +475,7 @@ class StreamingMixin:
         params: Params = self.params()
         params.check_online()
         if not len(examples) == len(labels) == len(weights):
-            raise DataError(
-                f"there are {len(examples)} examples, but {len(labels)} labels or another number of weights"
-            )
+            raise DataError(f"there are {len(examples)} examples, {len(labels)} labels and {len(weights)} weights")
         for example in examples:
             engine.Stream.check(example)
         for label in labels:
@@ -484,11 +483,6 @@ class StreamingMixin:
         if labels:
             different = labels if params.is_regression else list(dict.fromkeys(labels))
             params.check_classes(len(self._merged(self.labels_of(different).classes)))
-
-
-def has_stream(params: Params) -> bool:
-    """True if the engine has a stream for it: not for votes, which store rows, nor for weights with a penalty."""
-    return isinstance(params, LinearParams) and params.keep != "vote" and not params.update_rule.shrinks
 
 
 def stream_states(states: list[WeightState], stream: engine.Stream) -> list[WeightState]:
@@ -511,7 +505,7 @@ def known_row(learner: Any, features: dict[Any, float]) -> NDArray[np.float64]:
     """One example as a dense row over the columns that were fitted; a feature beyond them raises."""
     engine.Stream.check(features)
     count = learner.n_features_in_
-    names, row = columns_of(learner) or {column: column for column in range(count)}, np.zeros((1, count))
+    names, row = columns_by_name(columns_of(learner), count), np.zeros((1, count))
     for name, value in dict.items(features):
         if name not in names:
             raise DataError(f"feature {name!r} is not among the columns that {type(learner).__name__} was fitted on")

@@ -53,28 +53,17 @@ def make_kernel(params: KernelPerceptronParams, table: Table) -> Kernel:
         )
     if kernel == "precomputed" and table.sparse:
         raise DataError("X is sparse: a precomputed kernel matrix must be dense")
-    gamma = _gamma(params.gamma, table)
-    return Kernel(kernel, gamma, float(params.coef0), int(params.degree))  # type: ignore[arg-type]
-
-
-def check_square(table: Table) -> None:
-    """A precomputed matrix holds the kernel of every training row with every other."""
-    if table.count != table.features:
-        raise DataError(
-            f"X must be a square matrix with kernel='precomputed', a row and a column for each training row; "
-            f"its shape is ({table.count}, {table.features})"
-        )
-
-
-def _gamma(gamma: Any, table: Table) -> float:
-    if isinstance(gamma, str):
-        if gamma == "auto":
-            return 1.0 / table.features
-        if gamma == "scale":
-            variance = _variance(table)
-            return 1.0 / (table.features * variance) if variance > 0 else 1.0
+    gamma = params.gamma
+    if not isinstance(gamma, str):
+        gamma = check_number("gamma", gamma, above=0.0)
+    elif gamma == "auto":
+        gamma = 1.0 / table.features
+    elif gamma == "scale":
+        variance = _variance(table)
+        gamma = 1.0 / (table.features * variance) if variance > 0 else 1.0
+    else:
         raise ParameterError(f"gamma={gamma!r}: must be 'auto', 'scale' or a number above 0")
-    return check_number("gamma", gamma, above=0.0)
+    return Kernel(kernel, gamma, float(params.coef0), int(params.degree))  # type: ignore[arg-type]
 
 
 def _variance(table: Table) -> float:

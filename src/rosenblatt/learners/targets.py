@@ -1,12 +1,11 @@
 """Tasks and targets: the target and the weight of each row, and the held-out rows.
 
-Invariant: loops know targets only. A new task is a member of `Task` and a branch in `Targets` and `targets_of`.
+Invariant: loops know targets only. A new task is a branch in `Targets` and in `targets_of`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,15 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.errors import DataError, ParameterError
-from rosenblatt.params import weight_of_class
-
-
-class Task(Enum):
-    """The kind of target that one problem has."""
-
-    BINARY = "binary"
-    MULTICLASS = "multiclass"
-    REGRESSION = "regression"
+from rosenblatt.params import Params, weight_of_class
 
 
 @dataclass(frozen=True)
@@ -38,11 +29,9 @@ class Targets:
     epsilon: float = 0.0  # a regression's score within this distance of its target is right
 
     @property
-    def task(self) -> Task:
-        """The kind of the problem; several labels per row are a binary problem each."""
-        if self.y.dtype.kind == "f":
-            return Task.REGRESSION
-        return Task.BINARY if self.weight_rows == 1 else Task.MULTICLASS
+    def is_regression(self) -> bool:
+        """True if the targets are numbers."""
+        return self.y.dtype.kind == "f"
 
     @cached_property
     def view(self) -> engine.Targets:
@@ -73,9 +62,9 @@ class Targets:
 
     def wrong(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """A mask of the mistaken rows for scores of shape (rows, K); a score of 0 is a mistake, and so is a tie."""
-        if self.task is Task.REGRESSION or (self.task is Task.BINARY and self.tie_positive):
+        if self.is_regression or (self.weight_rows == 1 and self.tie_positive):
             return ~self.right(scores)
-        if self.task is Task.BINARY:
+        if self.weight_rows == 1:
             return np.less_equal(self.y * scores[:, 0], 0)
         every = np.arange(len(self.y))
         others = scores.copy()
@@ -85,21 +74,17 @@ class Targets:
 
     def right(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """A mask of the rows that these scores predict right."""
-        task = self.task
-        if task is Task.BINARY:
-            return np.equal(scores[:, 0] >= 0, self.y > 0)
-        if task is Task.REGRESSION:
+        if self.is_regression:
             return np.less_equal(np.abs(self.y - scores[:, 0]), self.epsilon)
+        if self.weight_rows == 1:
+            return np.equal(scores[:, 0] >= 0, self.y > 0)
         right: NDArray[np.bool_] = np.argmax(scores, axis=1) == self.y
         return right
 
     def quality(self, scores: NDArray[np.float64]) -> float:
         """The share of the rows that are right; for a regression R², which has no unit."""
-        if self.y.dtype.kind != "f":
-            right = self.right(scores)
-            if self.sample_weight is None:
-                return float(np.count_nonzero(right) / len(right))
-            return float(np.average(right, weights=self.sample_weight))
+        if not self.is_regression:
+            return float(np.average(self.right(scores), weights=self.sample_weight))
         mean = np.average(self.y, weights=self.sample_weight)
         away, spread = ((self.y - other) ** 2 for other in (scores[:, 0], mean))
         left, most = (float(np.average(each, weights=self.sample_weight)) for each in (away, spread))
@@ -112,17 +97,14 @@ class Targets:
 
 
 def targets_of(
-    labels: Labels,
-    *,
-    ovr: bool = False,
-    sample_weight: NDArray[np.float64] | None = None,
-    tie_positive: bool = False,
+    labels: Labels, sample_weight: NDArray[np.float64] | None = None, params: Params | None = None
 ) -> list[Targets]:
-    """The problems for these labels: one, or one per class against the rest."""
+    """The problems for these labels: one, or one per class if the params learn one against the rest."""
     classes = len(labels.classes)
+    tie_positive, ovr = (params.tie == "positive", params.is_ovr(classes)) if params is not None else (False, False)
     if isinstance(labels, Numbers):
         return [Targets(labels.numbers, 1, sample_weight, epsilon=labels.epsilon)]
-    if labels.is_multilabel or (ovr and classes > 2):
+    if labels.is_multilabel or ovr:
         return [Targets(labels.signs(k), 1, sample_weight, tie_positive) for k in range(classes)]
     if classes <= 2:
         return [Targets(labels.signs(), 1, sample_weight, tie_positive)]
@@ -138,7 +120,7 @@ def target_units(numbers: NDArray[np.float64]) -> tuple[float, float]:
     return center, spread if 0 < spread < np.inf else 1.0
 
 
-def problem_shape(params: Any, classes: int, is_multilabel: bool = False) -> tuple[int, int]:
+def problem_shape(params: Params, classes: int, is_multilabel: bool = False) -> tuple[int, int]:
     """The number of independent problems, and of weight rows that each has."""
     return (classes, 1) if is_multilabel or params.is_ovr(classes) else (1, weight_rows(classes))
 

@@ -7,7 +7,6 @@ declaration. The raw weights stay beside the weights that predict.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -69,11 +68,6 @@ class Array:
         """True if it has a value per feature and class."""
         return "features" in self.shape
 
-    @property
-    def later(self) -> float:
-        """The starting value of a new feature."""
-        return 0.0 if self.copy_of else float(self.begin)
-
     def new(self, sizes: Mapping[str, int], dtype: Any) -> NDArray[Any]:
         """The array of a new state, of rows in this precision."""
         return np.full(self._shape(sizes), self.begin, dtype if self.dtype == "rows" else self.dtype)
@@ -86,7 +80,7 @@ class Array:
         if not self.is_matrix:
             return values
         bits, by_column = f"i{values.itemsize}", np.ascontiguousarray(values.T)
-        changed = by_column.view(bits) != np.array(self.later, values.dtype).view(bits)
+        changed = by_column.view(bits) != np.array(self.begin, values.dtype).view(bits)
         counts = np.count_nonzero(changed, axis=1)
         used = np.flatnonzero(counts)
         places = {"columns": used.astype(np.int64), "counts": counts[used].astype(np.int32)}
@@ -102,7 +96,7 @@ class Array:
             return np.array(found)
         row, column = places_from(found, sizes["K"], sizes["features"])
         spec._replace(shape=row.shape).check(self.name, found["values"])
-        matrix = np.full(self._shape(sizes), self.later, spec.dtype, order="F")
+        matrix = np.full(self._shape(sizes), self.begin, spec.dtype, order="F")
         matrix[row, column] = found["values"]
         return matrix
 
@@ -113,7 +107,7 @@ class Array:
         """The values for more features, or for fewer: the rest is cut off."""
         if not self.is_matrix:
             return values.copy()
-        wider = np.full((len(values), features), self.later, values.dtype, order="F")
+        wider = np.full((len(values), features), self.begin, values.dtype, order="F")
         shared = min(features, values.shape[1])
         wider[:, :shared] = values[:, :shared]
         return wider
@@ -122,11 +116,9 @@ class Array:
         """The values for other weight rows."""
         if "K" not in self.shape:
             return values.copy()
-        made = np.full((mix.rows, *values.shape[1:]), self.begin if self.inherits else 0.0, values.dtype)
+        made = np.full((mix.rows, *values.shape[1:]), self.begin, values.dtype)
         if self.inherits:
             made[mix.to] = values[mix.source]
-        elif (mix.factor == 1.0).all():
-            made[mix.to] += values[mix.source]
         else:
             made[mix.to] += (mix.factor * values[mix.source].T).T
         return made
@@ -183,8 +175,7 @@ def new_arrays(declared: Iterable[Array], given: Arrays, sizes: Mapping[str, int
     arrays = dict(given)
     for array in declared:
         if array.copy_of:
-            copied = arrays[array.copy_of]
-            arrays[array.name] = copied.astype(copied.dtype if array.dtype == "rows" else array.dtype)
+            arrays[array.name] = arrays[array.copy_of].copy(order="K")
         elif array.name not in arrays:
             arrays[array.name] = array.new(sizes, arrays["weights"].dtype if "weights" in arrays else None)
     return arrays
@@ -306,10 +297,6 @@ class UpdateLog:
         """The same over more features, or fewer."""
         return self if self.rows is None else UpdateLog(with_columns(self.rows, features), self.updates)
 
-    def with_classes(self, mix: Mix) -> UpdateLog:
-        """The same with other classes."""
-        return UpdateLog(self.rows, self.updates.mixed(*mix))
-
 
 @dataclass
 class WeightState(State):
@@ -357,10 +344,8 @@ class WeightState(State):
         features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
         start = params.init if init is None else init
         weights, intercept = starting_weights(start, (problems * K, features), dtype, generator, params.fit_intercept)
-        if problems == 1:
-            return [cls.of(params, weights, intercept, generator)]
-        rows = [slice(k, k + 1) for k in range(problems)]
-        return [cls.of(params, weights[k].copy(), intercept[k].copy(), generator.copy()) for k in rows]
+        each = zip(np.split(weights, problems), np.split(intercept, problems), strict=True)
+        return [cls.of(params, *start, generator.copy()) for start in each]
 
     def fresh(self, generator: NDArray[np.uint64]) -> WeightState:
         """A new state like this one, with one weight row of zeros."""
@@ -526,8 +511,7 @@ class WeightState(State):
         self.arrays["pocket_intercept"] = self.intercept.copy()
 
     def is_finite(self) -> bool:
-        finite = np.logical_and.reduce(np.isfinite(self.weights), axis=None)
-        return bool(finite) and all(map(math.isfinite, self.intercept.tolist()))
+        return bool(np.isfinite(self.weights).all() and np.isfinite(self.intercept).all())
 
     @staticmethod
     def needs_rollback(params: Params, table: Table, weights: NDArray[np.float64] | None) -> bool:
@@ -537,17 +521,14 @@ class WeightState(State):
 
     def with_features(self, features: int) -> WeightState:
         """The same state over more features, which start as declared; or over fewer, the rest cut off."""
-        state = replace(self.copy(), log=self.log.with_features(features))
-        for array in self.declared:
-            state.arrays[array.name] = array.with_features(self.arrays[array.name], features)
-        return state
+        arrays = {array.name: array.with_features(self.arrays[array.name], features) for array in self.declared}
+        return replace(self, arrays=arrays, log=self.log.with_features(features))
 
     def with_classes(self, mix: Mix) -> WeightState:
         """The same state with other weight rows."""
-        state = self.settled().copy()
-        for array in self.declared:
-            state.arrays[array.name] = array.with_classes(state.arrays[array.name], mix)
-        state.log = self.log.with_classes(mix)
+        old = self.settled().arrays
+        arrays = {array.name: array.with_classes(old[array.name], mix) for array in self.declared}
+        state = replace(self, arrays=arrays, log=UpdateLog(self.log.rows, self.log.updates.mixed(*mix)))
         state.mark_settled()
         return state
 
@@ -593,13 +574,13 @@ def states_over(states: list[Any], old: NDArray[Any], new: NDArray[Any], params:
         return list(states)
     places = places_in(new, old)
     if params.is_ovr(len(new)):  # one binary problem per class, new ones from 0
-        known = dict(zip(places.tolist(), states, strict=True)) if len(old) > 2 else {}
         if len(old) == 2:
-            opposite = Mix(1, np.zeros(1, np.intp), np.zeros(1, np.intp), -np.ones(1))
-            known = {int(places[0]): states[0].with_classes(opposite), int(places[1]): states[0]}
-        return [
-            known[place] if place in known else states[0].fresh(engine.seed_generator(0)) for place in range(len(new))
-        ]
+            states = [
+                states[0].with_classes(Mix(1, np.zeros(1, np.intp), np.zeros(1, np.intp), -np.ones(1))),
+                states[0],
+            ]
+        known = dict(zip(places.tolist(), states, strict=True)) if len(old) > 1 else {}
+        return [known.get(place) or states[0].fresh(engine.seed_generator(0)) for place in range(len(new))]
     source, factor = np.arange(len(old)), np.ones(len(old))
     if len(old) == 2:  # share·w for the larger class and -share·w for the smaller, as the joint rule would have it
         share = params.update_rule.joint_share

@@ -56,7 +56,7 @@ class Scorer:
     ) -> float:
         """The score of some rows, from scores of shape (rows, K); `calibrator` makes them probabilities."""
         if self.metric is None and not isinstance(labels, Indicators):
-            return targets_of(labels, sample_weight=weights)[0].quality(scores)
+            return targets_of(labels, weights)[0].quality(scores)
         classes = labels.classes[:0] if isinstance(labels, Numbers) else labels.classes
         found = Predictions(classes, scores, isinstance(labels, Indicators), calibrator)
         if self.metric is None:  # all labels of a row must be right
@@ -79,7 +79,7 @@ class Scorer:
     def measure(self, labels: Labels, weights: Floats | None) -> Measure:
         """The score of these rows, on a scale up to 1; if it needs probabilities, those of a sigmoid fitted on them."""
         if self.is_accuracy:
-            return targets_of(labels, sample_weight=weights)[0].quality
+            return targets_of(labels, weights)[0].quality
         known = labels, weights
         return lambda scores: self.to_share(self(scores, *known, self.calibrator_for(scores, *known)))
 

@@ -106,7 +106,7 @@ class Sample:
 
     @cached_property
     def targets(self) -> Targets:
-        return targets_of(self.labels, sample_weight=self.weights)[0]
+        return targets_of(self.labels, self.weights)[0]
 
     @cached_property
     def measures(self) -> list[Measure]:

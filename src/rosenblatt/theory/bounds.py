@@ -8,7 +8,6 @@ that depend on it. With an offset, rows and weights are extended by it.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -154,7 +153,5 @@ def _binary(X: Any, y: ArrayLike, w: ArrayLike, b: ArrayLike | None) -> tuple[Co
 
 
 def _of_separating(constraints: Constraints, vector: Floats, beta: float) -> float:
-    lowest, _, squared_margin, squared_radius, _ = measure(constraints, exact.fractions(vector))
-    if lowest <= 0:
-        return math.inf
-    return math.floor((squared_radius * (1 if constraints.is_binary else 2) + 2 * Fraction(beta)) / squared_margin)
+    lowest, *_, bound = measure(constraints, exact.fractions(vector), beta)
+    return bound if lowest > 0 else math.inf

@@ -238,7 +238,9 @@ class Unknown(_Verdict):
 Certificate = Separable | NotSeparable | Unknown
 
 
-def measure(constraints: Constraints, vector: Sequence[Fraction]) -> tuple[int, int, Fraction, Fraction, int]:
+def measure(
+    constraints: Constraints, vector: Sequence[Fraction], beta: float = 0.0
+) -> tuple[int, int, Fraction, Fraction, int]:
     """Exact facts about a vector: lowest margin (up to a factor) and its constraint, gamma², R², the mistake bound."""
     integers = exact.whole(vector)
     margins = constraints.exact_margins(integers)
@@ -248,7 +250,7 @@ def measure(constraints: Constraints, vector: Sequence[Fraction]) -> tuple[int, 
     if lowest <= 0:
         return lowest, at, Fraction(0), squared_radius, 0
     squared_margin = Fraction(lowest * lowest, sum(v * v for v in integers) * unit)
-    bound = math.floor(squared_radius * (1 if constraints.is_binary else 2) / squared_margin)
+    bound = math.floor((squared_radius * (1 if constraints.is_binary else 2) + 2 * Fraction(beta)) / squared_margin)
     return lowest, at, squared_margin, squared_radius, bound
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from rosenblatt.models.calibrator import Calibrator
 from rosenblatt.models.container import to_tree
 from rosenblatt.models.model import Model
 from rosenblatt.models.predictors import FEW_WEIGHTS, Linear, Quadratic
-from rosenblatt.params import KernelPerceptronParams, Params
+from rosenblatt.params import KernelPerceptronParams, LinearParams, Params
 from rosenblatt.select.choice import Choice, HoldoutResult
 from rosenblatt.select.folds import make_folds
 from rosenblatt.select.scoring import Scorer
@@ -38,6 +38,8 @@ MOST_WEIGHTS = 1 << 30  # of all classes together
 MOST_FEATURES = 1 << 28
 MOST_NAMES = 1 << 17
 DENSE = 1 << 20  # values of rows that are held as an array for a kernel
+ONE_VALUE = {"multiclass", "init", "n_init", "hash_bits", "n_jobs", "verbose"}  # of a run that can be resumed
+NOT_RESUMABLE = ONE_VALUE | {"early_stopping", "validation_fraction", "warm_start"}
 
 
 @dataclass
@@ -130,7 +132,9 @@ class TrainingRun:
 
 def can_resume(params: Params) -> bool:
     """True for one linear state, which can be saved after every epoch and resumed."""
-    return not (params.is_regression or replace(params, class_weight=None).needs_all_rows)
+    if not isinstance(params, LinearParams) or params.is_regression:
+        return False
+    return all(getattr(params, each.name) == each.default for each in fields(params) if each.name in NOT_RESUMABLE)
 
 
 def labels_of(dataset: Dataset, store: RowStore) -> Labels:
