@@ -6,9 +6,6 @@ Invariant: the steps are those of ``learner.fit(X, y)``: the same rule, order, s
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -69,20 +66,6 @@ class Trace:
         has a ``w_variance`` and a ``b_variance`` as well, and its `tau` is the paper's ``α``.
         """
         return [self.record(step) for step in self.steps]
-
-    def render_jsonl(self) -> str:
-        """One JSON object per line."""
-        return "".join(f"{json.dumps(record)}\n" for record in self.records())
-
-    def render_csv(self) -> str:
-        """A column for each number; rows, features, weights and weight rows are counted from 1."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        for number, record in enumerate(self.records()):
-            pairs = (record | {"row": record["row"] + 1}).items()
-            names, values = zip(*(pair for name, value in pairs for pair in _flat(name, value)), strict=True)
-            writer.writerows([values] if number else [names, values])
-        return out.getvalue()
 
     def render_table(self, most: int | None = None) -> str:
         """Columns to read, the first `most` steps or all; rows are counted from 1."""
@@ -191,12 +174,6 @@ def _steps(learner: LinearParams, X: list[Vector], task: FitTask) -> Iterator[St
         weight = weights[step.row] if step.mistake or step.update else 0.0
         seen = Counters(seen.mistakes + step.mistake, seen.updates + step.update, seen.weight + weight)
         yield step
-
-
-def _flat(name: str, value: Any) -> list[tuple[str, Any]]:
-    if not isinstance(value, list):
-        return [(name, value)]
-    return [pair for j, part in enumerate(value, start=1) for pair in _flat(f"{name}_{j}", part)]
 
 
 def render_columns(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> str:

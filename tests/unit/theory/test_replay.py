@@ -1,7 +1,5 @@
 """Traces and ledgers: they tell the learners' own runs, and the proof holds in each of them."""
 
-import csv
-import io
 import json
 import math
 from dataclasses import replace
@@ -83,23 +81,20 @@ def test_the_default_is_the_perceptron_in_the_order_given():
 
 
 @pytest.mark.parametrize("labels", [AND, [0, 1, 2, 2]])
-def test_a_trace_in_jsonl_and_csv_holds_every_number(labels):
+def test_the_records_of_a_trace_hold_every_number(labels):
     told = trace(SQUARE, labels)
-    records = [json.loads(line) for line in told.render_jsonl().splitlines()]
-    assert records == told.records()
-    rows = list(csv.DictReader(io.StringIO(told.render_csv())))
-    assert len(rows) == len(told)
-    for row, record, step in zip(rows, records, told.steps, strict=True):
-        assert (int(row["epoch"]), int(row["row"]), int(row["y"])) == (step.epoch, step.row + 1, labels[step.row])
-        assert [float(row["x_1"]), float(row["x_2"])] == record["x"] == step.x
-        assert float(row["margin"]) == step.margin
+    records = told.records()
+    assert json.loads(json.dumps(records)) == records
+    for record, step in zip(records, told.steps, strict=True):
+        assert (record["epoch"], record["row"], record["y"]) == (step.epoch, step.row, labels[step.row])
+        assert record["x"] == step.x
+        assert record["margin"] == step.margin
         if len(set(labels)) == 2:
             assert [*record["w_before"], record["b_before"]] == step.before[0]
-            assert [float(row["w_after_1"]), float(row["w_after_2"]), float(row["b_after"])] == step.after[0]
+            assert [*record["w_after"], record["b_after"]] == step.after[0]
         else:
             assert [*record["w_after"][2], record["b_after"][2]] == step.after[2]
-            assert [float(row["w_after_3_1"]), float(row["w_after_3_2"]), float(row["b_after_3"])] == step.after[2]
-            assert int(row["wrong"]) == step.wrong
+            assert record["wrong"] == step.wrong
 
 
 def test_the_ledger_of_the_and_function_by_hand():
