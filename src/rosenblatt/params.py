@@ -357,7 +357,7 @@ class Params(KeywordDataclass):
 
     def shape(self) -> dict[str, Any]:
         """The parameters that determine the arrays of a state; they cannot change after fitting."""
-        return {"keep": self.keep, "fit_intercept": bool(self.fit_intercept), "multiclass": self.multiclass}
+        return {name: getattr(self, name) for name in ("keep", "fit_intercept", "multiclass", "hash_bits")}
 
     def written(self) -> str:
         """The learner as Python code, without parameters at their defaults."""
@@ -392,9 +392,6 @@ class LinearParams(Params):
         "Hash the feature names of dict examples into this many bits of columns. None gives every name its own column.",
         optional=True,
     )
-
-    def shape(self) -> dict[str, Any]:
-        return super().shape() | {"hash_bits": self.hash_bits}
 
     def check(self) -> None:
         super().check()

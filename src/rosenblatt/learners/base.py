@@ -33,7 +33,7 @@ from rosenblatt.learners.stopping import Counters, History
 from rosenblatt.learners.streaming import Fitted, ModelSnapshot, StreamingMixin, columns_of, deferred_interrupt
 from rosenblatt.learners.support import state_class_of
 from rosenblatt.learners.targets import are_absent, problem_shape, row_weights, rows_with_weight, targets_of
-from rosenblatt.learners.weights import seed_of, states_over
+from rosenblatt.learners.weights import Flag, seed_of, states_over
 from rosenblatt.models.predictors import Dual, Linear, Predictor
 from rosenblatt.params import Params, about
 
@@ -267,11 +267,8 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock:
-            known = {
-                name: value
-                for name, value in super().__getstate__().items()
-                if not name.startswith(("_lock", "_learn"))
-            }
+            state = super().__getstate__()
+            known = {name: value for name, value in state.items() if not name.startswith(("_lock", "_learn"))}
             if self.has_learned:
                 fitted = self._fitted.without_stream()
                 states, history = [state.copy() for state in fitted.states], fitted.history.followed_by(History())
@@ -353,7 +350,7 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
                 raise interrupt
 
     def _pass(
-        self, params: Params, states: list[Any], table: Table, labels: Labels, weights: Any, cancel: NDArray[np.uint8]
+        self, params: Params, states: list[Any], table: Table, labels: Labels, weights: Any, cancel: Flag
     ) -> None:
         """Learn the rows once."""
         rows = rows_with_weight(weights)

@@ -25,6 +25,7 @@ from rosenblatt.learners.stopping import Counters, History, StoppingCriterion
 from rosenblatt.learners.streaming import Fitted
 from rosenblatt.learners.support import state_class_of
 from rosenblatt.learners.targets import (
+    Order,
     Shuffle,
     Targets,
     draw_order,
@@ -35,7 +36,7 @@ from rosenblatt.learners.targets import (
     target_units,
     targets_of,
 )
-from rosenblatt.learners.weights import Flag, Order, Passes, seed_of
+from rosenblatt.learners.weights import Flag, Passes, seed_of
 from rosenblatt.models.predictors import Products
 from rosenblatt.params import Params, PassiveAggressiveRegressionParams, Rule
 
@@ -87,7 +88,7 @@ class FitTask:
     stopping: StoppingCriterion
     rows: Order = None  # the rows to learn from; None: all
     shuffle: Shuffle = True
-    validation: Callable[[Any], float] | None = None  # the score of a state; higher is better
+    validation: tuple[Table, Targets, Order] | None = None  # held-out rows of a table
     products: Products | None = None  # of columns, to learn from instead of the rows
     order: Order = field(default=None, init=False)  # of the latest epoch
 
@@ -112,9 +113,9 @@ class FitTask:
 
     def end_epoch(self, seconds: float) -> None:
         """Record an epoch that the state has learned, and decide whether it was the last."""
-        state, stopping, validation = self.state, self.stopping, self.validation
+        state, stopping = self.state, self.stopping
         finite, after = state.is_finite(), Counters.of(state)
-        score = validation(state) if finite and validation is not None else None
+        score = self.validation_score() if finite else None
         epoch = after.since(
             self._before, self._weight, self.count, finite=finite, seconds=seconds, validation_score=score
         )
@@ -122,12 +123,16 @@ class FitTask:
         reason = stopping.update(epoch, lambda: state.count_mistakes(self.table, self.targets, self.rows) == 0)
         if reason == "converged":
             state.converged()
-        if validation is None:
-            return
-        if stopping.improved:
-            self._best = state.copy()
-        if reason is not None:
-            self.state = self._best
+        if self.validation is not None:
+            self._best = state.copy() if stopping.improved else self._best
+            self.state = self._best if reason is not None else state
+
+    def validation_score(self) -> float | None:
+        """The score of the state on the held-out rows, each with its weight; higher is better."""
+        if self.validation is None:
+            return None
+        table, targets, rows = self.validation
+        return targets.take(rows).quality(self.state.predictor().scores(table, rows))
 
     def passes(self) -> Passes:
         """A function that learns the rows in a given order."""
@@ -143,8 +148,8 @@ class FitTask:
 
     def score(self) -> float:
         """The key that compares restarts: the validation score, else fewer mistakes."""
-        if self.validation is not None:
-            return self.validation(self.state)
+        if (score := self.validation_score()) is not None:
+            return score
         scores = self.state.predictor().scores(self.table, self.rows)
         return -replace(self.targets.take(self.rows), tie_positive=False).mistakes(scores)
 
@@ -290,10 +295,10 @@ def plan_fit(
     if X_val is not None or y_val is not None:
         held_table, held_labels = _validation_rows(table, labels, X_val, y_val)
         held = targets_of(held_labels, row_weights(None, params.class_weight, held_labels), params)
-        validations = [partial(_validate, table=held_table, targets=each, rows=None) for each in held]
+        validations = [(held_table, each, None) for each in held]
     elif params.early_stopping:
         rows, held_rows = hold_out(labels, rows, params.validation_fraction, engine.seed_generator(seed, 2**63))
-        validations = [partial(_validate, table=table, targets=each, rows=held_rows) for each in targets]
+        validations = [(table, each, held_rows) for each in targets]
     starts: list[Any] = [states]
     if states is None:
         new, shape = state_class_of(params).new, problem_shape(params, classes, labels.is_multilabel)
@@ -302,20 +307,13 @@ def plan_fit(
         if products is not None:
             known = products.apply(table, np.empty(0, np.uint32))
         starts = [new(params, known, shape, engine.seed_generator(seed, k), init) for k in range(int(params.n_init))]
-    rule, shuffle = params.update_rule, params.shuffle
-    restarts = [
-        [
-            FitTask(state, table, each, rule, StoppingCriterion.of(params), rows, shuffle, validation, products)
-            for state, each, validation in zip(start, targets, validations, strict=True)
-        ]
-        for start in starts
-    ]
+
+    def task(state: Any, each: Targets, validation: Any) -> FitTask:
+        stopping = StoppingCriterion.of(params)
+        return FitTask(state, table, each, params.update_rule, stopping, rows, params.shuffle, validation, products)
+
+    restarts = [list(map(task, start, targets, validations)) for start in starts]
     return FitPlan(params, labels, restarts, states is not None, check_first)
-
-
-def _validate(state: Any, *, table: Table, targets: Targets, rows: Order) -> float:
-    """The score of a state on held-out rows, each counted with its weight."""
-    return targets.take(rows).quality(state.predictor().scores(table, rows))
 
 
 def _validation_rows(table: Table, labels: Labels, X_val: Any, y_val: Any) -> tuple[Table, Labels]:

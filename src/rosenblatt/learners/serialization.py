@@ -75,18 +75,10 @@ def learner_from_tree(saved: Tree, classes: NDArray[Any], features: int, names: 
     mistakes, updates = ([count_of(count) for count in saved[name]] for name in ("mistakes", "updates"))
     if len(mistakes) != len(updates):
         raise ModelError("its training history is not valid")
-    learner._fitted = Fitted(
-        states,
-        classes,
-        params.shape(),
-        features,
-        known,
-        History(mistakes, updates, [0.0] * len(mistakes), take(saved, validation="f8")[0].tolist()),
-        count_of(saved["epochs"]),
-        str(saved["stop_reason"]),
-        is_multilabel,
-        check_number("unit", saved["unit"], above=0.0),
-    )
+    history = History(mistakes, updates, [0.0] * len(mistakes), take(saved, validation="f8")[0].tolist())
+    ending = history, count_of(saved["epochs"]), str(saved["stop_reason"])
+    unit = check_number("unit", saved["unit"], above=0.0)
+    learner._fitted = Fitted(states, classes, params.shape(), features, known, *ending, is_multilabel, unit)
     return learner
 
 

@@ -26,7 +26,7 @@ from rosenblatt.learners.stopping import Counters, History
 from rosenblatt.learners.weights import SAFE, WeightState, engine_rule, states_over
 from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.predictors import Linear, Predictor
-from rosenblatt.params import LinearParams, Params, Rule, weight_of_class
+from rosenblatt.params import LinearParams, Params, PassiveAggressiveRegressionParams, PerceptronParams, weight_of_class
 
 Columns = dict[Any, int] | int | None  # the column of each name, or the bits of its hash; None: columns have numbers
 
@@ -101,10 +101,10 @@ class ModelSnapshot:
     def _stream(self) -> engine.Stream:
         linear: Any = self._linear
         weights, generator = np.asfortranarray(linear.weights, np.float64), engine.seed_generator(0)
-        state = WeightState.begin(weights, linear.intercept, generator)
-        epsilon = None if len(self.classes) else 0.0  # of a regression
-        how = {"tie_positive": False, "epsilon": epsilon, "hash_bits": self._bits}
-        return engine_stream([state], self.classes, self.names, Rule(), **how)
+        kind = PerceptronParams if len(self.classes) else PassiveAggressiveRegressionParams
+        params = kind(hash_bits=self._bits or None)
+        state = WeightState.of(params, weights, linear.intercept, generator)
+        return engine_stream([state], self.classes, self.names, params)
 
 
 def columns_by_name(columns: Columns, features: int) -> dict[Any, int]:
@@ -115,15 +115,24 @@ def columns_by_name(columns: Columns, features: int) -> dict[Any, int]:
 
 
 def engine_stream(
-    states: list[WeightState], classes: NDArray[Any], names: dict[Any, int], rule: Rule, **options: Any
+    states: list[WeightState], classes: NDArray[Any], names: dict[Any, int], params: Params
 ) -> engine.Stream:
     """A stream that owns copies of the states; its weights lie feature after feature."""
     arrays = []
     for state in states:
         wide = {array.name: np.asarray(state.arrays[array.name], np.float64) for array in state.matrices}
         arrays.append(state.arrays | {name: values.ravel(order="F") for name, values in wide.items()})
-    options |= {"keep": states[0].keep, "fit_intercept": states[0].fit_intercept}
-    return engine.Stream(arrays, names, label_values(classes), engine_rule(rule), **options)
+    return engine.Stream(
+        arrays,
+        names,
+        label_values(classes),
+        engine_rule(params.update_rule),
+        keep=params.keep,
+        fit_intercept=bool(params.fit_intercept),
+        tie_positive=params.tie == "positive",
+        epsilon=float(params.epsilon) if params.is_regression else None,  # type: ignore[attr-defined]
+        hash_bits=int(params.hash_bits or 0),
+    )
 
 
 @contextmanager
@@ -417,15 +426,7 @@ class StreamingMixin:
         names, bits, history = self.columns_by_name(), int(params.hash_bits or 0), fitted.history
         width = 1 << bits if bits else max(len(names), fitted.states[0].features)
         states = [state if state.features == width else state.with_features(width) for state in fitted.states]
-        stream = engine_stream(
-            states,
-            classes,
-            names,
-            params.update_rule,
-            tie_positive=params.tie == "positive",
-            epsilon=float(params.epsilon) if params.is_regression else None,  # type: ignore[attr-defined]
-            hash_bits=bits,
-        )
+        stream = engine_stream(states, classes, names, params)
         if fitted.stop_reason != "learn_one" or not len(history):  # else it is the same stream, continued
             history = history.followed_by(History([0], [0], [0.0]))
         return replace(fitted, states=states, stream=stream, history=history, n_iter=1, stop_reason="learn_one")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rosenblatt import engine
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, ModelError, ParameterError
-from rosenblatt.learners.targets import Targets
+from rosenblatt.learners.targets import Floats, GeneratorState, Order, Targets
 from rosenblatt.learners.weights import (
     EVERY,
     OF_KEEP,
@@ -25,7 +25,6 @@ from rosenblatt.learners.weights import (
     Arrays,
     Flag,
     Mix,
-    Order,
     State,
     WeightState,
     engine_rule,
@@ -145,7 +144,7 @@ class KernelState(State):
 
     @classmethod
     def new(
-        cls, params: Any, table: Table, shape: tuple[int, int], generator: NDArray[np.uint64], init: Any = None
+        cls, params: Any, table: Table, shape: tuple[int, int], generator: GeneratorState, init: Any = None
     ) -> list[Any]:
         """States for so many problems and weight rows; they share their support rows, unless there is a budget."""
         begun = cls._begin(params, make_kernel(params, table), shape)
@@ -180,7 +179,7 @@ class KernelState(State):
         """The sizes of its arrays by name."""
         return {"K": self.K}
 
-    def fresh(self, generator: NDArray[np.uint64]) -> Self:
+    def fresh(self, generator: GeneratorState) -> Self:
         """A new state like this one, before its first row: all that has a default begins with it."""
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.default is MISSING}
         arrays = new_arrays(self.declared, {"generator": generator}, self.sizes)
@@ -197,7 +196,7 @@ class KernelState(State):
         return self.K * int(self.counter("updates"))
 
     @staticmethod
-    def needs_rollback(params: Params, table: Table, weights: NDArray[np.float64] | None) -> bool:
+    def needs_rollback(params: Params, table: Table, weights: Floats | None) -> bool:
         """A kernel may be a function of the user, and kernel values grow quickly."""
         return True
 
@@ -213,7 +212,7 @@ class SupportState(KernelState):
     recent: Updates = Updates.none()  # since the table was bound; `which` names a row of the table
     pocket: int = 0  # how many updates made the weights in the pocket
     table: Table | None = None
-    start: NDArray[np.float64] | None = None  # scores of the table's rows by the log
+    start: Floats | None = None  # scores of the table's rows by the log
     run: engine.DualRun | None = None
 
     def to_tree(self) -> dict[str, Any]:
@@ -271,7 +270,7 @@ class SupportState(KernelState):
         """The same state with other weight rows."""
         return replace(self.copy(), K=mix.rows, log=self.log.mixed(*mix))
 
-    def coefficients(self) -> NDArray[np.float64]:
+    def coefficients(self) -> Floats:
         """A coefficient for each support row and class, of shape (support rows, K), while no table is bound."""
         log, seen = self.log.first(self.pocket) if self.keep == "pocket" else self.log, self.counter("seen")
         steps = log.steps
@@ -291,7 +290,7 @@ class SupportState(KernelState):
             state.table, state.start, state.run = table, start, None
 
     @classmethod
-    def starting_scores(cls, table: Table, states: list[SupportState]) -> list[NDArray[np.float64]]:
+    def starting_scores(cls, table: Table, states: list[SupportState]) -> list[Floats]:
         """The scores of the rows by the log of each state, kernel values shared."""
         first, logs = states[0], tuple(state.log for state in states)
         if not any(map(len, logs)):

@@ -17,6 +17,11 @@ from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.errors import DataError, ParameterError
 from rosenblatt.params import Params, weight_of_class
 
+Floats = NDArray[np.float64]
+GeneratorState = NDArray[np.uint64]
+Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they are stored
+Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -24,7 +29,7 @@ class Targets:
 
     y: NDArray[Any]  # int8 signs (binary), int32 codes (multiclass) or float64 numbers (regression)
     weight_rows: int
-    sample_weight: NDArray[np.float64] | None = None
+    sample_weight: Floats | None = None
     tie_positive: bool = False
     epsilon: float = 0.0  # a regression's score within this distance of its target is right
 
@@ -54,13 +59,12 @@ class Targets:
         weights = None if self.sample_weight is None else self.sample_weight[index]
         return replace(self, y=self.y[index], sample_weight=weights)
 
-    def total(self, rows: NDArray[np.uint32] | None) -> float:
+    def total(self, rows: Order) -> float:
         """The weight of the rows together."""
-        if self.sample_weight is None:
-            return float(len(self.y) if rows is None else len(rows))
-        return float((self.sample_weight if rows is None else self.sample_weight[rows]).sum())
+        part = self.take(rows)
+        return float(len(part.y) if part.sample_weight is None else part.sample_weight.sum())
 
-    def wrong(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def wrong(self, scores: Floats) -> NDArray[np.bool_]:
         """A mask of the mistaken rows for scores of shape (rows, K); a score of 0 is a mistake, and so is a tie."""
         if self.is_regression or (self.weight_rows == 1 and self.tie_positive):
             return ~self.right(scores)
@@ -72,7 +76,7 @@ class Targets:
         wrong: NDArray[np.bool_] = scores[every, self.y] <= others.max(axis=1)
         return wrong
 
-    def right(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def right(self, scores: Floats) -> NDArray[np.bool_]:
         """A mask of the rows that these scores predict right."""
         if self.is_regression:
             return np.less_equal(np.abs(self.y - scores[:, 0]), self.epsilon)
@@ -81,7 +85,7 @@ class Targets:
         right: NDArray[np.bool_] = np.argmax(scores, axis=1) == self.y
         return right
 
-    def quality(self, scores: NDArray[np.float64]) -> float:
+    def quality(self, scores: Floats) -> float:
         """The share of the rows that are right; for a regression R², which has no unit."""
         if not self.is_regression:
             return float(np.average(self.right(scores), weights=self.sample_weight))
@@ -90,15 +94,13 @@ class Targets:
         left, most = (float(np.average(each, weights=self.sample_weight)) for each in (away, spread))
         return 1.0 - left / most if most > 0 else -left
 
-    def mistakes(self, scores: NDArray[np.float64]) -> float:
+    def mistakes(self, scores: Floats) -> float:
         """The weight of the rows that are mistakes at these scores."""
         wrong = self.wrong(scores)
         return float(np.count_nonzero(wrong) if self.sample_weight is None else self.sample_weight[wrong].sum())
 
 
-def targets_of(
-    labels: Labels, sample_weight: NDArray[np.float64] | None = None, params: Params | None = None
-) -> list[Targets]:
+def targets_of(labels: Labels, sample_weight: Floats | None = None, params: Params | None = None) -> list[Targets]:
     """The problems for these labels: one, or one per class if the params learn one against the rest."""
     classes = len(labels.classes)
     tie_positive, ovr = (params.tie == "positive", params.is_ovr(classes)) if params is not None else (False, False)
@@ -111,7 +113,7 @@ def targets_of(
     return [Targets(labels.codes, classes, sample_weight, tie_positive)]
 
 
-def target_units(numbers: NDArray[np.float64]) -> tuple[float, float]:
+def target_units(numbers: Floats) -> tuple[float, float]:
     """The median of the different targets, and their mean distance from it: 1 if there is only one."""
     different = np.unique(numbers)
     center = float(np.median(different))
@@ -130,9 +132,7 @@ def weight_rows(classes: int) -> int:
     return 1 if classes <= 2 else classes
 
 
-def row_weights(
-    sample_weight: Any, class_weight: Any, labels: Labels, *, more_to_come: bool = False
-) -> NDArray[np.float64] | None:
+def row_weights(sample_weight: Any, class_weight: Any, labels: Labels, *, more_to_come: bool = False) -> Floats | None:
     """The product of both, or None if every row weighs 1.
 
     A row of weight 0 is ignored. A weight that is negative or not finite is an error that names the row. With
@@ -149,7 +149,7 @@ def row_weights(
     return weights
 
 
-def rows_with_weight(weights: NDArray[np.float64] | None) -> NDArray[np.uint32] | None:
+def rows_with_weight(weights: Floats | None) -> Order:
     """The rows with a weight above 0; None: all."""
     return None if weights is None or weights.all() else np.flatnonzero(weights).astype(np.uint32)
 
@@ -159,9 +159,7 @@ def are_absent(sample_weight: Any, labels: Labels) -> bool:
     return sample_weight is not None and not _checked(sample_weight, len(labels.codes)).any()
 
 
-def class_weights(
-    class_weight: Any, labels: Labels, weights: NDArray[np.float64] | None, *, more_to_come: bool = False
-) -> NDArray[np.float64]:
+def class_weights(class_weight: Any, labels: Labels, weights: Floats | None, *, more_to_come: bool = False) -> Floats:
     """One weight per class, from a dict or 'balanced': ``n / (K n_k)``, rows counted with their sample weights."""
     classes = labels.classes
     if isinstance(class_weight, str) and class_weight == "balanced":
@@ -182,7 +180,7 @@ def class_weights(
     return result
 
 
-def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
+def _checked(sample_weight: Any, rows: int) -> Floats:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -200,14 +198,8 @@ def _checked(sample_weight: Any, rows: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(weights)
 
 
-Shuffle = bool | Literal["rows"]  # "rows": every row by itself, not strips of them
-
-
 def draw_order(
-    rows: NDArray[np.uint32] | int,
-    generator: NDArray[np.uint64],
-    shuffle: Shuffle = "rows",
-    out: NDArray[np.uint32] | None = None,
+    rows: NDArray[np.uint32] | int, generator: GeneratorState, shuffle: Shuffle = "rows", out: Order = None
 ) -> NDArray[np.uint32]:
     """A shuffled order of the rows, or of so many, written to `out`; advances the generator."""
     named, count = (None, rows) if isinstance(rows, int) else (rows, len(rows))
@@ -217,7 +209,7 @@ def draw_order(
 
 
 def hold_out(
-    labels: Labels, rows: NDArray[np.uint32] | None, fraction: float, generator: NDArray[np.uint64]
+    labels: Labels, rows: Order, fraction: float, generator: GeneratorState
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Rows to learn from and rows to validate on, in order: the same share of every class, and never all of one.
 

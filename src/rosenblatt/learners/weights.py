@@ -20,12 +20,11 @@ from rosenblatt import engine
 from rosenblatt.data.labels import places_in
 from rosenblatt.data.table import LARGEST, Table
 from rosenblatt.errors import ModelError, ParameterError
-from rosenblatt.learners.targets import Targets, weight_rows
+from rosenblatt.learners.targets import Floats, GeneratorState, Order, Targets, weight_rows
 from rosenblatt.models.container import Spec, check_rows, check_shapes, count_of, from_tree, places_from, to_tree
 from rosenblatt.models.predictors import Kernel, Linear, Predictor, Updates, Voted, stack_rows, with_columns
 from rosenblatt.params import NO_PENALTY, KeepName, Params, Penalty, Rule
 
-Order = NDArray[np.uint32] | None  # the rows to go over, in this order; None: all, as they are stored
 Flag = NDArray[np.uint8] | None  # one number; if it is set, a pass ends at the next row boundary
 Passes = Callable[[Order, Flag], None]  # learns in a given order, until the flag is set
 Arrays = dict[str, NDArray[Any]]
@@ -41,7 +40,7 @@ class Mix(NamedTuple):
     rows: int
     to: NDArray[np.intp]
     source: NDArray[np.intp]
-    factor: NDArray[np.float64]
+    factor: Floats
 
 
 COUNTERS: tuple[str, ...] = engine.COUNTERS
@@ -201,7 +200,7 @@ class State:
     fill_pocket: Callable[[], None]  # puts the last weights into the pocket
 
     @property
-    def generator(self) -> NDArray[np.uint64]:
+    def generator(self) -> GeneratorState:
         return self.arrays["generator"]
 
     @property
@@ -313,31 +312,15 @@ class WeightState(State):
     penalty: Penalty = NO_PENALTY
 
     @classmethod
-    def begin(
-        cls,
-        weights: NDArray[Any],
-        intercept: NDArray[np.float64],
-        generator: NDArray[np.uint64],
-        keep: KeepName = "last",
-        fit_intercept: bool = True,
-        second_order: bool = False,
-    ) -> WeightState:
-        """A new state that starts from the given weights."""
+    def of(cls, params: Params, weights: NDArray[Any], intercept: Floats, generator: GeneratorState) -> WeightState:
+        """A new state for these params that starts from the given weights."""
+        declared, sizes = declare(params.keep, params.update_rule.second_order), zip(MATRIX, weights.shape, strict=True)
         given: Arrays = {"weights": weights, "intercept": intercept, "generator": generator}
-        sizes = dict(zip(MATRIX, weights.shape, strict=True))
-        return cls(keep, fit_intercept, new_arrays(declare(keep, second_order), given, sizes))
-
-    @classmethod
-    def of(
-        cls, params: Params, weights: NDArray[Any], intercept: NDArray[np.float64], generator: NDArray[np.uint64]
-    ) -> WeightState:
-        """A new state for these params."""
-        how = params.keep, bool(params.fit_intercept), params.update_rule.second_order
-        return cls.begin(weights, intercept, generator, *how)
+        return cls(params.keep, bool(params.fit_intercept), new_arrays(declared, given, dict(sizes)))
 
     @classmethod
     def new(
-        cls, params: Any, table: Table | None, shape: tuple[int, int], generator: NDArray[np.uint64], init: Any = None
+        cls, params: Any, table: Table | None, shape: tuple[int, int], generator: GeneratorState, init: Any = None
     ) -> list[WeightState]:
         """States for so many problems and weight rows; without a table, over no features yet."""
         problems, K = shape
@@ -347,10 +330,12 @@ class WeightState(State):
         each = zip(np.split(weights, problems), np.split(intercept, problems), strict=True)
         return [cls.of(params, *start, generator.copy()) for start in each]
 
-    def fresh(self, generator: NDArray[np.uint64]) -> WeightState:
+    def fresh(self, generator: GeneratorState) -> WeightState:
         """A new state like this one, with one weight row of zeros."""
-        weights, how = np.zeros((1, self.features), self.dtype), (self.keep, self.fit_intercept)
-        return self.begin(weights, np.zeros(1), generator, *how, "variances" in self.arrays)
+        given: Arrays = {"weights": np.zeros((1, self.features), self.dtype), "generator": generator}
+        declared = declare(self.keep, "variances" in self.arrays)
+        arrays = new_arrays(declared, given, {"K": 1, "features": self.features})
+        return WeightState(self.keep, self.fit_intercept, arrays)
 
     def to_tree(self) -> dict[str, Any]:
         """The content of a file."""
@@ -397,7 +382,7 @@ class WeightState(State):
         return self.arrays["weights"]
 
     @property
-    def intercept(self) -> NDArray[np.float64]:
+    def intercept(self) -> Floats:
         return self.arrays["intercept"]
 
     @property
@@ -499,11 +484,10 @@ class WeightState(State):
     @classmethod
     def predictors_of(cls, states: list[WeightState]) -> tuple[Predictor, ...]:
         """One predictor for all problems; for a one-vs-rest vote, one per class."""
-        found = [state.predictor() for state in states]
-        linear = [each for each in found if isinstance(each, Linear)]
-        if len(linear) == len(found) > 1:
-            stacked = np.vstack([each.weights for each in linear])
-            return (Linear(stacked, np.concatenate([each.intercept for each in linear])),)
+        found: list[Any] = [state.predictor() for state in states]
+        if len(found) > 1 and states[0].keep != "vote":
+            stacked = np.vstack([each.weights for each in found])
+            return (Linear(stacked, np.concatenate([each.intercept for each in found])),)
         return tuple(found)
 
     def fill_pocket(self) -> None:
@@ -514,7 +498,7 @@ class WeightState(State):
         return bool(np.isfinite(self.weights).all() and np.isfinite(self.intercept).all())
 
     @staticmethod
-    def needs_rollback(params: Params, table: Table, weights: NDArray[np.float64] | None) -> bool:
+    def needs_rollback(params: Params, table: Table, weights: Floats | None) -> bool:
         """True if the weights can overflow, which takes very long steps."""
         rule, size = params.update_rule, table.dtype.itemsize
         return LARGEST[size] * (1.0 if weights is None else float(weights.max())) * max(rule.eta0, rule.C) > SAFE[size]
@@ -575,10 +559,8 @@ def states_over(states: list[Any], old: NDArray[Any], new: NDArray[Any], params:
     places = places_in(new, old)
     if params.is_ovr(len(new)):  # one binary problem per class, new ones from 0
         if len(old) == 2:
-            states = [
-                states[0].with_classes(Mix(1, np.zeros(1, np.intp), np.zeros(1, np.intp), -np.ones(1))),
-                states[0],
-            ]
+            opposite = Mix(1, np.zeros(1, np.intp), np.zeros(1, np.intp), -np.ones(1))
+            states = [states[0].with_classes(opposite), states[0]]
         known = dict(zip(places.tolist(), states, strict=True)) if len(old) > 1 else {}
         return [known.get(place) or states[0].fresh(engine.seed_generator(0)) for place in range(len(new))]
     source, factor = np.arange(len(old)), np.ones(len(old))
@@ -595,20 +577,18 @@ def seed_of(random_state: Any) -> int:
     is_integer = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if is_integer and 0 <= random_state < 2**64:  # first: NumPy's generators take a while to load
         return int(random_state)
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return int(np.random.default_rng(random_state).integers(2**63))
     raise ParameterError(
         f"random_state={random_state!r}: must be an integer from 0 to 2**64 - 1, a NumPy generator or None"
     )
 
 
 def starting_weights(
-    init: Any, shape: tuple[int, int], dtype: np.dtype[Any], generator: NDArray[np.uint64], fit_intercept: bool
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    init: Any, shape: tuple[int, int], dtype: np.dtype[Any], generator: GeneratorState, fit_intercept: bool
+) -> tuple[NDArray[Any], Floats]:
     """Weight rows and intercepts: zeros, uniform in [-1, 1), or the user's own arrays."""
     rows, features = shape
     if isinstance(init, str):
@@ -625,7 +605,7 @@ def starting_weights(
     return weights.astype(dtype), intercept
 
 
-def _shaped(name: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _shaped(name: str, values: Any, shape: tuple[int, ...]) -> Floats:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -99,14 +99,7 @@ def deviation_bound(
 
 
 def passive_aggressive_bound(
-    X: Any,
-    y: ArrayLike,
-    w: ArrayLike,
-    b: float | None = None,
-    *,
-    variant: str = "PA",
-    C: float = 1.0,
-    epochs: int = 1,
+    X: Any, y: ArrayLike, w: ArrayLike, b: float | None = None, *, variant: str = "PA", C: float = 1.0, epochs: int = 1
 ) -> float:
     """The mistakes of PA, PA-I and PA-II against any weights ``w``, with ``l_i = max(0, 1 - y_i w·x_i)``.
 

@@ -119,19 +119,11 @@ class Separable(_Verdict):
             V = V.astype(np.float64)
         w, b = (V[:, :-1], V[:, -1]) if constraints.fit_intercept else (V, np.zeros(len(V)))
         rows, wrong = _named(constraints, combination)
-        return cls(
-            w=w[0] if constraints.is_binary else w,
-            b=b[0] if constraints.is_binary else b,
-            gamma=Interval(
-                exact.sqrt_down(squared_margin), exact.sqrt_up(squared_length(constraints, combination, weights))
-            ),
-            radius=exact.sqrt_up(squared_radius),
-            mistake_bound=bound,
-            rows=rows,
-            wrong=wrong,
-            weights=tuple(weights),
-            fit_intercept=constraints.fit_intercept,
-        )
+        if constraints.is_binary:
+            w, b = w[0], b[0]
+        upper = exact.sqrt_up(squared_length(constraints, combination, weights))
+        gamma, radius = Interval(exact.sqrt_down(squared_margin), upper), exact.sqrt_up(squared_radius)
+        return cls(w, b, gamma, radius, bound, rows, wrong, tuple(weights), constraints.fit_intercept)
 
     def __bool__(self) -> bool:
         return True

@@ -24,7 +24,7 @@ from rosenblatt.data.table import as_table
 from rosenblatt.errors import DataError, LabelError
 from rosenblatt.learners.targets import Targets
 from rosenblatt.learners.weights import WeightState
-from rosenblatt.params import Rule
+from rosenblatt.params import Rule, VotedPerceptronParams
 from rosenblatt.theory import exact
 from rosenblatt.theory.certificate import Certificate, Interval, NotSeparable, Separable, Unknown, squared_length
 from rosenblatt.theory.exact import Floats
@@ -396,13 +396,9 @@ def separate(X: Any, y: Any, *, fit_intercept: bool = True, max_updates: int = 1
         raise DataError(f"X has {table.count} rows and y has {len(labels.codes)} labels")
     if len(labels.classes) != 2:
         raise LabelError(f"y has {len(labels.classes)} classes; a hyperplane separates two (certify decides more)")
-    state = WeightState.begin(
-        np.zeros((1, table.features), table.dtype),
-        np.zeros(1),
-        engine.seed_generator(0),
-        keep="vote",  # whose updates name the mistaken rows
-        fit_intercept=bool(fit_intercept),
-    )
+    params = VotedPerceptronParams(fit_intercept=bool(fit_intercept))  # whose updates name the mistaken rows
+    weights, generator = np.zeros((1, table.features), table.dtype), engine.seed_generator(0)
+    state = WeightState.of(params, weights, np.zeros(1), generator)
     targets = Targets(labels.signs(), 1)
     every = state.begin_pass(table, targets, Rule())
     some = replace(state, keep="last").begin_pass(table, targets, Rule())  # on the same weights, and faster

@@ -21,7 +21,7 @@ from rosenblatt.data import as_table
 from rosenblatt.learners.targets import Targets
 from rosenblatt.learners.weights import WeightState
 from rosenblatt.models.predictions import predict_codes
-from rosenblatt.params import KEEP_NAMES, Penalty, Rule, RuleName, penalty_of
+from rosenblatt.params import KEEP_NAMES, AROWParams, Penalty, PerceptronParams, Rule, RuleName, penalty_of
 
 LAYOUTS = ("dense", "csr32", "csr64", "strided")
 
@@ -85,14 +85,9 @@ def lay_out(X: list[list[float]], layout: str, dtype: str) -> Any:
 def begin(case: Case, keep: Any, dtype: str, second_order: bool) -> WeightState:
     rows, d = 1 if case.classes == 2 else case.classes, len(case.X[0])
     start = np.array(case.start) if case.start is not None else np.zeros((rows, d + 1))
-    return WeightState.begin(
-        np.ascontiguousarray(start[:, :-1], dtype=dtype),
-        start[:, -1].copy(),
-        keep=keep,
-        fit_intercept=case.fit_intercept,
-        generator=engine.seed_generator(0),
-        second_order=second_order,
-    )
+    made = (AROWParams if second_order else PerceptronParams)(keep=keep, fit_intercept=case.fit_intercept)
+    weights = np.ascontiguousarray(start[:, :-1], dtype=dtype)
+    return WeightState.of(made, weights, start[:, -1].copy(), engine.seed_generator(0))
 
 
 def run_engine(case: Case, rule: Rule, keep: Any, layout: str, dtype: str) -> tuple[WeightState, list[int]]:
