@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self, dataclass_transform, get_args
 
@@ -71,20 +71,14 @@ def choice(default: Any, options: tuple[str, ...], text: str, **about: Any) -> A
     return _parameter("choice", default, text, options=options, **about)
 
 
-def about(parameter: Field[Any]) -> About:
-    """The `About` of a field."""
-    known: About = parameter.metadata["about"]
-    return known
-
-
 def like(params: Any, name: str, default: Any) -> Any:
     """The parameter of other params, with another default."""
-    return field(default=default, metadata={"about": next(about(each) for each in fields(params) if each.name == name)})
+    return field(default=default, metadata=params.__dataclass_fields__[name].metadata)
 
 
 @cache
 def _parameters(params: Any) -> tuple[tuple[str, Any, About], ...]:
-    return tuple((each.name, each.default, about(each)) for each in fields(params))
+    return tuple((each.name, each.default, each.metadata["about"]) for each in fields(params))
 
 
 def check_fields(params: Any) -> None:
@@ -683,7 +677,7 @@ def make_params(name: str, **parameters: Any) -> Params:
 
 def parameters_of(name: str) -> dict[str, About]:
     """The `About` of each parameter of a learner, by the command's name."""
-    return {each.name: about(each) for each in fields(FAMILY[name]()) if each.name != "variant"}
+    return {each.name: each.metadata["about"] for each in fields(FAMILY[name]()) if each.name != "variant"}
 
 
 def name_of(params: Params) -> str:

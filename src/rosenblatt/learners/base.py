@@ -30,12 +30,12 @@ from rosenblatt.data.table import Table, as_table, collected
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.fit import FitPlan, FitTask, check_labels, check_lengths, plan_fit, warn_if_unfinished
 from rosenblatt.learners.stopping import Counters, History
-from rosenblatt.learners.streaming import Fitted, ModelSnapshot, StreamingMixin, columns_of, deferred_interrupt
+from rosenblatt.learners.streaming import Fitted, ModelSnapshot, Names, StreamingMixin, columns_of, deferred_interrupt
 from rosenblatt.learners.support import state_class_of
 from rosenblatt.learners.targets import are_absent, problem_shape, row_weights, rows_with_weight, targets_of
 from rosenblatt.learners.weights import Flag, seed_of, states_over
 from rosenblatt.models.predictors import Dual, Linear, Predictor
-from rosenblatt.params import Params, about
+from rosenblatt.params import Params
 
 AnyPredictor = TypeVar("AnyPredictor", Linear, Dual)
 Class = TypeVar("Class", bound=type)
@@ -49,13 +49,13 @@ def learner(cls: Class) -> Class:
     for base in cls.__mro__:
         for name in vars(base).get("__annotations__", {}):
             if name in known:
-                parameters[name] = f"{name} : {about(known[name]).written_type(known[name].default)}"
+                parameters[name] = f"{name} : {known[name].metadata['about'].written_type(known[name].default)}"
         for name, found in vars(base).items():
             if isinstance(found, property) and name[0] != "_" and name[-1] == "_":
                 attributes.setdefault(name, found.__doc__ or "")
     text, *more = re.split(r"^(?=    \w+\n    -+\n)", (cls.__doc__ or "").rstrip() + "\n", flags=re.M)
     sections = {
-        "Parameters": {heading: about(known[name]).text for name, heading in parameters.items()},
+        "Parameters": {heading: known[name].metadata["about"].text for name, heading in parameters.items()},
         "Attributes": attributes,
     }
     cls.__doc__ = f"{text.rstrip()}\n\n{''.join(map(_section, sections, sections.values()))}{''.join(more)}    "
@@ -298,13 +298,7 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         return Fitted(states, classes, params.shape(), features, is_multilabel=is_multilabel, unit=params.unit)
 
     def _learn_rows(
-        self,
-        params: Params,
-        table: Table,
-        labels: Labels,
-        sample_weight: Any,
-        classes: Any = None,
-        names: dict[Any, int] | None = None,
+        self, params: Params, table: Table, labels: Labels, sample_weight: Any, classes: Any = None, names: Names = None
     ) -> None:
         """One pass over the rows, counted as an epoch; `names` are those of the columns.
 
@@ -335,7 +329,7 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         with deferred_interrupt() as cancel:
             interrupt = None
             try:
-                self._pass(params, states, table, labels, weights, cancel)
+                _learn_once(params, states, table, labels, weights, cancel)
             except KeyboardInterrupt as error:  # by another signal than Ctrl-C
                 interrupt = error
             rows = {state.counter("seen") - seen for state, seen in zip(states, before, strict=True)}
@@ -348,19 +342,6 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
                 fitted.history.append(Counters.of(*states).since(counts, 0.0, table.count))
             if interrupt is not None:
                 raise interrupt
-
-    def _pass(
-        self, params: Params, states: list[Any], table: Table, labels: Labels, weights: Any, cancel: Flag
-    ) -> None:
-        """Learn the rows once."""
-        rows = rows_with_weight(weights)
-        if len(labels.classes) == 1:
-            for state in states:
-                state.skip_rows(table.count if rows is None else len(rows))
-        elif rows is None or len(rows):
-            targets = targets_of(labels, weights, params)
-            states[0].bind(table, states)
-            states[0].passes(states, targets, table, params.update_rule)(rows, cancel)
 
     def _merged(self, classes: NDArray[Any]) -> NDArray[Any]:
         return merge_classes(self._fitted.classes, classes) if self.has_learned else classes
@@ -401,6 +382,18 @@ class Learner(StreamingMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X)
         check_columns(self, X)
         return table
+
+
+def _learn_once(params: Params, states: list[Any], table: Table, labels: Labels, weights: Any, cancel: Flag) -> None:
+    """Learn the rows once."""
+    rows = rows_with_weight(weights)
+    if len(labels.classes) == 1:
+        for state in states:
+            state.skip_rows(table.count if rows is None else len(rows))
+    elif rows is None or len(rows):
+        targets = targets_of(labels, weights, params)
+        states[0].bind(table, states)
+        states[0].passes(states, targets, table, params.update_rule)(rows, cancel)
 
 
 class ClassifierMixin(sklearn_base.ClassifierMixin):  # type: ignore[misc]
@@ -516,7 +509,7 @@ def remember_columns(estimator: Any, X: Any) -> None:
         validate_data(estimator, collected(X), skip_check_array=True, reset=True)
 
 
-def columns_of_table(X: Any) -> tuple[int, dict[Any, int] | None]:
+def columns_of_table(X: Any) -> tuple[int, Names]:
     """The number of the columns of X, and the column of each name if there are names."""
     seen = BaseEstimator()
     remember_columns(seen, X)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +22,7 @@ from rosenblatt.data.labels import Labels, Numbers, label_values
 from rosenblatt.data.table import Table, as_table
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.learners.stopping import Counters, History, StoppingCriterion
-from rosenblatt.learners.streaming import Fitted
+from rosenblatt.learners.streaming import Fitted, Names
 from rosenblatt.learners.support import state_class_of
 from rosenblatt.learners.targets import (
     Order,
@@ -53,15 +53,11 @@ def run_threads(tasks: Sequence[Callable[[NDArray[np.uint8]], Result]], n_jobs: 
     if threads == 1:
         return [task(cancel) for task in tasks]
     with ThreadPoolExecutor(threads) as pool:
-        futures: list[Future[Result]] = []
-        try:  # Ctrl-C may come before the last one is submitted
-            for task in tasks:
-                futures.append(pool.submit(task, cancel))
-            return [future.result() for future in futures]
-        except BaseException:
+        try:
+            return list(pool.map(lambda task: task(cancel), tasks))
+        except BaseException:  # Ctrl-C may come before the last one is submitted
             cancel[0] = 1
-            for future in futures:
-                future.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
@@ -208,7 +204,7 @@ class FitPlan:
         best[0].state.unbind([task.state for task in best])
         return best
 
-    def fitted(self, tasks: list[FitTask], features: int, names: dict[Any, int] | None = None) -> Fitted:
+    def fitted(self, tasks: list[FitTask], features: int, names: Names = None) -> Fitted:
         """What these tasks have learned, over so many columns."""
         (history, reason), params = ending_of(tasks), self.params
         states, classes, ending = [task.state for task in tasks], self.labels.classes, (history, len(history), reason)

@@ -28,7 +28,8 @@ from rosenblatt.models.predictions import Predictions
 from rosenblatt.models.predictors import Linear, Predictor
 from rosenblatt.params import LinearParams, Params, PassiveAggressiveRegressionParams, PerceptronParams, weight_of_class
 
-Columns = dict[Any, int] | int | None  # the column of each name, or the bits of its hash; None: columns have numbers
+Names = dict[Any, int] | None  # the column of each name; None: columns have numbers
+Columns = Names | int  # or the bits of the hash of each name
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Fitted:
     classes: NDArray[Any]
     shape: dict[str, Any]  # parameters that cannot change while the states learn on
     features: int = 0
-    names: dict[Any, int] | None = None  # the column of each name; None: columns have numbers
+    names: Names = None
     history: History = field(default_factory=History)
     n_iter: int = 1
     stop_reason: str = "learn_one"
@@ -187,7 +188,7 @@ class Fitted:
         return self.features if self.stream is None else self.stream.features
 
     @property
-    def column_names(self) -> dict[Any, int] | None:
+    def column_names(self) -> Names:
         """The column of each name; None if columns have numbers."""
         return self.names if self.stream is None else self.stream.names or None
 
@@ -371,7 +372,7 @@ class StreamingMixin:
         return columns_by_name(self._fitted.columns, self._fitted.width)
 
     @property
-    def column_names(self) -> dict[Any, int] | None:
+    def column_names(self) -> Names:
         """The column of each name; None if the columns have no names."""
         return self._fitted.column_names
 
@@ -514,7 +515,7 @@ def known_row(learner: Any, features: dict[Any, float]) -> NDArray[np.float64]:
     return row
 
 
-def columns_of(estimator: Any) -> dict[Any, int] | None:
+def columns_of(estimator: Any) -> Names:
     """The column of each feature of a fitted estimator by its name, if there are names."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else {name: at for at, name in enumerate(names)}
@@ -522,5 +523,4 @@ def columns_of(estimator: Any) -> dict[Any, int] | None:
 
 def _listed(values: Any) -> list[Any]:
     """Labels or weights in Python's types, as a list."""
-    found = values.tolist() if hasattr(values, "tolist") else values
-    return list(found)
+    return list(values.tolist() if hasattr(values, "tolist") else values)

@@ -231,14 +231,7 @@ class SupportState(KernelState):
         return replace(super().copy(), support=self.support.copy(), start=None, run=None)
 
     def learn(
-        self,
-        table: Table,
-        targets: Targets,
-        rule: Rule,
-        order: Order = None,
-        *,
-        ratchet: bool = False,
-        cancel: Flag = None,
+        self, table: Table, targets: Targets, rule: Rule, order: Order, *, ratchet: bool = False, cancel: Flag = None
     ) -> None:
         """Fold rows into the state, in the given order; `ratchet`: check a pocket on all of them."""
         if self.table is not table:
@@ -373,7 +366,7 @@ class BudgetState(KernelState):
         return replace(self, arrays=arrays, rows=rows)
 
     def learn(
-        self, table: Table, targets: Targets, rule: Rule, order: Order = None, *, cancel: Flag = None, **_: bool
+        self, table: Table, targets: Targets, rule: Rule, order: Order, *, cancel: Flag = None, **_: bool
     ) -> None:
         """Fold rows into the state, in the given order."""
         if self.table is not table:

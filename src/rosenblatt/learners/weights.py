@@ -87,9 +87,8 @@ class Array:
 
     def read(self, found: Any, sizes: Mapping[str, int], dtype: Any) -> NDArray[Any]:
         """The array that `to_tree` wrote, checked."""
-        spec = Spec(
-            np.dtype(dtype if self.dtype == "rows" else self.dtype).str, self._shape(sizes), self.least, self.most
-        )
+        kind = np.dtype(dtype if self.dtype == "rows" else self.dtype).str
+        spec = Spec(kind, self._shape(sizes), self.least, self.most)
         if not self.is_matrix:
             spec.check(self.name, found)
             return np.array(found)
@@ -327,8 +326,8 @@ class WeightState(State):
         features, dtype = (0, np.dtype(np.float64)) if table is None else (table.features, table.dtype)
         start = params.init if init is None else init
         weights, intercept = starting_weights(start, (problems * K, features), dtype, generator, params.fit_intercept)
-        each = zip(np.split(weights, problems), np.split(intercept, problems), strict=True)
-        return [cls.of(params, *start, generator.copy()) for start in each]
+        begun = zip(np.split(weights, problems), np.split(intercept, problems), strict=True)
+        return [cls.of(params, rows, each.copy(), generator.copy()) for rows, each in begun]
 
     def fresh(self, generator: GeneratorState) -> WeightState:
         """A new state like this one, with one weight row of zeros."""

@@ -229,9 +229,8 @@ def _approach(constraints: Constraints, deadline: float) -> _Approach:
         upper = float(np.linalg.norm(vector))
         margins = constraints.margins(vector)
         lower = _relative(margins, vector)
-        found = replace(found, chosen=working[positive].tolist(), weights=weights.tolist(), upper=upper * scale)
-        if lower >= found.lower:
-            found = replace(found, vector=vector, lower=lower)
+        best = (vector, lower) if lower >= found.lower else (found.vector, found.lower)
+        found = _Approach(working[positive].tolist(), weights.tolist(), upper * scale, *best)
         worst = np.argsort(margins, kind="stable")[:_STEP]
         fresh = np.setdiff1d(worst[margins[worst] < upper**2 * scale * (1 - _CLOSE / 2)], working)
         if lower >= found.upper * (1 - _CLOSE) or upper < 1e-12 or len(fresh) == 0:
@@ -327,9 +326,8 @@ def _nearest_point(constraints: Constraints, start: _Approach, deadline: float) 
 
 def _shares(weights: list[Fraction]) -> list[Fraction]:
     """The weights divided by their sum."""
-    whole = exact.whole(weights)
-    total = sum(whole)
-    return [Fraction(n, total) for n in whole]
+    total = sum(weights)
+    return [weight / total for weight in weights]
 
 
 @dataclass(frozen=True, eq=False)
