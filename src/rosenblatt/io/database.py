@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from rosenblatt.errors import DataError, MissingExtraError, first_line
 
 _ROWS = 65_536
+_TABLES = "select name from sqlite_master where type in ('table', 'view')"  # which DuckDB has too
 
 
 @dataclass(frozen=True)
@@ -29,27 +31,27 @@ class Query:
 
     def to_batches(self) -> Iterator[Any]:
         """Record batches of Arrow."""
-        parts, path = urlsplit(self.address), self.path
-        if not os.path.isfile(path):
-            raise DataError(f"{self.address}: there is no file {path}")
-        told = parse_qs(parts.query)
-        tables = self._run(parts.scheme, path, _TABLES[parts.scheme])
-        names = sorted({str(name) for batch in tables for name in batch.column(0).to_pylist()})
-        query = self.query or told.get("query", [None])[0]
-        table = told.get("table", names if len(names) == 1 else [None])[0]
-        if query is None and table not in names:
-            raise DataError(f"{self.address}: pick a table with ?table=NAME; there are {', '.join(names)}")
-        quoted = str(table).replace('"', '""')
-        yield from self._run(parts.scheme, path, query or f'select * from "{quoted}"')
+        if not os.path.isfile(self.path):
+            raise DataError(f"{self.address}: there is no file {self.path}")
+        given = parse_qs(urlsplit(self.address).query)
+        query = self.query or given.get("query", [None])[0]
+        if query is None:
+            names = sorted(str(name) for batch in self._run(_TABLES) for name in batch.column(0).to_pylist())
+            table = given.get("table", names if len(names) == 1 else [""])[0]
+            if table not in names:
+                raise DataError(f"{self.address}: pick a table with ?table=NAME; there are {', '.join(names)}")
+            quoted = table.replace('"', '""')
+            query = f'select * from "{quoted}"'
+        yield from self._run(query)
 
-    def _run(self, scheme: str, path: str, query: str) -> Iterator[Any]:
-        if scheme == "duckdb":
+    def _run(self, query: str) -> Iterator[Any]:
+        if self.address.startswith("duckdb"):
             try:
                 import duckdb
             except ImportError:
                 raise MissingExtraError("duckdb", "duckdb") from None
             try:
-                with duckdb.connect(path, read_only=True) as database:
+                with duckdb.connect(self.path, read_only=True) as database:
                     reader: Any = database.execute(query).to_arrow_reader(_ROWS)
                     yield from reader
             except duckdb.Error as error:
@@ -58,22 +60,13 @@ class Query:
         import sqlite3
 
         try:
-            connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
-            try:
+            with closing(sqlite3.connect(f"file:{quote(self.path)}?mode=ro", uri=True)) as connection:
                 cursor = connection.execute(query)
                 names = [column[0] for column in cursor.description or ()]
                 while rows := cursor.fetchmany(_ROWS):
                     yield _batch(names, rows)
-            finally:
-                connection.close()
         except sqlite3.Error as error:
             raise DataError(f"{self.address}: {error}") from None
-
-
-_TABLES = {
-    "sqlite": "select name from sqlite_master where type in ('table', 'view')",
-    "duckdb": "select table_name from information_schema.tables",
-}
 
 
 def _batch(names: list[str], rows: list[Any]) -> Any:
