@@ -761,3 +761,10 @@ def test_rows_of_a_store_beyond_its_memory_are_in_scratch_maps(tmp_path: Path) -
     path = put(tmp_path / "rows.svm", "1 1:0.5 3:1\n-1 2:1\n" * 100)
     rows = open_dataset(path).load(memory=0).csr(4)
     assert all(isinstance(table._map_of(array), table.ScratchMap) for array in (rows.data, rows.indices))
+
+
+def test_text_that_is_not_in_the_given_encoding_is_a_data_error(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.csv", "a,b,y\n1,2,p\n3,4,é\n".encode("latin-1"))
+    for encoding, fact in (("utf-8", "0xe9"), ("utf-16", "utf-16")):
+        with rejected("data", "x.csv", fact, "--encoding"):
+            read(path, encoding=encoding)

@@ -85,7 +85,6 @@ def _compression_of(head: bytes) -> str:
 
 # The first bytes of encoded text.
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -185,8 +184,7 @@ class Source:
                     yield block
         except (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
             # zipfile raises NotImplementedError for a compression that it does not know.
-            why = str(error).splitlines()[0] if str(error) else "it ends too early"
-            why = getattr(error, "strerror", None) or why
+            why = getattr(error, "strerror", None) or (first_line(error) if str(error) else "it ends too early")
             raise DataError(f"{self.name} cannot be decompressed: {why}") from None
 
     def iter_text(self, size: int = CHUNK) -> Iterator[bytes]:
@@ -199,14 +197,22 @@ class Source:
         while len(head) < (1 if self.live else _LONGEST_MARK) and (block := next(blocks, b"")):
             head += block
         encoding = codecs.lookup(self.encoding or detect_encoding(head) or "utf-8").name
-        is_default = encoding == "utf-8" and self.encoding is None
-        texts = codecs.iterdecode(chain([head], blocks), encoding, "rosenblatt-cp1252" if is_default else "strict")
+        is_utf8, is_begun = encoding == "utf-8", False
+        errors = "rosenblatt-cp1252" if is_utf8 and self.encoding is None else "strict"
+        decoder = codecs.getincrementaldecoder(encoding)(errors)
         try:
-            for text in filter(None, chain([next(texts, "").removeprefix("\ufeff")], texts)):
-                yield text.encode("utf-8", "replace")
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start : error.start + 1].hex()
-            raise DataError(f"{self.name}: 0x{byte} is not {encoding}: set another with --encoding") from None
+            for block in chain([head], blocks, [b""]):
+                if is_utf8 and block.isascii() and not decoder.getstate()[0]:
+                    text = block  # most often, and much faster
+                else:
+                    text = decoder.decode(block, not block).encode("utf-8", "replace")
+                if text and not is_begun:
+                    text, is_begun = text.removeprefix(codecs.BOM_UTF8), True
+                if text:
+                    yield text
+        except UnicodeError as error:  # for UTF-16 without a byte order mark, no byte is wrong
+            wrong = f"0x{error.object[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else "the text"
+            raise DataError(f"{self.name}: {wrong} is not {encoding}: set another with --encoding") from None
 
     def peek(self, size: int) -> bytes:
         """The first bytes, decompressed."""
