@@ -76,9 +76,10 @@ class Dialect:
         above = self.skipped
         if self.header:
             parts.append(f"a header on line {above + 1}" if above else "a header")
-        if above or self.units:
-            what = [f"{above} line{'s' if above > 1 else ''} above"] if above else []
-            parts.append("skipped " + " and ".join([*what, *["a units row below it"] * bool(self.units)]))
+        skipped = [f"{above} line{'s' if above > 1 else ''} above"] if above else []
+        skipped += ["a units row below it"] if self.units else []
+        if skipped:
+            parts.append("skipped " + " and ".join(skipped))
         if not self.header:
             called = f"{self.names[0]} to {self.names[-1]}" if len(self.names) > 1 else self.names[0]
             parts.append(f"no header: the columns are called {called}")
@@ -357,7 +358,7 @@ def _saved_delimiter(head: bytes, delimiter: str | None, known: Sequence[str] | 
 def _infer_delimiter(head: bytes, tabs: bool) -> str:
     """The delimiter that cuts most records into the same number of cells, more than one."""
     best, score = "\t" if tabs else ",", 0.0
-    for delimiter in ("\t", ",", ";", "|") if tabs else (",", ";", "\t", "|"):
+    for delimiter in "\t,;|" if tabs else ",;\t|":
         text = join_quotes(head[:_COUNTED], delimiter)
         counts = _cell_counts(text, delimiter, last=False)
         counts = (counts if len(counts) else _cell_counts(text, delimiter))[: SAMPLE + 1]
@@ -390,19 +391,15 @@ def _sample(head: bytes, delimiter: str, escape: str, whole: bool) -> tuple[list
     data = np.frombuffer(head, np.uint8)
     ends, counts, starts, *_ = engine.split_records(data, delimiter=delimiter, escape=escape, last=True, hopeless=True)
     is_cut = not whole and not head.endswith((b"\n", b"\r")) and len(ends) > 1
-    records: list[Record] = []
-    lines: list[int] = []
-    begin = 0
-    for end, count, line in zip(
-        ends[: -1 if is_cut else None].tolist(), counts.tolist(), starts.tolist(), strict=False
-    ):
-        if count > 0:
-            lines.append(line)
-            records.append(_cells(head[begin:end].decode("utf-8", "replace").rstrip("\r\n"), delimiter, escape))
-        begin = end
-        if len(records) > SAMPLE:
-            break
-    return records, lines
+    filled = np.flatnonzero(counts[: len(ends) - is_cut] > 0)[: SAMPLE + 1]
+    bounds = _bounds(ends)[filled].tolist()
+    texts = [head[begin:end].decode("utf-8", "replace").rstrip("\r\n") for begin, end in bounds]
+    return [_cells(text, delimiter, escape) for text in texts], starts[filled].tolist()
+
+
+def _bounds(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The beginning and the end of each record."""
+    return np.column_stack([np.append(0, ends[:-1]), ends])
 
 
 def _cells(text: str, delimiter: str, escape: str) -> Record:
@@ -420,21 +417,22 @@ def _cells(text: str, delimiter: str, escape: str) -> Record:
 
 def read_csv(source: Source, columns: Sequence[str] | None, dataset: Any) -> Iterator[TableChunk]:
     """Chunks of a CSV file, whose dialect `dataset` keeps; `columns`: those to read."""
-    dialect, rest, line = None, b"", 0
-    lead = 0  # records before the first row that are still to come
-    for block in chain(source.iter_text(dataset.chunk), [b""]):
+    blocks, head, whole = source.iter_text(dataset.chunk), b"", True
+    for block in blocks:
+        head += block
+        if _is_settled(head, source, dataset):
+            whole = False
+            break
+        source.check_line(len(head))
+    first = head[:_HEAD]
+    first = first[: first.rfind(b"\n") + 1] or first
+    dialect = dataset.dialects.get(source.name) or sniff_dialect(first, source, dataset, whole)
+    dataset.dialects[source.name] = dialect
+    dataset.note_columns(dialect.names, dialect.describe())
+    options, rest, line = dialect.options(dataset.options), b"", 0
+    lead = dialect.lead  # records before the first row that are still to come
+    for block in chain([head], blocks, [b""]):
         data, last = rest + block, not block
-        if dialect is None:
-            if not last and not _is_settled(data, source, dataset):
-                source.check_line(len(data))
-                rest = data
-                continue
-            head = data[:_HEAD]
-            head = head[: head.rfind(b"\n") + 1] or head
-            dialect = dataset.dialects.get(source.name) or sniff_dialect(head, source, dataset, last)
-            dataset.dialects[source.name] = dialect
-            dataset.note_columns(dialect.names, dialect.describe())
-            lead, options = dialect.lead, dialect.options(dataset.options)
         if dialect.squeezed:
             # The last line may be incomplete: its spaces stay.
             end = len(data) if last else data.rfind(b"\n") + 1
@@ -456,7 +454,7 @@ def read_csv(source: Source, columns: Sequence[str] | None, dataset: Any) -> Ite
         skipped = int(filled[lead - 1]) + 1 if 0 < lead <= len(filled) else len(cells) * (lead > 0)
         lead = max(0, lead - len(filled))
         if end:
-            bounds = np.column_stack([np.concatenate([[0], ends[:-1]]), ends])[skipped:]
+            bounds = _bounds(ends)[skipped:]
             yield _chunk(data[:end], bounds, cells[skipped:], lines[skipped:] + line, dialect, options, columns)
         line += count
 
