@@ -17,6 +17,7 @@ import pandas as pd
 import polars
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.parquet
 import pytest
 from command import python
 from rejected import rejected
@@ -768,3 +769,15 @@ def test_text_that_is_not_in_the_given_encoding_is_a_data_error(tmp_path: Path) 
     for encoding, fact in (("utf-8", "0xe9"), ("utf-16", "utf-16")):
         with rejected("data", "x.csv", fact, "--encoding"):
             read(path, encoding=encoding)
+
+
+def test_a_column_name_that_occurs_twice_is_a_data_error_for_predictions_too(tmp_path: Path) -> None:
+    values, labels = [1.0, 2.0, 3.0, 4.0], ["p", "q", "p", "q"]
+    encoder = open_dataset(pa.table({"a": values, "b": values, "y": labels})).fit().encoder
+    twice = pa.Table.from_arrays([pa.array(values)] * 3 + [pa.array(labels)], ["a", "a", "b", "y"])
+    pyarrow.feather.write_feather(twice, tmp_path / "x.feather")
+    pyarrow.parquet.write_table(twice, tmp_path / "x.parquet")
+    for data in (twice, twice.to_pandas(), tmp_path / "x.feather", tmp_path / "x.parquet"):
+        for options in ({}, {"encoder": encoder, "require_label": False}):
+            with rejected("data", "'a'", "twice"):
+                read(data, **options)

@@ -58,7 +58,7 @@ def read_feather(source: Source, columns: Sequence[str] | None, dataset: Any) ->
         source.limits.check_columns(len(schema), source.name)
         stream.seek(0)
         some = _known(columns, schema)
-        included = None if some is None else [schema.get_field_index(name) for name in some]
+        included = None if some is None else [k for k, name in enumerate(schema.names) if name in some]
         reader = opened(stream, options=pa.ipc.IpcReadOptions(included_fields=included))
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
         yield from _gather(source, batches)
@@ -76,7 +76,7 @@ def read_frame(source: Frame, columns: Sequence[str] | None, dataset: Any) -> It
             raise DataError(f"{source.name} is not a valid Arrow stream: {first_line(error)}") from None
         for begin in range(0, batch.num_rows, _ROWS):
             part = batch.slice(begin, _ROWS)
-            yield to_chunk(part, first)
+            yield to_chunk(source, part, first)
             first += part.num_rows
 
 
@@ -107,9 +107,13 @@ def without_index(frame: Any) -> Any:
 
 def _from_pandas(frame: Any) -> Any:
     names = [str(name) for name in frame.columns]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise DataError(f"the column name {twice[0]!r} occurs twice")
+    _check_names("the data", names)
     return pa.table({name: _from_series(name, frame.iloc[:, at]) for at, name in enumerate(names)})
+
+
+def _check_names(source: str, names: Sequence[str]) -> None:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise DataError(f"{source}: the column name {twice[0]!r} occurs twice")
 
 
 def _from_series(name: str, series: Any) -> Any:
@@ -126,13 +130,14 @@ def _from_series(name: str, series: Any) -> Any:
     return strings_from([text_of_cell(cell) for cell in series])
 
 
-def to_chunk(table: Any, first: int) -> TableChunk:
+def to_chunk(source: Source, table: Any, first: int) -> TableChunk:
     """A table or a record batch behind so many rows, with a column such as ``user.age`` for each field of a struct."""
     deep = 0
     while any(pa.types.is_struct(kind) for kind in table.schema.types) and deep < DEEPEST:
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         table, deep = table.flatten().combine_chunks(), deep + 1
+    _check_names(source.name, table.schema.names)
     lines = np.arange(first, first + table.num_rows, dtype=np.int64)
     return TableChunk(table, lines, unit="row")
 
@@ -178,10 +183,10 @@ def _gather(source: Source, batches: Iterable[Any]) -> Iterator[TableChunk]:
         total += max(part.nbytes, _LEAST * part.num_rows)
         source.check_growth(total)
         if size >= _BYTES or rows >= _ROWS:
-            yield to_chunk(pa.Table.from_batches(waiting).combine_chunks(), first)
+            yield to_chunk(source, pa.Table.from_batches(waiting).combine_chunks(), first)
             first, waiting, size, rows = first + rows, [], 0, 0
     if waiting:
-        yield to_chunk(pa.Table.from_batches(waiting).combine_chunks(), first)
+        yield to_chunk(source, pa.Table.from_batches(waiting).combine_chunks(), first)
 
 
 def _validate(batch: Any) -> None:
@@ -244,7 +249,7 @@ def read_npy(source: Source, columns: Sequence[str] | None, dataset: Any) -> Ite
     length = max(1, min(_ROWS, _NPY_BYTES // (array.shape[1] * array.itemsize)))
     for first in range(0, len(array), length):
         arrays = [_to_arrow(np.array(column)) for column in array[first : first + length].T]
-        yield to_chunk(pa.RecordBatch.from_arrays(arrays, names=list(names)), first)
+        yield to_chunk(source, pa.RecordBatch.from_arrays(arrays, names=list(names)), first)
 
 
 def _to_arrow(values: NDArray[Any]) -> Any:
