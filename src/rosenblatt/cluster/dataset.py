@@ -147,9 +147,8 @@ def begin_files(paths: list[str], reading: dict[str, Any], shards: int | None) -
         source.sheet, source.encoding = reading.get("sheet"), reader.options.encoding
     total = sum(map(_local_size, sources))
     size = max(LEAST_RANGE, min(RANGE, -(-total // shards) if shards else RANGE))
-    reader.sources = [part for source in sources for part in split_source(source, reader, size)]
-    reader.report, reader.dialects = ReadReport(), {}
-    return reader
+    parts = [part for source in sources for part in split_source(source, reader, size)]
+    return replace(reader, sources=parts, report=ReadReport(), dialects={})
 
 
 def _local_size(source: Source) -> int:

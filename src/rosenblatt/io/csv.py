@@ -37,7 +37,6 @@ _COUNTED = 1 << 18  # bytes in which delimiters are counted
 _MOST = 20  # lines that may stand before a header
 _ENOUGH = 3  # rows below a second header, or below lines that are not rows
 _LABELS = ("label", "class", "target", "y", "category")
-_SHOWN = {"\t": "a tab", " ": "a space"}
 _SEPARATOR = re.compile(rb'"?sep=(?P<mark>[^"\r\n])"?[,;\t|]*\r?(\n|\r|\Z)', re.IGNORECASE)
 _MANY_SPACES = re.compile(rb"[ \t]+")
 _DIGIT = re.compile(r"\d")
@@ -70,7 +69,8 @@ class Dialect:
 
     def describe(self) -> str:
         """The dialect in words, without its defaults."""
-        parts = [] if self.delimiter in (",", "\t") else [f"{_SHOWN.get(self.delimiter, self.delimiter)} between cells"]
+        shown = "a space" if self.delimiter == " " else self.delimiter
+        parts = [] if self.delimiter in (",", "\t") else [f"{shown} between cells"]
         if self.decimal == ",":
             parts.append("decimal commas")
         above = self.skipped
@@ -320,14 +320,9 @@ def squeeze(text: bytes) -> bytes:
 
 
 def join_quotes(text: bytes, delimiter: str) -> bytes:
-    """Remove the spaces before a quote at the beginning of a cell."""
-    return _spaced(delimiter).sub(rb'\1"', text) if b' "' in text else text
-
-
-def _spaced(delimiter: str) -> re.Pattern[bytes]:
-    """Spaces, and a quote that opens a cell: within a cell it would be doubled, or end it."""
+    """Remove the spaces before a quote that opens a cell: within a cell it would be doubled, or end it."""
     mark = re.escape(delimiter.encode())
-    return re.compile(rb'(^|[\n%s]) +"(?=[^"\r\n%s])' % (mark, mark))
+    return re.sub(rb'(^|[\n%s]) +"(?=[^"\r\n%s])' % (mark, mark), rb'\1"', text) if b' "' in text else text
 
 
 def _escapes(head: bytes, delimiter: str) -> bool:

@@ -115,9 +115,6 @@ class Dataset:
     _label_kind: str = field(default="", init=False, repr=False)  # NumPy's, of the labels of a frame
     _started: Any = field(default=None, init=False, repr=False)  # a pass whose first chunk the schema was inferred from
 
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_started": None}
-
     def __iter__(self) -> Iterator[RowBatch]:
         self.fit()
         for _, encoded in self._encoded():

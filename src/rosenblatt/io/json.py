@@ -32,7 +32,7 @@ def read_json_lines(source: Source, columns: Sequence[str] | None, dataset: Any)
         lines = str(chunk, "utf-8").removesuffix("\n").split("\n")
         blank = [first + k for k, line in enumerate(lines) if not line or line.isspace()]
         numbered = ((first + k, line) for k, line in enumerate(lines) if line and not line.isspace())
-        yield _chunk(numbered, _parse, columns, source.limits, blank=blank)
+        yield _chunk(numbered, lambda line: _row(_DECODER.decode(line)), columns, source.limits, blank=blank)
         first += len(lines)
 
 
@@ -66,13 +66,6 @@ def _chunk(
     limits.check_columns(len(names), "the data")
     table = pa.table({name: _array([row.get(name) for row in rows]) for name in names})
     return TableChunk(table, np.array(lines, np.int64), bad, **more)
-
-
-def _parse(line: str) -> dict[str, Any]:
-    value, end = _DECODER.raw_decode(line, len(line) - len(line.lstrip()))
-    if line[end:].strip():
-        raise json.JSONDecodeError("Extra data", line, end)
-    return _row(value)
 
 
 def _row(value: Any) -> dict[str, Any]:
