@@ -394,7 +394,7 @@ def _sample(head: bytes, delimiter: str, escape: str, whole: bool) -> tuple[list
 
 def _bounds(ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """The beginning and the end of each record."""
-    return np.column_stack([np.append(0, ends[:-1]), ends])
+    return np.column_stack([np.append(0, ends)[:-1], ends])
 
 
 def _cells(text: str, delimiter: str, escape: str) -> Record:

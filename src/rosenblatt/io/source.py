@@ -7,27 +7,23 @@ alone, not on how the text is cut: bytes that are not UTF-8 are read as Windows-
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import csv
 import glob
-import gzip
 import hashlib
 import io
-import lzma
 import os
 import re
 import sys
 import tempfile
 import weakref
-import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 from urllib.parse import unquote
 
@@ -48,8 +44,14 @@ _PARTITION = re.compile(r"([^=/]+)=([^/]*)")
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # a missing value
 
 
+def _open_plain(path: str) -> Any:
+    return open(path, "rb", buffering=0)
+
+
 def _open_zip(path: str) -> Any:
     """The one file of an archive."""
+    import zipfile
+
     archive = zipfile.ZipFile(path)
     members = [member for member in archive.infolist() if not member.is_dir() and "__MACOSX" not in member.filename]
     if any(member.filename == "[Content_Types].xml" for member in members):
@@ -68,13 +70,13 @@ def _open_zst(path: str) -> Any:
 
 
 # How to open files, and the first bytes of compressed ones.
-_OPENERS: dict[str, Any] = {
-    "": partial(open, mode="rb", buffering=0),
-    "gz": gzip.open,
-    "xz": lzma.open,
-    "zst": _open_zst,
-    "bz2": bz2.open,
-    "zip": _open_zip,
+_OPENERS = {
+    "": f"{__name__}:_open_plain",
+    "gz": "gzip:open",
+    "xz": "lzma:open",
+    "zst": f"{__name__}:_open_zst",
+    "bz2": "bz2:open",
+    "zip": f"{__name__}:_open_zip",
 }
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"PK\x03\x04": "zip"}
 
@@ -176,14 +178,15 @@ class Source:
             yield read_sheet(self)
             return
         try:
-            with _OPENERS[compression](self.path) as file:
+            with resolve_name(_OPENERS[compression])(self.path) as file:
                 while block := file.read(size):
                     total += len(block)
                     if compression:
                         self.check_growth(total)
                     yield block
-        except (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
-            # zipfile raises NotImplementedError for a compression that it does not know.
+        except DataError:
+            raise
+        except Exception as error:  # each library has its own
             why = getattr(error, "strerror", None) or (first_line(error) if str(error) else "it ends too early")
             raise DataError(f"{self.name} cannot be decompressed: {why}") from None
 
