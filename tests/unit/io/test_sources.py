@@ -91,6 +91,12 @@ def test_the_format_is_found_out(head, expected):
     assert detect_format(Source("data"), head) == expected
 
 
+def test_a_table_without_a_byte_is_named(tmp_path):
+    (tmp_path / "x").write_bytes(b"")
+    with rejected("data", "x is empty"):
+        read(tmp_path / "x", format="csv")
+
+
 def test_a_format_that_cannot_be_told(tmp_path):
     (tmp_path / "x").write_text("some words\n")
     with rejected("data"):
