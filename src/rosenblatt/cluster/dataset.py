@@ -138,13 +138,13 @@ def begin_files(paths: list[str], reading: dict[str, Any], shards: int | None) -
     """The files of the paths, as a worker finds them, and how they are read."""
     encoder = reading.get("encoder")
     documents = isinstance(encoder, LineEncoder) and encoder.documents
-    limits, sort = reading.get("limits", DEFAULT_LIMITS), not reading.get("require_label", True)
-    sources = expand_sources(paths, limits, sort_documents=sort, as_documents=documents)
+    sort = not reading.get("require_label", True)
+    sources = expand_sources(paths, sort_documents=sort, as_documents=documents)
     if any(source.live for source in sources):
         raise DataError("standard input cannot be read by several workers: save it to a file first")
     reader = open_dataset(sources[0].name if isinstance(sources[0], Spooled) else paths[0], **reading)
     for source in sources:
-        source.sheet, source.encoding = reading.get("sheet"), reader.options.encoding
+        source.limits, source.sheet, source.encoding = reader.limits, reading.get("sheet"), reader.options.encoding
     total = sum(map(_local_size, sources))
     size = max(LEAST_RANGE, min(RANGE, -(-total // shards) if shards else RANGE))
     parts = [part for source in sources for part in split_source(source, reader, size)]

@@ -24,15 +24,7 @@ from rosenblatt.encode.lines import LINE_FORMATS, LineEncoder
 from rosenblatt.encode.options import BITS, DEFAULT_LIMITS, Grams, Limits, ReadOptions, idf_weights
 from rosenblatt.errors import DataError, LabelError, ParameterError
 from rosenblatt.io.formats import FORMATS, READERS, SUFFIXES, detect_format
-from rosenblatt.io.source import (
-    CHUNK,
-    Documents,
-    Frame,
-    Source,
-    Spooled,
-    expand_sources,
-    iter_chunks,
-)
+from rosenblatt.io.source import CHUNK, Documents, Frame, Source, Spooled, expand_sources, iter_chunks
 
 _HEAD = 1 << 16
 _MANY_LABELS = 20
@@ -344,7 +336,7 @@ class Dataset:
         chunks, taken, name, chunk = self.chunks(), [], self.name, None
         for name, chunk in chunks:
             taken.append((name, chunk))
-            for line, why in chunk.bad[: 0 if self.skip_bad else 1]:
+            for line, why in chunk.bad:
                 self._report_bad(f"{_place(name, chunk.unit, 0, line)}: {why}")
             if len(chunk.lines):
                 break
@@ -504,9 +496,9 @@ def open_dataset(
         if day_first is not None and not is_lines:
             encoder = encoder.with_date_order("" if day_first else "month")
     as_documents = is_lines and encoder.documents
-    sources = expand_sources(data, limits, query=query, sort_documents=not require_label, as_documents=as_documents)
+    sources = expand_sources(data, query=query, sort_documents=not require_label, as_documents=as_documents)
     for k, source in enumerate(sources):
-        source.sheet, source.encoding = sheet, options.encoding
+        source.limits, source.sheet, source.encoding = limits, sheet, options.encoding
         if source.live and (encoder is None or rewindable or source.compression):
             sources[k] = Spooled(source.name, limits, encoding=options.encoding, original=source)
     if format is not None and format not in FORMATS:

@@ -357,7 +357,7 @@ class Frame(Source):
     content_key = None
 
 
-def iter_chunks(source: Source, size: int = CHUNK) -> Iterator[bytes]:
+def iter_chunks(source: Source, size: int) -> Iterator[bytes]:
     """Chunks of whole lines of about so many bytes, from the beginning of a source."""
     rest = b""
     for block in source.iter_text(size):
@@ -374,12 +374,7 @@ def iter_chunks(source: Source, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def expand_sources(
-    data: Any,
-    limits: Limits = DEFAULT_LIMITS,
-    *,
-    query: str | None = None,
-    sort_documents: bool = False,
-    as_documents: bool = False,
+    data: Any, *, query: str | None = None, sort_documents: bool = False, as_documents: bool = False
 ) -> list[Source]:
     """The sources of a path, a glob, a folder, an address, a database, a frame, ``-`` or a list of these.
 
@@ -400,34 +395,34 @@ def expand_sources(
     """
     options: dict[str, Any] = {"query": query, "sort_documents": sort_documents, "as_documents": as_documents}
     if isinstance(data, list | tuple) and data:
-        return [source for each in data for source in expand_sources(each, limits, **options)]
+        return [source for each in data for source in expand_sources(each, **options)]
     data = collected(data)
     if is_database(data):
         from rosenblatt.io.database import Query
 
-        return [Frame(data, limits, data=Query(data, query))]
+        return [Frame(data, data=Query(data, query))]
     if query is not None:
         raise ParameterError("query: it is for a database, such as sqlite:///file.db")
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "to_batches"):
-        return [Frame(limits=limits, data=data)]
+        return [Frame(data=data)]
     if not isinstance(data, (str, os.PathLike)):
         kind = type(data).__name__
         raise DataError(f"the data must be a path, a list of paths, a frame or a database, not {kind}")
     name = os.fspath(data)
     if name == "-":
-        return [Pipe(limits=limits)]
+        return [Pipe()]
     if ADDRESS.fullmatch(name) and not os.path.exists(name):
-        return [Spooled(address, limits) for address in expand_address(name)]
+        return [Spooled(address) for address in expand_address(name)]
     if os.path.isdir(name):
-        return _in_folder(name, limits, sort_documents, as_documents)
+        return _in_folder(name, sort_documents, as_documents)
     if os.path.exists(name) and not os.path.isfile(name):
-        return [Pipe(name, limits)]
+        return [Pipe(name)]
     if os.path.exists(name):
-        return [Documents(name, limits, [("", name)]) if as_documents else Source(name, limits)]
+        return [Documents(name, files=[("", name)]) if as_documents else Source(name)]
     matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else []
     if not matches:
         raise DataError(f"{name}: there is no such file")
-    return expand_sources(matches, limits, **options)
+    return expand_sources(matches, **options)
 
 
 def is_database(data: Any) -> bool:
@@ -490,7 +485,7 @@ def _remote(address: str) -> Iterator[Any]:
         raise DataError(f"{address} cannot be read: {first_line(error)}") from None
 
 
-def _in_folder(name: str, limits: Limits, sort_documents: bool, as_documents: bool) -> list[Source]:
+def _in_folder(name: str, sort_documents: bool, as_documents: bool) -> list[Source]:
     """A document per file in folders that are classes, or tables."""
 
     def is_table(path: str) -> bool:
@@ -499,7 +494,7 @@ def _in_folder(name: str, limits: Limits, sort_documents: bool, as_documents: bo
 
     def tables(paths: list[str]) -> list[Source]:
         """The files with a suffix of data, if there are any; else all."""
-        return [Source(path, limits) for path in list(filter(is_table, paths)) or paths]
+        return list(map(Source, list(filter(is_table, paths)) or paths))
 
     entries = sorted(path for path in Path(name).iterdir() if not _IGNORED.fullmatch(path.name))
     files = [str(path) for path in entries if path.is_file()]
@@ -507,7 +502,7 @@ def _in_folder(name: str, limits: Limits, sort_documents: bool, as_documents: bo
     inside = [path for paths in folders.values() for path in paths]
     if files and (not inside or any(map(is_table, files))):
         if as_documents:
-            return [Documents(name, limits, [("", path) for path in files])]
+            return [Documents(name, files=[("", path) for path in files])]
         if sum(not any(map(is_table, paths)) for paths in folders.values() if paths) > 1:
             raise DataError(f"{name} has both {os.path.basename(files[0])} and folders of documents: pass one of them")
         return tables(files)
@@ -521,7 +516,7 @@ def _in_folder(name: str, limits: Limits, sort_documents: bool, as_documents: bo
     if not sort_documents:  # to learn from, the classes alternate, so that no long run of rows has the same label
         turns = [turn / len(paths) for paths in folders.values() for turn in range(len(paths))]
         documents = [document for _, document in sorted(zip(turns, documents, strict=True))]
-    return [Documents(name, limits, documents)]
+    return [Documents(name, files=documents)]
 
 
 def _files_in(folder: Path) -> list[str]:
