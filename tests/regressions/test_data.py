@@ -781,3 +781,15 @@ def test_a_column_name_that_occurs_twice_is_a_data_error_for_predictions_too(tmp
         for options in ({}, {"encoder": encoder, "require_label": False}):
             with rejected("data", "'a'", "twice"):
                 read(data, **options)
+
+
+def test_the_cut_of_an_arrow_table_into_batches_changes_nothing(tmp_path: Path) -> None:
+    words = [str(k) if k < 500 else f"w{k % 7}" for k in range(2000)]  # numbers at first
+    table = pa.table({"a": words, "b": np.arange(2000.0), "y": ["p", "q"] * 1000})
+    whole = open_dataset(table)
+    rows = whole.load().batch()
+    for size in (100, 700):
+        cut = open_dataset(pa.Table.from_batches(table.to_batches(size)))
+        batch = cut.load().batch()
+        assert cut.encoder == whole.encoder
+        assert (batch.indices.tobytes(), batch.values.tobytes()) == (rows.indices.tobytes(), rows.values.tobytes())

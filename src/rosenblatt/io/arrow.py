@@ -67,17 +67,11 @@ def read_feather(source: Source, columns: Sequence[str] | None, dataset: Any) ->
 def read_frame(source: Frame, columns: Sequence[str] | None, dataset: Any) -> Iterator[TableChunk]:
     """Chunks of an object with ``__arrow_c_stream__`` (pandas, Polars, DuckDB, pyarrow), a dataset or a query."""
     stream = without_index(source.data)
-    first = 0
     batches = stream.to_batches() if hasattr(stream, "to_batches") else pa.RecordBatchReader.from_stream(stream)
-    for batch in batches:
-        try:
-            _validate(batch)
-        except pa.ArrowException as error:
-            raise DataError(f"{source.name} is not a valid Arrow stream: {first_line(error)}") from None
-        for begin in range(0, batch.num_rows, _ROWS):
-            part = batch.slice(begin, _ROWS)
-            yield to_chunk(source, part, first)
-            first += part.num_rows
+    try:
+        yield from _gather(source, batches)
+    except pa.ArrowException as error:
+        raise DataError(f"{source.name} is not a valid Arrow stream: {first_line(error)}") from None
 
 
 def kind_of_labels(kind: Any) -> str:
@@ -204,14 +198,15 @@ def _split(batch: Any) -> Iterator[Any]:
     _validate(batch)
     if not batch.num_columns:
         raise pa.ArrowInvalid("it has no columns")
-    todo = [batch]
-    while todo:
-        part = todo.pop()
-        if part.num_rows > _ROWS or (part.num_rows > 1 and _decoded_size(part) > _BYTES):
-            half = part.num_rows // 2
-            todo += [part.slice(half), part.slice(0, half)]
-            continue
-        yield pa.RecordBatch.from_arrays(list(map(one_array, part.columns)), names=part.schema.names)
+    for begin in range(0, batch.num_rows, _ROWS):
+        todo = [batch.slice(begin, _ROWS)]
+        while todo:
+            part = todo.pop()
+            if part.num_rows > 1 and _decoded_size(part) > _BYTES:
+                half = part.num_rows // 2
+                todo += [part.slice(half), part.slice(0, half)]
+            else:
+                yield pa.RecordBatch.from_arrays(list(map(one_array, part.columns)), names=part.schema.names)
 
 
 def _decoded_size(batch: Any) -> int:

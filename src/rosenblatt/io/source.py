@@ -356,6 +356,9 @@ class Frame(Source):
 
     content_key = None
 
+    def check_growth(self, total: int) -> None:
+        """Rows in memory do not grow."""
+
 
 def iter_chunks(source: Source, size: int) -> Iterator[bytes]:
     """Chunks of whole lines of about so many bytes, from the beginning of a source."""
