@@ -40,10 +40,9 @@ def read_parquet(source: Source, columns: Sequence[str] | None, dataset: Any) ->
 
     with open_arrow(source, "Parquet") as stream:
         schema = parquet.read_schema(stream)
-        source.limits.check_columns(len(schema), source.name)
+        some = _known(source, columns, schema)
         texts = [field.name for field in schema if is_text(field.type)]
         file = parquet.ParquetFile(stream, read_dictionary=texts)
-        some = _known(columns, schema)
         batches = file.iter_batches(batch_size=_rows_at_once(schema), use_threads=False, columns=some)
         yield from _gather(source, batches)
 
@@ -55,9 +54,8 @@ def read_feather(source: Source, columns: Sequence[str] | None, dataset: Any) ->
         stream.seek(0)
         opened = pa.ipc.open_file if is_file else pa.ipc.open_stream
         schema = opened(stream).schema
-        source.limits.check_columns(len(schema), source.name)
         stream.seek(0)
-        some = _known(columns, schema)
+        some = _known(source, columns, schema)
         included = None if some is None else [k for k, name in enumerate(schema.names) if name in some]
         reader = opened(stream, options=pa.ipc.IpcReadOptions(included_fields=included))
         batches = (reader.get_batch(k) for k in range(reader.num_record_batches)) if is_file else iter(reader)
@@ -125,11 +123,9 @@ def _from_series(name: str, series: Any) -> Any:
 
 
 def to_chunk(source: Source, table: Any, first: int) -> TableChunk:
-    """A table or a record batch behind so many rows, with a column such as ``user.age`` for each field of a struct."""
+    """A table behind so many rows, with a column such as ``user.age`` for each field of a struct."""
     deep = 0
     while any(pa.types.is_struct(kind) for kind in table.schema.types) and deep < DEEPEST:
-        if isinstance(table, pa.RecordBatch):
-            table = pa.Table.from_batches([table])
         table, deep = table.flatten().combine_chunks(), deep + 1
     _check_names(source.name, table.schema.names)
     lines = np.arange(first, first + table.num_rows, dtype=np.int64)
@@ -150,8 +146,9 @@ def open_arrow(source: Source, kind: str) -> Iterator[Any]:
         raise DataError(f"{source.name} is not a valid {kind} file, or needs more memory than is free") from None
 
 
-def _known(columns: Sequence[str] | None, schema: Any) -> list[str] | None:
+def _known(source: Source, columns: Sequence[str] | None, schema: Any) -> list[str] | None:
     """The columns to read; None is all of them: some are nested, or missing."""
+    source.limits.check_columns(len(schema), source.name)
     if columns is None or not set(columns) <= set(schema.names):  # "*" is all of them
         return None
     return [name for name in schema.names if name in set(columns)]
@@ -244,7 +241,7 @@ def read_npy(source: Source, columns: Sequence[str] | None, dataset: Any) -> Ite
     length = max(1, min(_ROWS, _NPY_BYTES // (array.shape[1] * array.itemsize)))
     for first in range(0, len(array), length):
         arrays = [_to_arrow(np.array(column)) for column in array[first : first + length].T]
-        yield to_chunk(source, pa.RecordBatch.from_arrays(arrays, names=list(names)), first)
+        yield to_chunk(source, pa.Table.from_arrays(arrays, names=list(names)), first)
 
 
 def _to_arrow(values: NDArray[Any]) -> Any:

@@ -102,7 +102,7 @@ def detect_format(source: Source, head: bytes) -> str:
     lines = [line for line in lines if line.strip()][:100]
     if not lines:
         raise DataError(f"{source.name} is empty")
-    found = _by_lines(lines, ending) or ending or _by_delimiter(lines)
+    found = _by_lines(lines, ending) or _by_delimiter(lines)
     if found is None:
         spaces = "; a table with spaces between cells is --format csv --delimiter ' '" if b" " in lines[0] else ""
         raise DataError(
