@@ -172,9 +172,11 @@ class PredictOptions:
         """The features that add most to the score of the predicted label, or move a number most, as text or JSON."""
         if self.explain is None:
             return {}
+        import numpy as np
+
         cells: list[Any] = []
-        for row, code in enumerate(codes):
-            best = model.explain_table(model.batch_table(batch.slice(row, row + 1)), code)[: self.explain]
+        for row, code in zip(np.arange(len(batch))[:, None], codes, strict=True):
+            best = model.explain_table(model.batch_table(batch.take(row)), code)[: self.explain]
             if self.format == "json":
                 cells.append([{"feature": b.feature, "value": b.value, "contribution": b.share} for b in best])
             else:

@@ -97,8 +97,9 @@ class RowBatch:
         own = self.csr(0).select(rows)
         weights = None if self.weights is None else self.weights[rows]
         cells = {name: [each[row] for row in rows.tolist()] for name, each in (self.passthrough or {}).items()} or None
+        line = None if self.line is None else self.line[rows]
         batch = RowBatch(own.indptr, own.indices, own.data, self.codes[rows], self.labels, weights)
-        return replace(batch, passthrough=cells)
+        return replace(batch, passthrough=cells, line=line)
 
     def repeat(self, counts: NDArray[Any], codes: NDArray[np.int32], labels: Sequence[bytes]) -> RowBatch:
         """Each row once for each of its labels, which share its weight."""
@@ -107,18 +108,6 @@ class RowBatch:
         rows = np.repeat(np.arange(len(self)), counts)
         weights = (1.0 if self.weights is None else self.weights[rows]) / counts[rows]
         return replace(self.take(rows), codes=codes, labels=labels, weights=weights, line=rows)
-
-    def slice(self, begin: int, end: int) -> RowBatch:
-        """The rows from `begin` to `end`; the values are not copied."""
-        low, high = int(self.starts[begin]), int(self.starts[end])
-        return RowBatch(
-            self.starts[begin : end + 1] - low,
-            self.indices[low:high],
-            self.values[low:high],
-            self.codes[begin:end],
-            self.labels,
-            None if self.weights is None else self.weights[begin:end],
-        )
 
     def split(self, width: int) -> Iterator[RowBatch]:
         """Slices short enough that an array with `width` numbers per row fits into memory.
@@ -131,10 +120,8 @@ class RowBatch:
             return
         for begin in range(0, len(self), rows):
             end = min(begin + rows, len(self))
-            last = end == len(self)
-            blank = tuple(gap - begin for gap in self.blank if begin <= gap < end or (last and gap == end))
-            cells = None if self.passthrough is None else {k: v[begin:end] for k, v in self.passthrough.items()}
-            yield replace(self.slice(begin, end), blank=blank, passthrough=cells)
+            blank = tuple(gap - begin for gap in self.blank if begin <= gap < end or gap == end == len(self))
+            yield replace(self.take(np.arange(begin, end)), blank=blank)
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,9 @@ def read_date(text: str, order: str = "") -> str | None:
     >>> read_date("12/31/24 1:05 PM", "month"), read_date("8:30")
     ('2024-12-31T13:05:00', '1970-01-01T08:30:00')
     """
+    with contextlib.suppress(ValueError):
+        if re.match(_ISO_DATE, text):
+            return datetime.datetime.fromisoformat(text).isoformat()
     text = re.sub(r"(?<=\d)[年月년월]\s*(?=\d)", "/", re.sub(r"(?<=\d)[日일]", "", text))
     if _CLOCK.fullmatch(text):
         text = f"1970-01-01 {text}"
@@ -195,10 +198,10 @@ def _month_of(word: str) -> int:
     return next((at for at, names in enumerate(_MONTHS, 1) if re.search(rf"\b{begin}", names)), 0)
 
 
-def infer_date_order(cells: Sequence[str], preferred: str = "") -> str:
-    """ "month" or "day": which comes first in dates such as 12/31/2024; "month" for slashes if none can tell.
+def is_month_first(cells: Sequence[str], day_first: bool | None = None) -> bool:
+    """True if the month comes first in dates such as 12/31/2024: with slashes, also if none of them can tell.
 
-    The preferred order holds unless it leaves too many cells without a date.
+    `day_first` holds unless it leaves too many cells without a date.
     """
     votes = Counter[str]()
     for cell in cells:
@@ -206,12 +209,10 @@ def infer_date_order(cells: Sequence[str], preferred: str = "") -> str:
             first, second = int(found["a"]), int(found["b"])
             slash = "month" if found["by"] == "/" else "day"
             votes["day" if first > 12 else "month" if second > 12 else f"maybe {slash}"] += 1
-    contradicting = votes["day" if preferred == "month" else "month"]
-    if preferred and contradicting <= (1 - LEAST_SHARE) * votes.total():
-        return preferred
-    sure = votes["day"] or votes["month"]
-    best = max(("day", "month"), key=lambda order: votes[order if sure else f"maybe {order}"])
-    return best if votes else ""
+    if day_first is not None and votes["month" if day_first else "day"] <= (1 - LEAST_SHARE) * votes.total():
+        return not day_first
+    is_sure = votes["day"] or votes["month"]
+    return votes["month"] > votes["day"] if is_sure else votes["maybe month"] > votes["maybe day"]
 
 
 def infer_unit(cells: Sequence[str]) -> str:
@@ -237,28 +238,15 @@ def without_unit(cell: str) -> str:
     return _UNIT_BEHIND.sub("", _UNIT_BEFORE.sub("", cell))
 
 
-@cache
-def _value_set(words: tuple[str, ...]) -> Any:
-    return strings_from(words)
-
-
-@cache
-def _are_words(missing: tuple[str, ...]) -> bool:
-    return all(read_number(word) is None for word in missing)
-
-
 def clean(array: Any, missing: Sequence[str]) -> Any:
     """Strings without surrounding spaces, and null for each of the words that mean a missing value."""
     text = pc.utf8_trim_whitespace(as_strings(one_array(array)))
-    return null_where(flags_of(pc.is_in(text, value_set=_value_set(tuple(missing)))), text)
+    return null_where(flags_of(pc.is_in(text, value_set=_array_of(tuple(missing)))), text)
 
 
-def parse_numbers(
-    array: Any, decimal: str = ".", missing: Sequence[str] = MISSING, unit: str = ""
-) -> tuple[Any, InvalidCells]:
+def _parse_numbers(text: Any, decimal: str, missing: Sequence[str], unit: str) -> tuple[Any, InvalidCells]:
     """Strings as doubles, NaN or null if there is none; and the cells that are neither numbers nor missing."""
-    text = one_array(array)
-    if decimal == "." and _are_words(tuple(missing)):
+    if decimal == "." and all(read_number(word) is None for word in missing):
         with contextlib.suppress(pa.ArrowInvalid):  # a cell is not a plain number, or missing
             return pc.cast(text, pa.float64()), {}
 
@@ -273,30 +261,20 @@ def parse_numbers(
     return _by_distinct(clean(text, missing), parse)
 
 
-def parse_dates(array: Any, missing: Sequence[str] = MISSING, order: str = "") -> tuple[Any, InvalidCells]:
+def _parse_dates(text: Any, missing: Sequence[str], order: str) -> tuple[Any, InvalidCells]:
     """Strings as time stamps by the clock of their zone, null if there is none; and the cells that are not dates."""
 
-    def date_of(word: str) -> str | None:
-        if not re.match(_ISO_DATE, word):
-            return read_date(word, order)
-        with contextlib.suppress(ValueError):
-            return datetime.datetime.fromisoformat(word).isoformat()
-        return None
-
     def parse(words: Any) -> tuple[Any, Any]:
-        iso = flags_of(pc.match_substring_regex(words, _ISO_DATE))
-        try:
-            stamps = pc.cast(null_where(~iso, words), pa.timestamp("us"))
-        except pa.ArrowInvalid:  # such as the 31st of February
-            iso[:] = False
-            stamps = pa.nulls(len(words), pa.timestamp("us"))
-        found = [
-            None if is_iso else date_of(word) for word, is_iso in zip(words.to_pylist(), iso.tolist(), strict=True)
-        ]
-        stamps = pc.coalesce(stamps, pc.cast(strings_from(found), pa.timestamp("us")))
+        stamps = pa.nulls(len(words), pa.timestamp("us"))
+        with contextlib.suppress(pa.ArrowInvalid):  # a date such as the 31st of February
+            is_iso = flags_of(pc.match_substring_regex(words, _ISO_DATE))
+            stamps = pc.cast(null_where(~is_iso, words), pa.timestamp("us"))
+        rest = null_where(present(stamps), words).to_pylist()
+        found = strings_from([None if word is None else read_date(word, order) for word in rest])
+        stamps = pc.coalesce(stamps, pc.cast(found, pa.timestamp("us")))
         return stamps, np.flatnonzero(~present(stamps))
 
-    return _by_distinct(pc.replace_substring_regex(clean(array, missing), _ZONE, r"\1\2"), parse)
+    return _by_distinct(pc.replace_substring_regex(clean(text, missing), _ZONE, r"\1\2"), parse)
 
 
 def is_missing(cell: Any) -> bool:
@@ -309,11 +287,10 @@ def is_missing(cell: Any) -> bool:
 
 def text_of_cell(cell: Any) -> str | None:
     """A cell of a Python row as it is written in a file."""
-    if isinstance(cell, np.datetime64):
-        return None if np.isnat(cell) else str(cell)
-    cell = cell.item() if isinstance(cell, np.generic) else cell
-    if isinstance(cell, str) or is_missing(cell):
-        return cell if isinstance(cell, str) else None
+    if is_missing(cell):
+        return None
+    if isinstance(cell, np.generic) and not isinstance(cell, np.datetime64):
+        cell = cell.item()
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "replace")
     if hasattr(cell, "isoformat"):
@@ -345,30 +322,27 @@ def mostly(right: int, invalid: InvalidCells) -> bool:
 
 
 def convert(
-    array: Any, kind: str, *, decimal: str = ".", missing: Sequence[str] | None = None, format: str = ""
+    array: Any, kind: str, *, decimal: str = ".", missing: Sequence[str] = MISSING, format: str = ""
 ) -> tuple[Any, InvalidCells]:
-    """The array of a column as numbers, dates or strings; and the cells that are not. Durations are seconds.
-
-    `missing`: the words for a missing value; by default `MISSING`, in columns of numbers and dates alone.
-    """
-    array, words = one_array(array), MISSING if missing is None else missing
+    """The array of a column as numbers, dates or strings; and the cells that are not. Durations are seconds."""
+    array = one_array(array)
     if kind == "number":
         if is_text(array.type):
-            return parse_numbers(array, decimal, words, format)
+            return _parse_numbers(array, decimal, missing, format)
         if pa.types.is_duration(array.type):
             array = pc.divide(pc.cast(_ticks(array, pa.duration("us")), pa.float64(), safe=False), 1e6)
         array = pc.cast(array, pa.float64(), safe=False)
-        markers = [value for value in map(read_number, missing or ()) if value is not None]
+        markers = [value for value in map(read_number, missing) if value is not None]
         if markers:
             array = numbers_from(np.where(np.isin(doubles_of(array), markers), np.nan, doubles_of(array)))
         return array, {}
     if kind == "date":
         if not pa.types.is_temporal(array.type):
-            return parse_dates(array, words, format)
+            return _parse_dates(array, missing, format)
         if pa.types.is_time(array.type):  # of the first day, as times in text
             array = pc.cast(_ticks(array, pa.time64("us")), pa.timestamp("us"))
         return _by_the_clock(pc.cast(array, pa.timestamp("us", getattr(array.type, "tz", None)), safe=False)), {}
-    return as_strings(array) if missing is None else clean(array, missing), {}
+    return clean(array, missing), {}
 
 
 def _ticks(array: Any, kind: Any) -> Any:
@@ -421,10 +395,8 @@ def values_of(array: Any, dtype: Any) -> NDArray[Any]:
 
 def flags_of(array: Any) -> NDArray[np.bool_]:
     """The values of an array of booleans, false for null."""
-    valid = one_array(array)
-    if valid.null_count:
-        valid = pc.and_kleene(valid, pc.is_valid(valid))
-    return values_of(pc.cast(valid, pa.uint8()), np.uint8).view(np.bool_)
+    known = pc.and_kleene(array, pc.is_valid(array))
+    return values_of(pc.cast(known, pa.uint8()), np.uint8).view(np.bool_)
 
 
 def present(array: Any) -> NDArray[np.bool_]:
@@ -445,7 +417,7 @@ def as_strings(array: Any) -> Any:
     if not pa.types.is_floating(array.type):
         return array if pa.types.is_string(array.type) else pc.cast(array, pa.string())
     encoded = pc.cast(array, pa.float64()).dictionary_encode()
-    return strings_from([text_of_number(value) for value in encoded.dictionary.to_pylist()]).take(encoded.indices)
+    return strings_from(list(map(text_of_cell, encoded.dictionary.to_pylist()))).take(encoded.indices)
 
 
 def text_of_number(value: float) -> str:
@@ -471,11 +443,12 @@ def is_text(kind: Any) -> bool:
 
 def strings_from(texts: Sequence[str | None]) -> Any:
     """An Arrow array of strings."""
-    raw = [b"" if text is None else text.encode("utf-8", "replace") for text in texts]
-    offsets = np.cumsum([0, *map(len, raw)], dtype=np.int64)
-    mask = pa.py_buffer(np.packbits(np.array([text is not None for text in texts], bool), bitorder="little"))
-    buffers = [mask, pa.py_buffer(offsets), pa.py_buffer(b"".join(raw))]
-    return pc.cast(pa.Array.from_buffers(pa.large_string(), len(raw), buffers), pa.string())
+    builder = pa.lib.StringBuilder()
+    builder.append_values(None if text is None else text.encode("utf-8", "replace") for text in texts)
+    return builder.finish()
+
+
+_array_of = cache(strings_from)
 
 
 def numbers_from(values: NDArray[Any]) -> Any:

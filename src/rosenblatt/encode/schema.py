@@ -22,14 +22,12 @@ from rosenblatt.encode.cells import (
     clean,
     convert,
     doubles_of,
-    infer_date_order,
     infer_unit,
     is_list,
+    is_month_first,
     is_text,
     mostly,
     one_array,
-    parse_dates,
-    parse_numbers,
     present,
     read_number,
     without_unit,
@@ -198,22 +196,15 @@ def _find(names: Sequence[str], given: str) -> str | None:
 
 def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:
     kind = array.type
-    numeric = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_decimal,
-        pa.types.is_duration,
-    )
-    if any(check(kind) for check in numeric):
-        return _number_column(name, array)
-    if pa.types.is_temporal(kind):
+    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
         return Column(name, "date")
+    if pa.types.is_primitive(kind) or pa.types.is_decimal(kind):
+        return _number_column(name, array)
     if not is_text(kind) and not pa.types.is_null(kind):
         return Column(name, "drop", why="it holds lists" if is_list(kind) else f"its type is {kind}")
-    strings, missing = as_strings(array), MISSING if options.missing is None else options.missing
+    strings, missing = as_strings(array), options.missing or MISSING
     unit = infer_format(strings, "number", options)
-    numbers, invalid = parse_numbers(strings, options.decimal or ".", missing, unit)
+    numbers, invalid = convert(strings, "number", decimal=options.decimal or ".", missing=missing, format=unit)
     count = int((~np.isnan(doubles_of(numbers))).sum())
     if mostly(count, invalid):
         # The one word among cells that are not numbers means a missing one.
@@ -221,7 +212,7 @@ def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:
         codes = column.kind == "number" and _may_be_codes(strings.drop_null())
         return replace(column, why=f"leading zeros: --category {name} if they are codes") if codes else column
     order = infer_format(strings, "date", options)
-    dates, odd = parse_dates(strings, missing, order)
+    dates, odd = convert(strings, "date", missing=missing, format=order)
     if mostly(int(present(dates).sum()), odd):
         return Column(name, "date", why="month first" if order else "", format=order)
     return _infer_words(name, strings, count, invalid)
@@ -247,12 +238,11 @@ def infer_format(array: Any, kind: str, options: ReadOptions) -> str:
     """The unit of a number, or "month" if that comes first in a date."""
     if kind not in ("number", "date") or not is_text(array.type):
         return ""
-    missing = MISSING if options.missing is None else options.missing
+    missing = options.missing or MISSING
     cells = [cell for cell in as_strings(array)[:1000].to_pylist() if cell not in (None, *missing)]
     if kind == "number":
         return infer_unit(cells)
-    preferred = {None: "", True: "day", False: "month"}[options.day_first]
-    return "month" if infer_date_order(cells, preferred) == "month" else ""
+    return "month" if is_month_first(cells, options.day_first) else ""
 
 
 def _infer_words(name: str, strings: Any, numbers: int, invalid: InvalidCells) -> Column:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -28,7 +27,6 @@ from rosenblatt.encode.cells import (
     convert,
     doubles_of,
     is_list,
-    null_where,
     numbers_from,
     one_array,
     pa,
@@ -136,10 +134,6 @@ class TableEncoder(Encoder):
     def numbers(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind == "number")
 
-    @cached_property
-    def _by_name(self) -> dict[str, Column]:
-        return {column.name: column for column in self.used}
-
     @property
     def inputs(self) -> list[str]:
         """The names of the columns that are read."""
@@ -188,18 +182,18 @@ class TableEncoder(Encoder):
         passthrough : columns whose cells go into the batch
         named : the hashed columns whose names are known; those of others are reported
         """
-        lines, bad = chunk.lines, list(chunk.bad)
         arrays, invalid = self.arrays(chunk, require_label=require_label)
-        cells = chunk.cells(passthrough) if passthrough else None
-        faults = self._faults(arrays, require_label, chunk.table)
-        if faults:
-            kept = np.setdiff1d(np.arange(len(lines)), list(faults))
-            bad += [(int(lines[row]), why) for row, why in faults.items()]
-            arrays, lines = {name: array.take(numbers_from(kept)) for name, array in arrays.items()}, lines[kept]
-            cells = None if cells is None else {name: [each[k] for k in kept] for name, each in cells.items()}
-        names = dict[int, str]()
+        bad = list(chunk.bad)
+        if faults := self._faults(arrays, require_label, chunk.table):
+            bad += [(int(chunk.lines[row]), why) for row, why in faults.items()]
+            kept = np.setdiff1d(np.arange(len(chunk.lines)), list(faults))
+            places = numbers_from(kept)
+            arrays = {name: array.take(places) for name, array in arrays.items()}
+            chunk = replace(chunk, table=chunk.table.take(places), lines=chunk.lines[kept])
+        names, lines = dict[int, str](), chunk.lines
         frequencies = np.zeros(1 << self.bits, np.int64) if self.use_idf and self.idf is None else None
-        batch = replace(self._encode(arrays, len(lines), named, names, frequencies), passthrough=cells)
+        batch = self._encode(arrays, len(lines), named, names, frequencies)
+        batch = replace(batch, passthrough=chunk.cells(passthrough) if passthrough else None)
         batch, rows = self._label(batch, arrays, require_label)
         gaps = np.sort(np.array([*(at for at, _ in bad), *chunk.blank], np.int64))
         blank = tuple(np.searchsorted(lines, gaps).tolist())
@@ -219,35 +213,30 @@ class TableEncoder(Encoder):
         self, chunk: TableChunk, *, require_label: bool = True
     ) -> tuple[dict[str, Any], dict[str, InvalidCells]]:
         """The columns that are used, converted, and their invalid cells; the label as strings or lists of strings."""
-        names, arrays, invalid = set(chunk.table.schema.names), {}, {}
-        weights = [self.weight] if self.weight in names else []
-        for name in (*(column.name for column in self.used), *map(str, weights)):
-            if name not in names:
-                raise DataError(f"the column {name!r} is missing; there are {listed(chunk.table.schema.names)}")
-            arrays[name], wrong = self.convert(chunk.table.column(name), name, chunk.options)
+        names, arrays, invalid = chunk.table.schema.names, {}, {}
+        weights = [Column(self.weight, "number")] if self.weight in names else []
+        for column in (*self.used, *weights):
+            if column.name not in names:
+                raise DataError(f"the column {column.name!r} is missing; there are {listed(names)}")
+            arrays[column.name], wrong = self.convert(chunk.table.column(column.name), column, chunk.options)
             if wrong:
-                invalid[name] = wrong
+                invalid[column.name] = wrong
         if self.label in names:
             labels = one_array(chunk.table.column(self.label))
-            if pa.types.is_floating(labels.type):
-                labels = pc.cast(labels, pa.float64())
-                labels = null_where(np.isnan(doubles_of(labels)), labels)
             missing = ((chunk.options.missing or NO_LABEL) if chunk.options else None) or ("",)
             arrays[str(self.label)] = (_clean_lists if is_list(labels.type) else clean)(labels, missing)
         elif require_label:
-            there = listed(chunk.table.schema.names)
-            raise DataError(f"the label column {self.label!r} is missing; there are {there}")
+            raise DataError(f"the label column {self.label!r} is missing; there are {listed(names)}")
         return arrays, invalid
 
-    def convert(self, array: Any, name: str, options: ReadOptions | None = None) -> tuple[Any, InvalidCells]:
+    def convert(self, array: Any, column: Column, options: ReadOptions | None = None) -> tuple[Any, InvalidCells]:
         """The array of a column as numbers, dates or strings, and its invalid cells; `options`: of text cells."""
-        column = self._by_name.get(name) or Column(name, "number")  # weights
-        missing = (options or self.options).missing or MISSING  # in frames and raw rows as in text
-        decimal: str = column.decimal or (options or self.options).decimal or "."
+        options = options or self.options  # in frames and raw rows as in text
+        missing, decimal = options.missing or MISSING, column.decimal or options.decimal or "."
         try:
             return convert(array, column.kind, decimal=decimal, missing=missing, format=column.format)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(f"column {name!r}: {first_line(error)}") from None
+            raise DataError(f"column {column.name!r}: {first_line(error)}") from None
 
     def targets(self, labels: Sequence[bytes]) -> NDArray[np.float64]:
         """The numbers of labels, as regression targets: money, percentages and units too."""
@@ -336,24 +325,22 @@ class TableEncoder(Encoder):
         labels, rows = arrays.get(str(self.label)), np.arange(len(batch))
         if labels is None:
             return batch, rows
-        weights = doubles_of(arrays[self.weight]) if require_label and self.weight in arrays else None
-        lengths = None
+        if require_label and self.weight in arrays:
+            batch = replace(batch, weights=doubles_of(arrays[self.weight]))
+        lengths = np.ones(len(batch), np.int64)
         if is_list(labels.type):
             lengths, labels = _lengths(labels), pc.list_flatten(labels)
         encoded = labels.dictionary_encode()
         words = [label.encode() for label in encoded.dictionary.to_pylist()]
         codes = np.where(present(encoded.indices), values_of(encoded.indices, np.int32), np.int32(-1))
-        if lengths is None or (lengths == 1).all():
-            batch = replace(batch, codes=codes, labels=words, weights=weights)
-            if weights is not None and not weights.all():
-                rows = np.flatnonzero(weights)
-                batch = batch.take(rows)
-        elif not require_label:
+        if require_label and (lengths != 1).any():
+            batch, rows = batch.repeat(lengths, codes, words), np.repeat(rows, lengths)
+        else:  # the first label of each row
             firsts = np.append(codes, np.int32(-1))[np.cumsum(lengths) - lengths]
-            batch = replace(batch, codes=np.where(lengths > 0, firsts, -1), labels=words)
-        else:
-            rows = np.repeat(rows, lengths)
-            batch = replace(batch, weights=weights).repeat(lengths, codes, words)
+            batch = replace(batch, codes=np.where(lengths > 0, firsts, np.int32(-1)), labels=words)
+        if batch.weights is not None and not batch.weights.all():
+            kept = np.flatnonzero(batch.weights)
+            batch, rows = batch.take(kept), rows[kept]
         return batch, rows
 
     def _hash(
@@ -449,8 +436,9 @@ class ColumnStats:
         """The statistics of the first `width` columns, which are not standardized."""
         stats = cls(np.zeros(width), np.zeros(width), np.zeros(width))
         for begin in range(0, len(batch) if width else 0, _BLOCK):
-            block = batch.slice(begin, min(begin + _BLOCK, len(batch)))
-            columns, values = block.indices[block.indices < width], block.values[block.indices < width]
+            part = slice(batch.starts[begin], batch.starts[min(begin + _BLOCK, len(batch))])
+            columns, values = batch.indices[part], batch.values[part]
+            columns, values = columns[columns < width], values[columns < width]
             count = np.bincount(columns, minlength=width).astype(np.float64)
             mean = np.bincount(columns, values, width) / np.maximum(count, 1.0)
             squares: NDArray[Any] = np.bincount(columns, (values - mean[columns]) ** 2, width)

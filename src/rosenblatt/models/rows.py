@@ -169,7 +169,7 @@ def _encode_columns(encoder: TableEncoder, rows: Sequence[Any]) -> RowBatch:
         # Text is read as in the training file: units, decimal mark, missing markers.
         is_number = column.kind == "number"
         texts = [cell if isinstance(cell, str) else None if is_number else text_of_cell(cell) for cell in cells]
-        array, invalid = encoder.convert(pa.array(texts, pa.string()), column.name)
+        array, invalid = encoder.convert(pa.array(texts, pa.string()), column)
         odd = {text for text in invalid if text.lower() not in _no_values(column)}
         wrong = next((at for at, text in enumerate(texts) if text in odd), None)
         if is_number:

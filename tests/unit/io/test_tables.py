@@ -258,7 +258,7 @@ def test_a_json_line_does_not_depend_on_its_neighbors(tmp_path: Path) -> None:
         for at in (0, 3, 6):
             mixed = [*rows[:at], each, *rows[at:]]
             among = read(put(tmp_path, "\n".join(map(json.dumps, mixed)), "x.jsonl"), encoder=encoder)
-            row = among.slice(at, at + 1)
+            row = among.take(np.array([at]))
             assert row.indices.tolist() == alone.indices.tolist()
             assert row.values.tolist() == alone.values.tolist()
             assert among.y[at] == 1
