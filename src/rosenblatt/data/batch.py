@@ -26,6 +26,7 @@ MEMORY = 128 << 20  # the most bytes of an array of a store that stay in memory,
 _BLOCK = 1 << 20  # values that are changed in place at once
 
 Names = tuple[NDArray[np.int32], bytes]  # of some columns: a line of text for each
+NamedMask = NDArray[np.uint8] | None  # of each hashed column: is its name known? Then it is not reported again
 
 
 @dataclass(frozen=True, repr=False)

@@ -36,8 +36,8 @@ class Labels:
         signs: NDArray[np.int8] = (self.codes == positive).view(np.int8) * np.int8(2) - np.int8(1)
         return signs
 
-    def among(self, classes: NDArray[Any], *, name: str = "y") -> NDArray[np.int32]:
-        """The codes in another list of sorted classes; an unknown label is an error."""
+    def over(self, classes: NDArray[Any], *, name: str = "y") -> Labels:
+        """The same labels, with codes in another list of sorted classes; an unknown label is an error."""
         places = places_in(classes, self.classes)
         if (places < 0).any():
             code = int(np.flatnonzero(places < 0)[0])
@@ -45,15 +45,11 @@ class Labels:
             raise LabelError(
                 f"{name} has the label {_show(self.classes[code])} in row {row}, which is not among the classes learned"
             )
-        return places[self.codes].astype(np.int32)
+        return Labels(classes, places[self.codes].astype(np.int32))
 
     def take(self, rows: NDArray[Any]) -> Labels:
         """The labels of some rows."""
         return Labels(self.classes, self.codes[rows])
-
-    def over(self, classes: NDArray[Any]) -> Labels:
-        """The same labels, with codes in another list of sorted classes."""
-        return Labels(classes, self.among(classes))
 
     def weighed(self, weights: Any) -> Labels:
         """Without the classes of which every row has weight 0: such rows are ignored.
@@ -66,15 +62,12 @@ class Labels:
         if given.shape != self.codes.shape or given.dtype.kind not in "iubf" or not given.any() or given.all():
             return self
         kept = np.bincount(self.codes[given != 0], minlength=len(self.classes)) > 0
-        if kept.all():
-            return self
         places = np.maximum(np.cumsum(kept, dtype=np.int32) - np.int32(1), 0)  # rows that are absent have any place
         return Labels(self.classes[kept], places[self.codes])
 
     def like(self, y: Any, *, name: str) -> Labels:
         """Other labels of the same classes."""
-        other = encode_labels(y, name=name)
-        return Labels(self.classes, other.among(self.classes, name=name))
+        return encode_labels(y, name=name).over(self.classes, name=name)
 
 
 @dataclass(frozen=True)
@@ -102,13 +95,13 @@ class Indicators(Labels):
     def take(self, rows: NDArray[Any]) -> Indicators:
         return Indicators(self.classes, self.codes[rows], self.held[rows])
 
-    def over(self, classes: NDArray[Any]) -> Indicators:
+    def over(self, classes: NDArray[Any], *, name: str = "y") -> Indicators:
         if len(classes) != len(self.classes):
-            raise LabelError(f"y has {len(self.classes)} columns of labels, but {len(classes)} were learned")
+            raise LabelError(f"{name} has {len(self.classes)} columns of labels, but {len(classes)} were learned")
         return self
 
     def like(self, y: Any, *, name: str) -> Indicators:
-        return Indicators.of(y, name=name).over(self.classes)
+        return Indicators.of(y, name=name).over(self.classes, name=name)
 
 
 def encode_labels(y: Any, *, name: str = "y") -> Labels:
@@ -354,7 +347,7 @@ class Numbers(Labels):
     def take(self, rows: NDArray[Any]) -> Numbers:
         return Numbers(self.classes, self.codes[rows], self.numbers[rows], self.epsilon)
 
-    def over(self, classes: NDArray[Any]) -> Numbers:
+    def over(self, classes: NDArray[Any], *, name: str = "y") -> Numbers:
         return self
 
     def like(self, y: Any, *, name: str) -> Numbers:
@@ -442,7 +435,7 @@ class Classes:
             is_whole = is_plain_number(label) and not label.partition(b".")[2].strip(b"0")
             value = _whole(label) if is_whole else None
         elif kind == "b":
-            value = {"true": True, "false": False}.get(text.lower())
+            value = _BOOLEANS.get(text.lower())
         elif kind == "M":
             with suppress(ValueError):
                 value = np.datetime64(text).astype(self.values.dtype)

@@ -77,12 +77,10 @@ def free_memory() -> int:
 
     Limits are those of its control group, and of its address space (`ulimit -v`).
     """
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text_of("/proc/meminfo"), re.MULTILINE)
-    free = 1024 * int(found[1]) if found else 0
-    most_space = re.search(r"^Max address space +(\d+)", _text_of("/proc/self/limits"), re.MULTILINE)
-    space = re.search(r"^VmSize:\s+(\d+) kB", _text_of("/proc/self/status"), re.MULTILINE)
-    if most_space and space:
-        free = min(free, max(0, int(most_space[1]) - 1024 * int(space[1])))
+    free = 1024 * (_number_in(r"^MemAvailable:\s+(\d+) kB", "/proc/meminfo") or 0)
+    most_space = _number_in(r"^Max address space +(\d+)", "/proc/self/limits")
+    if most_space is not None:
+        free = min(free, max(0, most_space - 1024 * (_number_in(r"^VmSize:\s+(\d+) kB", "/proc/self/status") or 0)))
     for line in _text_of("/proc/self/cgroup").splitlines():
         _, kind, own = line.split(":", 2)
         if kind not in _CGROUPS:
@@ -90,11 +88,17 @@ def free_memory() -> int:
         folder, limit, used, inactive = _CGROUPS[kind]
         for group in (PurePosixPath(own), *PurePosixPath(own).parents):  # a parent limits its children
             files = f"{folder}{group}"
-            most, now = _text_of(files, limit).strip(), _text_of(files, used).strip()
-            if most.isdecimal() and now.isdecimal():  # "max" means unlimited
-                cache = re.search(rf"^{inactive} (\d+)", _text_of(files, "memory.stat"), re.MULTILINE)
-                free = min(free, max(0, int(most) - int(now) + (int(cache[1]) if cache else 0)))
+            most, now = _number_in(r"^(\d+)$", files, limit), _number_in(r"^(\d+)$", files, used)
+            if most is not None and now is not None:  # "max" means unlimited
+                cache = _number_in(rf"^{inactive} (\d+)", files, "memory.stat") or 0
+                free = min(free, max(0, most - now + cache))
     return free
+
+
+def _number_in(pattern: str, *path: str) -> int | None:
+    """The number that a line of a file of the system holds."""
+    found = re.search(pattern, _text_of(*path), re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 def _text_of(*path: str) -> str:
@@ -138,10 +142,8 @@ class Table:
         """This table in another precision; itself if the precision is the same."""
         if dtype == self.dtype:
             return self
-        if self.sparse:
-            return _from_sparse(self.values.astype(dtype))
         values = self.values.astype(dtype)
-        return Table(values, engine.dense_rows(values), self.names)
+        return _from_sparse(values) if self.sparse else Table(values, engine.dense_rows(values), self.names)
 
     def arranged(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Weights in the memory order that suits these rows: feature after feature for sparse rows."""
@@ -255,11 +257,10 @@ def is_sparse(X: Any) -> bool:
 
 def column_names(X: Any) -> tuple[str, ...] | None:
     """The column names of a frame, if all of them are strings; None for anything else."""
-    columns = getattr(X, "column_names", None)  # pyarrow
-    if columns is None and type(X).__module__.startswith("polars") and hasattr(X, "collect_schema"):
+    if hasattr(X, "collect_schema"):  # Polars, also lazy
         columns = X.collect_schema().names()
-    if columns is None:
-        columns = getattr(X, "columns", None)  # pandas, Polars
+    else:
+        columns = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow, pandas
     if columns is None or callable(columns):
         return None
     names = tuple(columns)
@@ -310,11 +311,8 @@ def _to_csr(X: Any, name: str) -> Any:
     _check_kind(X.dtype, name)
     if X.ndim != 2:
         raise DataError(f"{name} must have two dimensions, rows and features; it has {X.ndim}")
-    matrix = X.tocsr()
-    _check_not_empty(matrix.shape, name)
-    if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(precision_of(matrix.dtype))
-    return matrix
+    _check_not_empty(X.shape, name)
+    return X.tocsr().astype(precision_of(X.dtype), copy=False)
 
 
 def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
@@ -336,7 +334,7 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
             "X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row"
         )
     _check_not_empty(values.shape, name)
-    dtype = values.dtype if values.dtype in (np.float32, np.float64) else precision_of(values.dtype)
+    dtype = precision_of(values.dtype)
     readable = values.flags.aligned and all(stride % values.itemsize == 0 for stride in values.strides)
     try:
         return values if values.dtype == dtype and readable and _is_in_rows(values) else values.astype(dtype, order="C")
@@ -345,10 +343,6 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
 
 
 def _from_frame(X: Any, name: str) -> Any:
-    if hasattr(X, "column_names") and hasattr(X, "column"):  # pyarrow has no two-dimensional conversion
-        return (
-            np.column_stack([np.asarray(X.column(j)) for j in range(X.num_columns)]) if X.num_columns else np.asarray(X)
-        )
     for column, kind in X.schema.items() if type(X).__module__.startswith("polars.") and hasattr(X, "schema") else ():
         if kind.is_temporal():  # beside numbers, Polars would count microseconds
             raise DataError(f"{name} has the column {column!r} of type {kind}: {OTHERS}")
@@ -386,14 +380,12 @@ def _check_not_empty(shape: tuple[int, ...], name: str) -> None:
 
 
 def _raise_unusable(table: Table, name: str) -> NoReturn:
-    stored = table.values.data if table.sparse else table.values
-    first = np.argwhere(~(np.abs(stored) <= LARGEST[table.dtype.itemsize]))[0].tolist()
+    stored = table.values.data if table.sparse else table.values.ravel()
+    at = int(np.argmin(np.abs(stored) <= LARGEST[table.dtype.itemsize]))
+    row, column = divmod(at, table.features)
     if table.sparse:
-        cells = table.values.tocoo()
-        first = cells.row[first[0]].item(), cells.col[first[0]].item()
-    row, column = first
-    value = float(table.values[row, column])
-    place = _place(row, column, table.names)
+        row, column = int(np.searchsorted(table.values.indptr, at, "right")) - 1, table.values.indices[at]
+    place, value = _place(row, column, table.names), float(stored[at])
     if np.isfinite(value):
         raise DataError(
             f"{name} contains {value:g} in {place}: so large a {table.dtype} value overflows; scale the column"

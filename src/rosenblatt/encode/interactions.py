@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import Names, RowBatch, csr_arrays
+from rosenblatt.data.batch import NamedMask, Names, RowBatch, csr_arrays
 from rosenblatt.encode.lines import lines_of_rows
 
 PRIME = 16777619  # of the FNV hash
@@ -89,9 +89,7 @@ class Products:
         own = rb"(?=[\s|:]|\Z)" if letter == " " else re.escape(letter.encode())
         return re.sub(rb"\|(?!%s)[^|\n]*" % own, b"|", self._text)
 
-    def add_to(
-        self, batch: RowBatch, lines: Integers, named: NDArray[np.uint8] | None
-    ) -> tuple[RowBatch, dict[int, str], Names]:
+    def add_to(self, batch: RowBatch, lines: Integers, named: NamedMask) -> tuple[RowBatch, dict[int, str], Names]:
         """Rows with their products, the lines whose products are too many or too large, and names.
 
         Names are those of the factors with stars between them, for columns that are not `named`.

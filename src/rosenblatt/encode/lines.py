@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import EncodedChunk, RowBatch
+from rosenblatt.data.batch import EncodedChunk, NamedMask, RowBatch
 from rosenblatt.data.labels import numbers_of
 from rosenblatt.encode.options import GRAMS, Encoder
 from rosenblatt.errors import DataError, ParameterError
@@ -138,7 +138,12 @@ class LineEncoder(Encoder):
             )
         if self.use_idf and self.format not in _LABEL_SPANS:
             raise ParameterError(f"idf needs text, and {self.format} has none")
-        object.__setattr__(self, "interactions", check_interactions(self.interactions))
+        for term in self.interactions:
+            if not isinstance(term, str) or not 2 <= len(term) <= 8 or not re.fullmatch(r"[!-{}~]+", term):
+                raise ParameterError(
+                    f"interactions={term!r}: must be the first letters of two namespaces or more, such as ab; : is any"
+                )
+        object.__setattr__(self, "interactions", tuple(dict.fromkeys(self.interactions)))
 
     @property
     def hashed(self) -> bool:
@@ -159,19 +164,14 @@ class LineEncoder(Encoder):
         return 1 << self.bits if self.hashed else None
 
     def transform(
-        self,
-        chunk: bytes,
-        *,
-        require_label: bool,
-        passthrough: Sequence[str] = (),
-        named: NDArray[np.uint8] | None = None,
+        self, chunk: bytes, *, require_label: bool, passthrough: Sequence[str] = (), named: NamedMask = None
     ) -> EncodedChunk:
         """The rows of a chunk of whole lines; with labels, a row of weight 0 is ignored.
 
         Parameters
         ----------
         passthrough : what the batch has of each row: "*" is the line, "tag" the tag of a line of Vowpal Wabbit
-        named : of each hashed column, is its name known? The names of others are reported
+        named : the columns whose names are known; those of others are reported
         """
         text, several = first_labels(chunk) if self.format == "fasttext" else (chunk, {})
         data = np.frombuffer(text, np.uint8)
@@ -238,20 +238,6 @@ class LineEncoder(Encoder):
         what = "documents" if self.documents else "labeled text"
         weighed = "idf weights" if self.use_idf else "length 1"
         return f"{what}: {GRAMS[self.grams]} hashed to 2^{self.bits} columns, {weighed}"
-
-
-def check_interactions(terms: Sequence[Any]) -> tuple[str, ...]:
-    """The terms without duplicates; raises if one is invalid.
-
-    >>> check_interactions(["ab", "ab", "a:"])
-    ('ab', 'a:')
-    """
-    for term in terms:
-        if not isinstance(term, str) or not 2 <= len(term) <= 8 or not re.fullmatch(r"[!-{}~]+", term):
-            raise ParameterError(
-                f"interactions={term!r}: must be the first letters of two namespaces or more, such as ab; : is any"
-            )
-    return tuple(dict.fromkeys(terms))
 
 
 def lines_of_rows(rows: int, gaps: Any) -> NDArray[np.int64]:

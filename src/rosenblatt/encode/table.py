@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import EncodedChunk, RowBatch, csr_arrays
+from rosenblatt.data.batch import EncodedChunk, NamedMask, RowBatch, csr_arrays
 from rosenblatt.data.labels import numbers_of
 from rosenblatt.encode.cells import (
     MISSING,
@@ -168,12 +168,7 @@ class TableEncoder(Encoder):
         return replace(self, columns=tuple(columns))
 
     def transform(
-        self,
-        chunk: TableChunk,
-        *,
-        require_label: bool,
-        passthrough: Sequence[str] = (),
-        named: NDArray[np.uint8] | None = None,
+        self, chunk: TableChunk, *, require_label: bool, passthrough: Sequence[str] = (), named: NamedMask = None
     ) -> EncodedChunk:
         """The rows of a chunk; rows with errors are among the bad lines.
 
@@ -190,9 +185,8 @@ class TableEncoder(Encoder):
             places = numbers_from(kept)
             arrays = {name: array.take(places) for name, array in arrays.items()}
             chunk = replace(chunk, table=chunk.table.take(places), lines=chunk.lines[kept])
-        names, lines = dict[int, str](), chunk.lines
-        frequencies = np.zeros(1 << self.bits, np.int64) if self.use_idf and self.idf is None else None
-        batch = self._encode(arrays, len(lines), named, names, frequencies)
+        lines = chunk.lines
+        batch, names, frequencies = self._encode(arrays, len(lines), named)
         batch = replace(batch, passthrough=chunk.cells(passthrough) if passthrough else None)
         batch, rows = self._label(batch, arrays, require_label)
         gaps = np.sort(np.array([*(at for at, _ in bad), *chunk.blank], np.int64))
@@ -214,7 +208,7 @@ class TableEncoder(Encoder):
     ) -> tuple[dict[str, Any], dict[str, InvalidCells]]:
         """The columns that are used, converted, and their invalid cells; the label as strings or lists of strings."""
         names, arrays, invalid = chunk.table.schema.names, {}, {}
-        weights = [Column(self.weight, "number")] if self.weight in names else []
+        weights = [Column(self.weight, "number")] if self.weight is not None and self.weight in names else []
         for column in (*self.used, *weights):
             if column.name not in names:
                 raise DataError(f"the column {column.name!r} is missing; there are {listed(names)}")
@@ -277,14 +271,11 @@ class TableEncoder(Encoder):
         return found
 
     def _encode(
-        self,
-        arrays: dict[str, Any],
-        count: int,
-        named: NDArray[np.uint8] | None,
-        names: dict[int, str],
-        frequencies: NDArray[np.int64] | None,
-    ) -> RowBatch:
-        """The rows, without labels; `names` and `frequencies` are filled."""
+        self, arrays: dict[str, Any], count: int, named: NamedMask
+    ) -> tuple[RowBatch, dict[int, str], NDArray[np.int64] | None]:
+        """The rows, without labels; the names that are new; and how many texts each hashed column is in, for idf."""
+        names = dict[int, str]()
+        frequencies = np.zeros(1 << self.bits, np.int64) if self.use_idf and self.idf is None else None
         numbers = np.empty((count, len(self.numbers)))
         missing = np.zeros((count, len(self.used)), bool)
         entries: list[Entries] = []
@@ -316,7 +307,7 @@ class TableEncoder(Encoder):
         if self.idf is not None:
             hashed = indices >= self.base
             values[hashed] *= self.idf[indices[hashed] - self.base]
-        return RowBatch(starts, indices, values, np.full(count, -1, np.int32), [])
+        return RowBatch(starts, indices, values, np.full(count, -1, np.int32), []), names, frequencies
 
     def _label(
         self, batch: RowBatch, arrays: dict[str, Any], require_label: bool
@@ -343,9 +334,7 @@ class TableEncoder(Encoder):
             batch, rows = batch.take(kept), rows[kept]
         return batch, rows
 
-    def _hash(
-        self, array: Any, column: Column, named: NDArray[np.uint8] | None, names: dict[int, str]
-    ) -> list[Entries]:
+    def _hash(self, array: Any, column: Column, named: NamedMask, names: dict[int, str]) -> list[Entries]:
         """The hashed features of a column, and the names that are new."""
         base, bits = self.base, self.bits
         if column.kind == "text":
