@@ -226,9 +226,9 @@ class RowStore:
         for name, part in (("indices", batch.indices), ("values", batch.values), ("y", y)):
             arrays[name].append(part)
         arrays["starts"].append(batch.starts[:-1] + np.int64(self._stored))
-        if weights is not None and not arrays["weights"].is_begun:
+        if weights is not None and arrays["weights"].dtype is None:
             arrays["weights"].append(np.ones(self._rows))
-        if arrays["weights"].is_begun:
+        if arrays["weights"].dtype is not None:
             arrays["weights"].append(np.ones(len(batch)) if weights is None else weights)
         self._rows, self._stored = self._rows + len(batch), self._stored + len(batch.values)
         if batch.features > len(self._used):
@@ -242,7 +242,7 @@ class RowStore:
         if not self._rows:
             return
         self._arrays["starts"].append(np.array([self._stored]))
-        arrays = {name: array.finish() for name, array in self._arrays.items() if array.is_begun}
+        arrays = {name: array.finish() for name, array in self._arrays.items() if array.dtype is not None}
         self.starts, self.indices, self.values, self.y = (arrays[name] for name in ("starts", "indices", "values", "y"))
         self.weights = arrays.get("weights")
         self.columns = np.flatnonzero(self._used)
@@ -306,20 +306,16 @@ class _Array:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
-        self._dtype: Any = None
+        self.dtype: Any = None  # of the first part
         self._file: Any = io.BytesIO()
-
-    @property
-    def is_begun(self) -> bool:
-        return self._dtype is not None
 
     def append(self, part: NDArray[Any]) -> None:
         try:
             if isinstance(self._file, io.BytesIO) and self._file.tell() + part.nbytes > self._memory:
                 content, self._file = self._file, tempfile.TemporaryFile(prefix="rosenblatt-")  # noqa: SIM115
                 self._file.write(content.getbuffer())
-            self._dtype = self._dtype or part.dtype
-            self._file.write(np.ascontiguousarray(part, self._dtype).data)
+            self.dtype = self.dtype or part.dtype
+            self._file.write(np.ascontiguousarray(part, self.dtype).data)
             self._file.flush()
         except OSError as error:
             folder = tempfile.gettempdir()
@@ -327,7 +323,7 @@ class _Array:
 
     def finish(self) -> NDArray[Any]:
         if isinstance(self._file, io.BytesIO):
-            return np.frombuffer(self._file.getbuffer(), self._dtype)
+            return np.frombuffer(self._file.getbuffer(), self.dtype)
         with self._file:  # the map needs no open file
             found = ScratchMap(self._file.fileno(), 0)
-            return np.ndarray(len(found) // self._dtype.itemsize, self._dtype, found)
+            return np.ndarray(len(found) // self.dtype.itemsize, self.dtype, found)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +32,12 @@ Features = tuple[Integers, Integers, NDArray[np.float64]]  # line, column and va
 class Products:
     """The products of a chunk of lines."""
 
-    def __init__(self, chunk: bytes, terms: Sequence[str], bits: int) -> None:
-        self._text, self._bits = chunk, bits
+    def __init__(self, chunk: bytes, terms: Sequence[str], bits: int, named: NamedMask = None) -> None:
+        self._text, self._bits, self._named = chunk, bits, named
         self._letters = sorted({chr(found[0]) if found else " " for found in _SPACES.findall(self._text)})
         self.terms = list(dict.fromkeys(each for term in terms for each in self._expand(term)))
         self.lines = self._text.count(b"\n") + (not self._text.endswith(b"\n"))
-        self._group, self._names_of = cache(self._read_group), cache(self._read_names)
+        self._group = cache(self._read_group)
 
     def _expand(self, term: str) -> list[str]:
         """The term with each letter that ``:`` may stand for, in rising order so that no pair comes twice."""
@@ -51,10 +50,10 @@ class Products:
 
     def of(self, term: str) -> tuple[Features, list[Integers], Integers]:
         """The products of a term, the columns of their factors, and for each line that has too many how many."""
-        (line, column, value), excess = self._group(term[0]), np.zeros(self.lines, np.int64)
+        (line, column, value), excess = self._group(term[0])[0], np.zeros(self.lines, np.int64)
         place, factors = np.arange(len(line)), [column]
         for before, letter in pairwise(term):
-            lines, columns, values = self._group(letter)
+            lines, columns, values = self._group(letter)[0]
             starts = np.searchsorted(lines, np.arange(self.lines + 1))
             counts = np.diff(starts)[line]
             made = np.bincount(line, counts, self.lines).astype(np.int64)
@@ -70,26 +69,19 @@ class Products:
             factors = [*(factor[left] for factor in factors), columns[right]]
         return (line, column, value), factors, excess
 
-    def _read_group(self, letter: str) -> Features:
-        """The features of all namespaces that begin with a letter."""
-        starts, indices, values, *_, gaps, _ = self._parse(letter)
-        rows = lines_of_rows(len(starts) - 1, gaps)
-        return np.repeat(rows, np.diff(starts)), indices.astype(np.int64), values
-
-    def _read_names(self, letter: str) -> dict[int, str]:
-        columns, names = self._parse(letter, named=np.zeros(1 << self._bits, np.uint8))[-1]
-        return dict(zip(columns.tolist(), names.decode("utf-8", "replace").split("\n"), strict=False))
-
-    def _parse(self, letter: str, **more: Any) -> Any:
-        text = np.frombuffer(self._only(letter), np.uint8)
-        return engine.parse(text, "vw", require_label=False, bits=self._bits, grams="words", **more)
-
-    def _only(self, letter: str) -> bytes:
-        """The lines without the namespaces that begin with another letter."""
+    def _read_group(self, letter: str) -> tuple[Features, dict[int, str]]:
+        """The features of all namespaces that begin with a letter, and their names if some are to be reported."""
         own = rb"(?=[\s|:]|\Z)" if letter == " " else re.escape(letter.encode())
-        return re.sub(rb"\|(?!%s)[^|\n]*" % own, b"|", self._text)
+        text = np.frombuffer(re.sub(rb"\|(?!%s)[^|\n]*" % own, b"|", self._text), np.uint8)  # of no other namespaces
+        unnamed = None if self._named is None else np.zeros_like(self._named)
+        starts, indices, values, *_, gaps, (columns, names) = engine.parse(
+            text, "vw", require_label=False, bits=self._bits, grams="words", named=unnamed
+        )
+        lines = np.repeat(lines_of_rows(len(starts) - 1, gaps), np.diff(starts))
+        named = dict(zip(columns.tolist(), names.decode("utf-8", "replace").split("\n"), strict=False))
+        return (lines, indices.astype(np.int64), values), named
 
-    def add_to(self, batch: RowBatch, lines: Integers, named: NamedMask) -> tuple[RowBatch, dict[int, str], Names]:
+    def add_to(self, batch: RowBatch, lines: Integers) -> tuple[RowBatch, dict[int, str], Names]:
         """Rows with their products, the lines whose products are too many or too large, and names.
 
         Names are those of the factors with stars between them, for columns that are not `named`.
@@ -100,21 +92,19 @@ class Products:
         bad, names = dict[int, str](), dict[int, str]()
         for term in self.terms:
             (line, column, value), factors, excess = self.of(term)
-            for each in np.flatnonzero(excess):
-                bad[int(each)] = (
-                    f"its interactions {term} make {int(excess[each]):,} features, and the most are {MOST:,}"
-                )
-            for each in np.unique(line[np.abs(value) > LARGEST]):
-                bad[int(each)] = f"a product of the interactions {term} is too large: a value must be at most 1e100"
+            for each in np.flatnonzero(excess).tolist():
+                bad[each] = f"its interactions {term} make {excess[each]:,} features, and the most are {MOST:,}"
+            for each in np.unique(line[np.abs(value) > LARGEST]).tolist():
+                bad[each] = f"a product of the interactions {term} is too large: a value must be at most 1e100"
             usable = (row_of[line] >= 0) & (value != 0) & (np.abs(value) <= LARGEST)
             parts.append((row_of[line[usable]], column[usable], value[usable]))
-            if named is None:
+            if self._named is None:
                 continue
             found, first = np.unique(column[usable], return_index=True)
             for hashed, at in zip(found.tolist(), np.flatnonzero(usable)[first].tolist(), strict=True):
-                if not named[hashed] and hashed not in names:
-                    pairs = zip(map(self._names_of, term), factors, strict=True)
-                    names[hashed] = "*".join(names_of[int(factor[at])] for names_of, factor in pairs)
+                if not self._named[hashed] and hashed not in names:
+                    pairs = zip(term, factors, strict=True)
+                    names[hashed] = "*".join(self._group(letter)[1][int(factor[at])] for letter, factor in pairs)
         starts, indices, values = csr_arrays(parts, len(batch))
         joined = replace(batch, starts=starts, indices=indices, values=values)
         bad = {line: why for line, why in bad.items() if row_of[line] >= 0}

@@ -192,7 +192,7 @@ class LineEncoder(Encoder):
             if named is not None:
                 named = named.copy()
                 named[names[0]] = 1
-            batch, worse, more = Products(text, self.interactions, self.bits).add_to(batch, rows, named)
+            batch, worse, more = Products(text, self.interactions, self.bits, named).add_to(batch, rows)
             all_names.append(more)
         if worse:
             usable = np.flatnonzero(~np.isin(rows, list(worse)))
