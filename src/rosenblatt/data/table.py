@@ -269,17 +269,9 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 def precision_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The precision for values of this type: float32 if it holds all of them, else float64."""
-    in_float32 = dtype in (np.float32, np.float16, np.int8, np.uint8, np.bool_) or _is_bfloat16(dtype)
+    is_bfloat16 = dtype.kind == "V" and dtype.name == "bfloat16"  # of the package ml_dtypes
+    in_float32 = dtype in (np.float32, np.float16, np.int8, np.uint8, np.bool_) or is_bfloat16
     return np.dtype(np.float32 if in_float32 else np.float64)
-
-
-def _is_in_rows(values: NDArray[Any]) -> bool:
-    return values.strides[1] == values.itemsize or values.shape[1] == 1
-
-
-def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    """True for bfloat16, a type of the package ml_dtypes that NumPy lacks."""
-    return dtype.kind == "V" and dtype.name == "bfloat16"
 
 
 def _from_sparse(matrix: Any, name: str = "X") -> Table:
@@ -335,9 +327,10 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
         )
     _check_not_empty(values.shape, name)
     dtype = precision_of(values.dtype)
-    readable = values.flags.aligned and all(stride % values.itemsize == 0 for stride in values.strides)
+    is_usable = values.flags.aligned and all(stride % values.itemsize == 0 for stride in values.strides)
+    is_in_rows = values.strides[1] == values.itemsize or values.shape[1] == 1
     try:
-        return values if values.dtype == dtype and readable and _is_in_rows(values) else values.astype(dtype, order="C")
+        return values if values.dtype == dtype and is_usable and is_in_rows else values.astype(dtype, order="C")
     except (ValueError, TypeError):
         raise _not_a_number(values, names, name) from None
 

@@ -197,17 +197,13 @@ class LineEncoder(Encoder):
         if worse:
             usable = np.flatnonzero(~np.isin(rows, list(worse)))
             batch, rows, bad = batch.take(usable), rows[usable], sorted({**dict(bad), **worse}.items())
-        has_row = np.zeros(lines, bool)
-        has_row[rows] = True
         if several and require_label:
             batch, rows = row_per_label(batch, rows, several)
-        blank = tuple(np.searchsorted(rows, np.flatnonzero(~has_row)).tolist())
+        blank = tuple(np.searchsorted(rows, np.flatnonzero(np.bincount(rows, minlength=lines) == 0)).tolist())
         if require_label and batch.weights is not None and not batch.weights.all():
             usable = np.flatnonzero(batch.weights)
             batch, rows = batch.take(usable), rows[usable]
-        frequencies = (
-            np.bincount(batch.indices, minlength=1 << self.bits) if self.use_idf and self.idf is None else None
-        )
+        frequencies = None if self.is_fitted else np.bincount(batch.indices, minlength=1 << self.bits)
         if self.idf is not None:
             batch = replace(batch, values=batch.values * self.idf[batch.indices])
         if passthrough:

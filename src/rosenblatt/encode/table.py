@@ -87,8 +87,7 @@ class TableChunk:
     def add_column(self, name: str, value: str | None) -> None:
         """Add a first column with the same value in every row, unless there is one of this name."""
         if name not in self.table.schema.names:
-            table = self.table if isinstance(self.table, pa.Table) else pa.Table.from_batches([self.table])
-            self.table = table.add_column(0, name, strings_from([value] * len(self.lines)))
+            self.table = self.table.add_column(0, name, strings_from([value] * len(self.lines)))
 
     def cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """The cells of some columns; ``*``: of all."""
@@ -443,14 +442,12 @@ class ColumnStats:
         """The encoder with these means and scales, to nine digits."""
         deviations = np.sqrt(self.squares / np.maximum(self.count, 1.0))
         scales = np.where(deviations > 1e-12 * np.abs(self.mean), deviations, 1.0)
-        found = iter(zip(self.mean, scales, strict=True))
-        columns = []
-        for column in encoder.columns:
-            if column.kind == "number":
-                mean, scale = next(found)
-                column = replace(column, mean=float(f"{mean:.9g}"), scale=float(f"{scale:.9g}") or 1.0)
-            columns.append(column)
-        return replace(encoder, columns=tuple(columns), is_fitted=True)
+        fitted = {
+            column.name: replace(column, mean=float(f"{mean:.9g}"), scale=float(f"{scale:.9g}") or 1.0)
+            for column, mean, scale in zip(encoder.numbers, self.mean, scales, strict=True)
+        }
+        columns = tuple(fitted.get(column.name, column) for column in encoder.columns)
+        return replace(encoder, columns=columns, is_fitted=True)
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
