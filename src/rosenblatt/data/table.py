@@ -23,7 +23,6 @@ from rosenblatt.errors import DataError
 LARGEST = {4: 1e15, 8: 1e100}  # the largest value to learn from, by the bytes of its type
 SMALLEST_FLOAT32 = 1e-12  # a table of float32 values that are all smaller is learned in float64
 OTHERS = "AutoPerceptron and rosenblatt.train take text, dates and missing values"
-GAPS = "fill in missing values, or pass a frame to AutoPerceptron"
 _FLOATS = (np.dtype(np.float64).str, np.dtype(np.float32).str)
 _LINE = 64
 _FEW_BYTES = 4096
@@ -384,7 +383,8 @@ def _raise_unusable(table: Table, name: str) -> NoReturn:
             f"{name} contains {value:g} in {place}: so large a {table.dtype} value overflows; scale the column"
         )
     if np.isnan(value):
-        raise DataError(f"{name} contains NaN in {place}: " + (OTHERS if table.names else GAPS))
+        advice = OTHERS if table.names else "fill in missing values, or pass a frame to AutoPerceptron"
+        raise DataError(f"{name} contains NaN in {place}: {advice}")
     raise DataError(f"{name} contains infinity in {place}")
 
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batch import NamedMask, Names, RowBatch, csr_arrays
+from rosenblatt.data.labels import LARGEST_NUMBER
 from rosenblatt.encode.lines import lines_of_rows
 
 PRIME = 16777619  # of the FNV hash
 MOST = 1 << 22  # products of one line
-LARGEST = 1e100  # as everywhere in the engine
 _SPACES = re.compile(rb"\|([^\s|:]?)")
 
 Integers = NDArray[np.int64]
@@ -94,9 +94,9 @@ class Products:
             (line, column, value), factors, excess = self.of(term)
             for each in np.flatnonzero(excess).tolist():
                 bad[each] = f"its interactions {term} make {excess[each]:,} features, and the most are {MOST:,}"
-            for each in np.unique(line[np.abs(value) > LARGEST]).tolist():
+            for each in np.unique(line[np.abs(value) > LARGEST_NUMBER]).tolist():
                 bad[each] = f"a product of the interactions {term} is too large: a value must be at most 1e100"
-            usable = (row_of[line] >= 0) & (value != 0) & (np.abs(value) <= LARGEST)
+            usable = (row_of[line] >= 0) & (value != 0) & (np.abs(value) <= LARGEST_NUMBER)
             parts.append((row_of[line[usable]], column[usable], value[usable]))
             if self._named is None:
                 continue

@@ -83,16 +83,13 @@ def infer_encoder(
     default = options.decimal or _mark(sum(commas.values()), ".")
     options = replace(options, decimal=default)
     chosen = _choose_label(names, label, sample, options)
-    weighs = None if weight is None else _find(names, weight)
-    if weight is not None and (weighs is None or weighs == chosen):
-        why = "there is no such column" if weighs is None else "it is the column of the labels"
-        raise ParameterError(f"weight={weight!r}: {why}; there are {listed(names)}")
+    weighs = None if weight is None else _find(names, weight, "weight=")
+    if weighs == chosen:
+        raise ParameterError(f"weight={weight!r}: it is the column of the labels; there are {listed(names)}")
     named: dict[str, Column] = {}
     for kind, option in requested.items():
         for given in option:
             name = _find(names, given)
-            if name is None:
-                raise ParameterError(f"there is no column {given!r}; there are {listed(names)}")
             if name == chosen:
                 why = "dropped or split by" if kind == "drop" else f"read as {kind}"
                 raise ParameterError(f"{given!r} is the label column and cannot be {why}; set another with --label")
@@ -170,9 +167,7 @@ def _choose_label(names: Sequence[str], label: str | None, sample: Any, options:
     text whose lines mostly differ, cannot hold labels.
     """
     if label is not None:
-        if (found := _find(names, label)) is None:
-            raise ParameterError(f"label={label!r}: there is no such column; the {len(names)} are {listed(names)}")
-        return found
+        return _find(names, label, "label=")
     lower = {name.lower(): name for name in names}
     y = lower.get("y", names[-1])
     if y != names[-1] and "x" in lower and _infer_column(y, sample[y], options).kind == "number":
@@ -187,11 +182,13 @@ def _choose_label(names: Sequence[str], label: str | None, sample: Any, options:
     return names[-1]
 
 
-def _find(names: Sequence[str], given: str) -> str | None:
+def _find(names: Sequence[str], given: str, option: str = "") -> str:
     """A column by its name or its number, from 1."""
     if given in names:
         return given
-    return names[int(given) - 1] if given.isdecimal() and 1 <= int(given) <= len(names) else None
+    if given.isdecimal() and 1 <= int(given) <= len(names):
+        return names[int(given) - 1]
+    raise ParameterError(f"{option}{given!r}: there is no such column; the {len(names)} are {listed(names)}")
 
 
 def _infer_column(name: str, array: Any, options: ReadOptions) -> Column:

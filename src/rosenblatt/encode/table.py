@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import engine
 from rosenblatt.data.batch import EncodedChunk, NamedMask, RowBatch, csr_arrays
-from rosenblatt.data.labels import numbers_of
+from rosenblatt.data.labels import LARGEST_NUMBER, numbers_of
 from rosenblatt.encode.cells import (
     MISSING,
     NO_LABEL,
@@ -44,7 +44,6 @@ Kind = Literal["number", "category", "date", "text", "drop"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Mark = Literal["", ".", ","]
 Entries = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]  # rows, columns, values
-_LARGEST = 1e100
 ALSO = " | "  # between the names of categories that share a column
 _BLOCK = 4096  # rows that are summed together
 
@@ -245,14 +244,15 @@ class TableEncoder(Encoder):
 
         for column in self.numbers:
             values = doubles_of(arrays[column.name])
-            add(np.abs(values) > _LARGEST, f"column {column.name!r} must be finite and at most 1e100", values)
+            add(np.abs(values) > LARGEST_NUMBER, f"column {column.name!r} must be finite and at most 1e100", values)
             if self.complete:
                 add(np.isnan(values), f"column {column.name!r} has no number")
         if not require_label:
             return found
         if self.weight in arrays:
             weights = doubles_of(arrays[self.weight])
-            add(~((weights >= 0) & (weights <= _LARGEST)), f"the weight {self.weight!r} must be 0 or more", weights)
+            is_valid = (weights >= 0) & (weights <= LARGEST_NUMBER)
+            add(~is_valid, f"the weight {self.weight!r} must be 0 or more", weights)
         labels = arrays[str(self.label)]
         absent = _lengths(labels) == 0 if is_list(labels.type) else ~present(labels)
         for row in np.flatnonzero(absent).tolist():
@@ -290,8 +290,9 @@ class TableEncoder(Encoder):
                     frequencies += np.bincount(entries[-1][1] - self.base, minlength=len(frequencies))
         # Without gaps, texts and days without a time every row has as many values: no need to sort all of them.
         is_even = not missing.any() and all(column.kind != "text" for column in self.used)
-        is_even = is_even and all(len(entry[1]) == count for entry in entries)
-        hashed = np.sort(np.column_stack([np.empty((count, 0), int), *(entry[1] for entry in entries if is_even)]))
+        is_even = is_even and all(len(columns) in (0, count) for _, columns, _ in entries)
+        full = [columns for _, columns, _ in entries if is_even and len(columns)]
+        hashed = np.sort(np.column_stack([np.empty((count, 0), int), *full]))
         if is_even and (np.diff(hashed) > 0).all():
             columns = np.empty((count, at + hashed.shape[1]), np.int32)
             columns[:, :at], columns[:, at:] = np.arange(at), hashed
