@@ -327,6 +327,9 @@ def test_a_list_of_labels_is_a_set_and_no_target_of_a_regression(tmp_path: Path)
     dataset.load()
     assert dataset.classes.values.tolist() == ["x", "y"]
     assert len(dataset.notes) == 1
+    weighted = [row | {"w": 2 * (k < 3)} for k, row in enumerate(rows)]  # a row of weight 0 is ignored
+    path = put(tmp_path / "w.jsonl", "\n".join(map(json.dumps, weighted)))
+    assert open_dataset(path, weight="w", label="labels").load().weights.tolist() == [2.0, 1.0, 1.0, 2.0]  # type: ignore[union-attr]
     with rejected("label", "several labels"):
         open_dataset(put(tmp_path / "y.jsonl", '{"a": 1, "y": [1, 2]}\n')).load(is_regression=True)
 

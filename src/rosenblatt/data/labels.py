@@ -405,16 +405,15 @@ class Classes:
         >>> Classes.of([b"007", b"7"]).values.tolist()
         ['007', '7']
         """
-        if kind or not labels or not all(map(is_plain_number, labels)):
-            texts = np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str)
-            return cls(np.sort(values_as(texts, kind)))
-        for label in labels:
-            if label.partition(b".")[2].strip(b"0"):
-                raise FractionError(label)
-        numbers = sorted({_whole(label) for label in labels})
-        if numbers[0] < -(2**63) or numbers[-1] >= 2**63:
-            return cls(np.array(sorted({label.decode() for label in labels}), dtype=str))
-        return cls(np.array(numbers, dtype=np.int64))
+        if not kind and labels and all(map(is_plain_number, labels)):
+            for label in labels:
+                if label.partition(b".")[2].strip(b"0"):
+                    raise FractionError(label)
+            numbers = sorted({_whole(label) for label in labels})
+            if -(2**63) <= numbers[0] and numbers[-1] < 2**63:
+                return cls(np.array(numbers, dtype=np.int64))
+        texts = np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str)
+        return cls(np.sort(values_as(texts, kind)))
 
     def __len__(self) -> int:
         return len(self.values)

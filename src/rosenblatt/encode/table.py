@@ -358,7 +358,17 @@ class TableEncoder(Encoder):
 
     def stats_of(self, batch: RowBatch) -> ColumnStats:
         """The statistics of the number columns of rows that this encoder, not yet fitted, has encoded."""
-        return ColumnStats.of(batch, len(self.numbers))
+        width = len(self.numbers)
+        stats = ColumnStats(np.zeros(width), np.zeros(width), np.zeros(width))
+        for begin in range(0, len(batch) if width else 0, _BLOCK):
+            part = slice(batch.starts[begin], batch.starts[min(begin + _BLOCK, len(batch))])
+            columns, values = batch.indices[part], batch.values[part]
+            columns, values = columns[columns < width], values[columns < width]
+            count = np.bincount(columns, minlength=width).astype(np.float64)
+            mean = np.bincount(columns, values, width) / np.maximum(count, 1.0)
+            squares = np.bincount(columns, (values - mean[columns]) ** 2, width)
+            stats = stats.join(ColumnStats(count, mean, squares))
+        return stats
 
     def describe(self) -> str:
         """The kind of each column; the numbers of an encoder that is not fitted yet will be standardized."""
@@ -417,20 +427,6 @@ class ColumnStats:
     count: NDArray[np.float64]
     mean: NDArray[np.float64]
     squares: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, batch: RowBatch, width: int) -> ColumnStats:
-        """The statistics of the first `width` columns, which are not standardized."""
-        stats = cls(np.zeros(width), np.zeros(width), np.zeros(width))
-        for begin in range(0, len(batch) if width else 0, _BLOCK):
-            part = slice(batch.starts[begin], batch.starts[min(begin + _BLOCK, len(batch))])
-            columns, values = batch.indices[part], batch.values[part]
-            columns, values = columns[columns < width], values[columns < width]
-            count = np.bincount(columns, minlength=width).astype(np.float64)
-            mean = np.bincount(columns, values, width) / np.maximum(count, 1.0)
-            squares: NDArray[Any] = np.bincount(columns, (values - mean[columns]) ** 2, width)
-            stats = stats.join(cls(count, mean, squares))
-        return stats
 
     def join(self, later: ColumnStats) -> ColumnStats:
         """The statistics of the rows of both."""
