@@ -343,7 +343,7 @@ class Evaluator:
     def add_batch(self, model: Model, batch: RowBatch) -> None:
         """Predict the rows of a batch and count."""
         classes, scores = Classes(model.classes), model.batch_scores(batch)
-        if batch.line is not None:  # a line with several labels: an answer is right if it is one of them
+        if batch.has_copies:  # a line with several labels: an answer is right if it is one of them
             keep = settle_labels(batch, model.predictions(scores).codes, classes.codes(batch))
             batch, scores = replace(batch.take(keep), weights=None), scores[keep]
         found, true = model.predictions(scores), classes.codes(batch)

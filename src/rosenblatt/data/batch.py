@@ -54,7 +54,7 @@ class RowBatch:
     blank: tuple[int, ...] = ()  # for each line without a row, the number of rows of this batch before it
     passthrough: dict[str, list[Any]] | None = None  # cells of columns that are copied to the output
     width: int = 0  # of X, if other batches have the same columns
-    line: NDArray[np.int64] | None = None  # the line of each row, if lines have several labels
+    line: Any = None  # the line of each row, from 0; None for rows of no chunk
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -85,6 +85,11 @@ class RowBatch:
     def sample_weight(self) -> NDArray[np.float64] | None:
         return self.weights
 
+    @property
+    def has_copies(self) -> bool:
+        """True if some lines are several rows, one for each of their labels."""
+        return self.line is not None and bool((np.diff(self.line) == 0).any())
+
     def matrix(self, features: int) -> Any:
         """The rows as a CSR array of so many columns."""
         return self.csr(features).matrix()
@@ -108,7 +113,7 @@ class RowBatch:
             raise DataError(f"rows with several labels grow to more than {MOST_COPIED:,} values, a row for each label")
         rows = np.repeat(np.arange(len(self)), counts)
         weights = (1.0 if self.weights is None else self.weights[rows]) / counts[rows]
-        return replace(self.take(rows), codes=codes, labels=labels, weights=weights, line=rows)
+        return replace(self.take(rows), codes=codes, labels=labels, weights=weights)
 
     def split(self, width: int) -> Iterator[RowBatch]:
         """Slices short enough that an array with `width` numbers per row fits into memory.
@@ -116,7 +121,7 @@ class RowBatch:
         Lines with several labels stay together.
         """
         rows = max(1, MOST_NUMBERS // max(width, 1))
-        if len(self) <= rows or self.line is not None:
+        if len(self) <= rows or self.has_copies:
             yield self
             return
         for begin in range(0, len(self), rows):
@@ -131,7 +136,6 @@ class EncodedChunk:
 
     batch: RowBatch
     lines: int
-    row_lines: NDArray[np.int64]  # the line of each row, from 0
     bad: list[tuple[int, str]]
     invalid: dict[str, dict[str, int]] = field(default_factory=dict)  # cells that do not fit the kind of their column
     names: Sequence[Names] = ()  # of hashed columns that had none yet

@@ -410,7 +410,7 @@ class Classes:
                 if label.partition(b".")[2].strip(b"0"):
                     raise FractionError(label)
             numbers = sorted({_whole(label) for label in labels})
-            if -(2**63) <= numbers[0] and numbers[-1] < 2**63:
+            if numbers[0] >= -(2**63) and numbers[-1] < 2**63:
                 return cls(np.array(numbers, dtype=np.int64))
         texts = np.array(sorted({label.decode("utf-8", "replace") for label in labels}), dtype=str)
         return cls(np.sort(values_as(texts, kind)))

@@ -81,13 +81,13 @@ class Products:
         named = dict(zip(columns.tolist(), names.decode("utf-8", "replace").split("\n"), strict=False))
         return (lines, indices.astype(np.int64), values), named
 
-    def add_to(self, batch: RowBatch, lines: Integers) -> tuple[RowBatch, dict[int, str], Names]:
+    def add_to(self, batch: RowBatch) -> tuple[RowBatch, dict[int, str], Names]:
         """Rows with their products, the lines whose products are too many or too large, and names.
 
         Names are those of the factors with stars between them, for columns that are not `named`.
         """
         row_of = np.full(self.lines, -1, np.int64)
-        row_of[lines] = np.arange(len(batch))
+        row_of[batch.line] = np.arange(len(batch))
         parts = [(np.repeat(np.arange(len(batch)), np.diff(batch.starts)), batch.indices, batch.values)]
         bad, names = dict[int, str](), dict[int, str]()
         for term in self.terms:

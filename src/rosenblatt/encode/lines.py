@@ -41,15 +41,14 @@ def first_labels(text: bytes) -> tuple[bytes, dict[int, list[bytes]]]:
     return b"\n".join(lines), several
 
 
-def row_per_label(
-    batch: RowBatch, rows: NDArray[np.int64], several: dict[int, list[bytes]]
-) -> tuple[RowBatch, NDArray[np.int64]]:
-    """A row for each label of a line, which share the weight of the line; `rows` are the lines of the rows."""
-    labels = [several.get(line, [batch.labels[code]]) for line, code in zip(rows.tolist(), batch.codes, strict=True)]
+def row_per_label(batch: RowBatch, several: dict[int, list[bytes]]) -> RowBatch:
+    """A row for each label of a line, which share the weight of the line."""
+    lines = zip(batch.line.tolist(), batch.codes, strict=True)
+    labels = [several.get(line, [batch.labels[code]]) for line, code in lines]
     flat = [label for each in labels for label in each]
     code_of = {label: code for code, label in enumerate(dict.fromkeys(flat))}
     codes, counts = np.array([code_of[label] for label in flat], np.int32), np.array(list(map(len, labels)))
-    return batch.repeat(counts, codes, list(code_of)), np.repeat(rows, counts)
+    return batch.repeat(counts, codes, list(code_of))
 
 
 def _tag_of(line: str) -> str:
@@ -101,7 +100,6 @@ def lower_letters(text: NDArray[np.uint8], format: str = "") -> NDArray[np.uint8
 
 def settle_labels(batch: RowBatch, answers: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.intp]:
     """For each line, the row whose label is the prediction, else the first row."""
-    assert batch.line is not None
     right = codes == answers
     order = np.lexsort((~right, batch.line))
     _, firsts = np.unique(batch.line[order], return_index=True)
@@ -139,7 +137,7 @@ class LineEncoder(Encoder):
         if self.use_idf and self.format not in _LABEL_SPANS:
             raise ParameterError(f"idf needs text, and {self.format} has none")
         for term in self.interactions:
-            if not isinstance(term, str) or not 2 <= len(term) <= 8 or not re.fullmatch(r"[!-{}~]+", term):
+            if not isinstance(term, str) or not re.fullmatch(r"[!-{}~]{2,8}", term):
                 raise ParameterError(
                     f"interactions={term!r}: must be the first letters of two namespaces or more, such as ab; : is any"
                 )
@@ -181,10 +179,10 @@ class LineEncoder(Encoder):
         starts, indices, values, codes, weights, labels, bad, lines, gaps, names = engine.parse(
             data, self.format, require_label=require_label, **how
         )
-        batch, rows = RowBatch(starts, indices, values, codes, labels, weights), lines_of_rows(len(codes), gaps)
+        batch = RowBatch(starts, indices, values, codes, labels, weights, line=lines_of_rows(len(codes), gaps))
         worse = {line: why for line, found in several.items() if require_label and (why := _bad_labels(found))}
         if spaces := [code for code, label in enumerate(labels) if label.isspace()]:
-            worse |= dict.fromkeys(rows[np.isin(codes, spaces)].tolist(), "the line has no label")
+            worse |= dict.fromkeys(batch.line[np.isin(codes, spaces)].tolist(), "the line has no label")
         all_names = [names]
         if self.interactions:
             from rosenblatt.encode.interactions import Products
@@ -192,25 +190,25 @@ class LineEncoder(Encoder):
             if named is not None:
                 named = named.copy()
                 named[names[0]] = 1
-            batch, worse, more = Products(text, self.interactions, self.bits, named).add_to(batch, rows)
+            batch, worse, more = Products(text, self.interactions, self.bits, named).add_to(batch)
             all_names.append(more)
         if worse:
-            usable = np.flatnonzero(~np.isin(rows, list(worse)))
-            batch, rows, bad = batch.take(usable), rows[usable], sorted({**dict(bad), **worse}.items())
+            batch = batch.take(np.flatnonzero(~np.isin(batch.line, list(worse))))
+            bad = sorted({**dict(bad), **worse}.items())
         if several and require_label:
-            batch, rows = row_per_label(batch, rows, several)
-        blank = tuple(np.searchsorted(rows, np.flatnonzero(np.bincount(rows, minlength=lines) == 0)).tolist())
+            batch = row_per_label(batch, several)
+        gaps = np.flatnonzero(np.bincount(batch.line, minlength=lines) == 0)
+        blank = tuple(np.searchsorted(batch.line, gaps).tolist())
         if require_label and batch.weights is not None and not batch.weights.all():
-            usable = np.flatnonzero(batch.weights)
-            batch, rows = batch.take(usable), rows[usable]
+            batch = batch.take(np.flatnonzero(batch.weights))
         frequencies = None if self.is_fitted else np.bincount(batch.indices, minlength=1 << self.bits)
         if self.idf is not None:
             batch = replace(batch, values=batch.values * self.idf[batch.indices])
         if passthrough:
             texts = chunk.split(b"\n")
-            cells = [texts[line].removesuffix(b"\r").decode("utf-8", "replace") for line in rows.tolist()]
+            cells = [texts[line].removesuffix(b"\r").decode("utf-8", "replace") for line in batch.line.tolist()]
             batch = replace(batch, passthrough=dict(self._passed(name, cells) for name in passthrough))
-        return EncodedChunk(replace(batch, blank=blank), lines, rows, bad, names=all_names, frequencies=frequencies)
+        return EncodedChunk(replace(batch, blank=blank), lines, bad, names=all_names, frequencies=frequencies)
 
     def _passed(self, name: str, lines: list[str]) -> tuple[str, list[str]]:
         if name == "*":

@@ -183,16 +183,14 @@ class TableEncoder(Encoder):
             places = numbers_from(kept)
             arrays = {name: array.take(places) for name, array in arrays.items()}
             chunk = replace(chunk, table=chunk.table.take(places), lines=chunk.lines[kept])
-        lines = chunk.lines
-        batch, names, frequencies = self._encode(arrays, len(lines), named)
-        batch = replace(batch, passthrough=chunk.cells(passthrough) if passthrough else None)
-        batch, rows = self._label(batch, arrays, require_label)
+        batch, names, frequencies = self._encode(arrays, len(chunk.lines), named)
+        batch = replace(batch, line=chunk.lines, passthrough=chunk.cells(passthrough) if passthrough else None)
         gaps = np.sort(np.array([*(at for at, _ in bad), *chunk.blank], np.int64))
-        blank = tuple(np.searchsorted(lines, gaps).tolist())
-        batch, count = replace(batch, blank=blank), len(lines) + len(gaps)
+        blank, count = tuple(np.searchsorted(chunk.lines, gaps).tolist()), len(chunk.lines) + len(gaps)
+        batch = replace(self._label(batch, arrays, require_label), blank=blank)
         texts = "\n".join(name.replace("\n", " ") for name in names.values()).encode()
         found = [(np.array(list(names), np.int32), texts)]
-        return EncodedChunk(batch, count, lines[rows], sorted(bad), invalid, found, frequencies)
+        return EncodedChunk(batch, count, sorted(bad), invalid, found, frequencies)
 
     def encode(self, table: Any, *, require_label: bool = False) -> RowBatch:
         """The rows of an Arrow table; a row that cannot be encoded is an error."""
@@ -307,13 +305,11 @@ class TableEncoder(Encoder):
             values[hashed] *= self.idf[indices[hashed] - self.base]
         return RowBatch(starts, indices, values, np.full(count, -1, np.int32), []), names, frequencies
 
-    def _label(
-        self, batch: RowBatch, arrays: dict[str, Any], require_label: bool
-    ) -> tuple[RowBatch, NDArray[np.int64]]:
-        """The rows with labels and weights, and their places: one per label; none of weight 0."""
-        labels, rows = arrays.get(str(self.label)), np.arange(len(batch))
+    def _label(self, batch: RowBatch, arrays: dict[str, Any], require_label: bool) -> RowBatch:
+        """The rows with labels and weights: one per label; none of weight 0."""
+        labels = arrays.get(str(self.label))
         if labels is None:
-            return batch, rows
+            return batch
         if require_label and self.weight in arrays:
             batch = replace(batch, weights=doubles_of(arrays[self.weight]))
         lengths = np.ones(len(batch), np.int64)
@@ -323,14 +319,13 @@ class TableEncoder(Encoder):
         words = [label.encode() for label in encoded.dictionary.to_pylist()]
         codes = np.where(present(encoded.indices), values_of(encoded.indices, np.int32), np.int32(-1))
         if require_label and (lengths != 1).any():
-            batch, rows = batch.repeat(lengths, codes, words), np.repeat(rows, lengths)
+            batch = batch.repeat(lengths, codes, words)
         else:  # the first label of each row
             firsts = np.append(codes, np.int32(-1))[np.cumsum(lengths) - lengths]
             batch = replace(batch, codes=np.where(lengths > 0, firsts, np.int32(-1)), labels=words)
         if batch.weights is not None and not batch.weights.all():
-            kept = np.flatnonzero(batch.weights)
-            batch, rows = batch.take(kept), rows[kept]
-        return batch, rows
+            batch = batch.take(np.flatnonzero(batch.weights))
+        return batch
 
     def _hash(self, array: Any, column: Column, named: NamedMask, names: dict[int, str]) -> list[Entries]:
         """The hashed features of a column, and the names that are new."""
@@ -366,7 +361,7 @@ class TableEncoder(Encoder):
             columns, values = columns[columns < width], values[columns < width]
             count = np.bincount(columns, minlength=width).astype(np.float64)
             mean = np.bincount(columns, values, width) / np.maximum(count, 1.0)
-            squares = np.bincount(columns, (values - mean[columns]) ** 2, width)
+            squares: NDArray[Any] = np.bincount(columns, (values - mean[columns]) ** 2, width)
             stats = stats.join(ColumnStats(count, mean, squares))
         return stats
 

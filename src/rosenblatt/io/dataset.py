@@ -164,7 +164,7 @@ class Dataset:
         store, places = RowStore(memory), dict[bytes, str]()
         for place, encoded in self._encoded(with_names=True):
             batch = encoded.batch
-            if batch.line is not None:
+            if batch.has_copies:
                 if is_regression:
                     raise LabelError(
                         f"{self.name} has rows with several labels: a regression learns one number per row"
@@ -174,7 +174,7 @@ class Dataset:
             if is_regression:
                 store.append(batch, self.encoder.targets(batch.labels)[batch.codes])
                 continue
-            places |= {label: place(encoded.row_lines[row]) for label, row in store.append(batch).items()}
+            places |= {label: place(batch.line[row]) for label, row in store.append(batch).items()}
             self._check_class_count(places)
         self._check_rows(len(store))
         store.finish()
