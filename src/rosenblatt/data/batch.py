@@ -25,6 +25,7 @@ MOST_COPIED = 1 << 26  # values of the rows of a chunk, one for each label
 MEMORY = 128 << 20  # the most bytes of an array of a store that stay in memory, if there is enough
 _BLOCK = 1 << 20  # values that are changed in place at once
 
+Entries = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]  # row, column and value of each
 Names = tuple[NDArray[np.int32], bytes]  # of some columns: a line of text for each
 NamedMask = NDArray[np.uint8] | None  # of each hashed column: is its name known? Then it is not reported again
 
@@ -154,9 +155,9 @@ def join_batches(batches: Sequence[RowBatch]) -> RowBatch:
 
 
 def csr_arrays(
-    parts: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]], count: int
+    parts: Sequence[Entries], count: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
-    """Starts, columns and values of so many rows, from parts of (rows, columns, values); equal columns add up.
+    """Starts, columns and values of so many rows, from parts; equal columns add up.
 
     >>> [array.tolist() for array in csr_arrays([([0, 1], [5, 2], [1.0, 2.0]), ([0, 0], [3, 5], [4.0, 8.0])], 2)]
     [[0, 2, 3], [3, 5, 2], [4.0, 9.0, 2.0]]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import NamedMask, Names, RowBatch, csr_arrays
+from rosenblatt.data.batch import Entries, NamedMask, Names, RowBatch, csr_arrays
 from rosenblatt.data.labels import LARGEST_NUMBER
 from rosenblatt.encode.lines import lines_of_rows
 
@@ -26,7 +26,6 @@ MOST = 1 << 22  # products of one line
 _SPACES = re.compile(rb"\|([^\s|:]?)")
 
 Integers = NDArray[np.int64]
-Features = tuple[Integers, Integers, NDArray[np.float64]]  # line, column and value of each, sorted by line
 
 
 class Products:
@@ -48,7 +47,7 @@ class Products:
                 found.append("".join(letters))
         return found
 
-    def of(self, term: str) -> tuple[Features, list[Integers], Integers]:
+    def of(self, term: str) -> tuple[Entries, list[Integers], Integers]:
         """The products of a term, the columns of their factors, and for each line that has too many how many."""
         (line, column, value), excess = self._group(term[0])[0], np.zeros(self.lines, np.int64)
         place, factors = np.arange(len(line)), [column]
@@ -69,7 +68,7 @@ class Products:
             factors = [*(factor[left] for factor in factors), columns[right]]
         return (line, column, value), factors, excess
 
-    def _read_group(self, letter: str) -> tuple[Features, dict[int, str]]:
+    def _read_group(self, letter: str) -> tuple[Entries, dict[int, str]]:
         """The features of all namespaces that begin with a letter, and their names if some are to be reported."""
         own = rb"(?=[\s|:]|\Z)" if letter == " " else re.escape(letter.encode())
         text = np.frombuffer(re.sub(rb"\|(?!%s)[^|\n]*" % own, b"|", self._text), np.uint8)  # of no other namespaces

@@ -66,14 +66,11 @@ def _bad_labels(labels: list[bytes]) -> str:
     return "" if fit else f"a label is empty or longer than {LONGEST_LABEL} bytes"
 
 
-# The small letter of each character from U+0080 to U+07FF, if that has two bytes in UTF-8 too.
-SMALL = [
-    ord(c.lower()) if len(c.lower().encode()) == 2 and len(c.lower()) == 1 else ord(c)
-    for c in map(chr, range(0x80, 0x800))
-]
+# The characters that have two bytes in UTF-8, and the small letter of each, if that has two bytes as well.
+_LETTERS = "".join(map(chr, range(0x80, 0x800)))
+SMALL = "".join(c.lower() if len(c.lower().encode()) == 2 else c for c in _LETTERS)
 _LOWER = np.arange(1 << 16)
-for _code, _small in enumerate(SMALL, 0x80):
-    _LOWER[int.from_bytes(chr(_code).encode())] = int.from_bytes(chr(_small).encode())
+_LOWER[np.frombuffer(_LETTERS.encode(), ">u2")] = np.frombuffer(SMALL.encode(), ">u2")
 _LABEL_SPANS = {"fasttext": re.compile(rb"__label__\S*"), "tabbed": re.compile(rb"(?m)^[^\t\n]*\t")}
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import engine
-from rosenblatt.data.batch import EncodedChunk, NamedMask, RowBatch, csr_arrays
+from rosenblatt.data.batch import EncodedChunk, Entries, NamedMask, RowBatch, csr_arrays
 from rosenblatt.data.labels import LARGEST_NUMBER, numbers_of
 from rosenblatt.encode.cells import (
     MISSING,
@@ -43,7 +43,6 @@ from rosenblatt.errors import DataError, ParameterError, first_line
 Kind = Literal["number", "category", "date", "text", "drop"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Mark = Literal["", ".", ","]
-Entries = tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]  # rows, columns, values
 ALSO = " | "  # between the names of categories that share a column
 _BLOCK = 4096  # rows that are summed together
 

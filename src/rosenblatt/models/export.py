@@ -303,7 +303,7 @@ def to_c(model: Any, name: str = "model") -> str:
             macros |= {"MASK": f"{(1 << encoder.bits) - 1}u", "VW" if encoder.format == "vw" else "TEXT": 1}
         if "TEXT" in macros:
             macros |= {"RUNS": int(encoder.grams == "characters"), "PAIRS": int(encoder.grams == "pairs")}
-            arrays["short NAME_small"] = SMALL
+            arrays["short NAME_small"] = list(map(ord, SMALL))
     elif encoder.hashed:
         raise ModelError("categories, dates and text cannot be exported to C: use --to json, or onnx for categories")
     else:
