@@ -395,7 +395,7 @@ def values_of(array: Any, dtype: Any) -> NDArray[Any]:
 
 def flags_of(array: Any) -> NDArray[np.bool_]:
     """The values of an array of booleans, false for null."""
-    known = pc.and_kleene(array, pc.is_valid(array))
+    known = pc.and_kleene(array, pc.is_valid(array)) if array.null_count else array
     return values_of(pc.cast(known, pa.uint8()), np.uint8).view(np.bool_)
 
 
