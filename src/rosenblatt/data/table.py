@@ -312,7 +312,7 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
         raise DataError(
             f"{name} is masked in row {np.argwhere(np.ma.getmaskarray(X))[0][0]}: fill in the masked values"
         )
-    values = np.asarray(X) if isinstance(X, np.ndarray) else _from_frame(X, name)
+    values = _as_array(X, name)
     _check_kind(values.dtype, name)
     if values.ndim == 1 and values.size and isinstance(values[0], dict):
         raise DataError(f"{name} is a list of dicts: use learn_many and predict_many, or a DictVectorizer")
@@ -334,7 +334,7 @@ def _to_array(X: Any, names: tuple[str, ...] | None, name: str) -> Any:
         raise _not_a_number(values, names, name) from None
 
 
-def _from_frame(X: Any, name: str) -> Any:
+def _as_array(X: Any, name: str) -> Any:
     for column, kind in X.schema.items() if type(X).__module__.startswith("polars.") and hasattr(X, "schema") else ():
         if kind.is_temporal():  # beside numbers, Polars would count microseconds
             raise DataError(f"{name} has the column {column!r} of type {kind}: {OTHERS}")

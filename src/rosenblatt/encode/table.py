@@ -330,7 +330,7 @@ class TableEncoder(Encoder):
         """The hashed features of a column, and the names that are new."""
         base, bits = self.base, self.bits
         if column.kind == "text":
-            data, offsets = buffers_of(pc.coalesce(array, strings_from([""] * len(array))))
+            data, offsets = buffers_of(pc.fill_null(array, strings_from([""])[0]))
             text = lower_letters(data)
             how: dict[str, Any] = {"bits": bits, "grams": self.grams, "seed": seed_of(column.name), "offsets": offsets}
             starts, indices, values, *_, (at, found) = engine.parse(
