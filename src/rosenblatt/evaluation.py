@@ -69,8 +69,6 @@ class Evaluation:
     Attributes
     ----------
     classes : array
-    confusion : array of shape (n_classes, n_classes), or None if there are too many classes
-        Rows (or their weights) of the true class i that were predicted as j.
     unknown : number of rows (or their weight) whose true label is not among the classes
     reliability : Reliability or None
         The probability of the most likely class, and how often it was the true one.
@@ -82,19 +80,18 @@ class Evaluation:
     thresholds : tuple of Threshold
         For two classes: the thresholds that reach some recalls, and the one with the highest F1. They cut probabilities
         if the model has them, else scores.
-    support, predicted, correct : arrays of shape (n_classes,)
+    support, predicted, correct : lists of a number per class
         The rows of each class, those predicted as it, and the correct ones among these.
     count, effective : the number of rows, and how many rows of equal weight are as good
     unknown_labels : labels that the model does not know, and how many rows have each
-    pairs : (true, predicted, rows) of the most frequent confusions
+    pairs : (true, predicted, rows) of the confusions, the most frequent first
     """
 
     classes: NDArray[Any]
-    confusion: NDArray[Any] | None
     unknown: float
-    support: NDArray[Any]
-    predicted: NDArray[Any]
-    correct: NDArray[Any]
+    support: list[float]
+    predicted: list[float]
+    correct: list[float]
     count: int
     effective: float
     unknown_labels: dict[str, int] = field(default_factory=dict)
@@ -107,13 +104,23 @@ class Evaluation:
     thresholds: tuple[Threshold, ...] = ()
 
     @property
+    def confusion(self) -> NDArray[Any] | None:
+        """The rows, or their weights, of the true class i that were predicted as j; None for too many classes."""
+        if len(self.classes) > MAX_CONFUSION:
+            return None
+        matrix = np.diag(np.array(self.correct, np.float64 if self.weighted else np.int64))
+        for true, predicted, rows in self.pairs:
+            matrix[true, predicted] = rows
+        return matrix
+
+    @property
     def rows(self) -> float:
         """The rows, or their weight."""
-        return _whole(math.fsum(self.support.tolist()) + self.unknown)
+        return _whole(math.fsum(self.support) + self.unknown)
 
     @property
     def errors(self) -> float:
-        return _whole(self.rows - math.fsum(self.correct.tolist()))
+        return _whole(self.rows - math.fsum(self.correct))
 
     @property
     def weighted(self) -> bool:
@@ -121,12 +128,12 @@ class Evaluation:
 
     @property
     def accuracy(self) -> float:
-        return math.fsum(self.correct.tolist()) / self.rows
+        return math.fsum(self.correct) / self.rows
 
     @property
     def baseline(self) -> float:
         """The accuracy of always predicting the most frequent class."""
-        return float(self.support.max()) / self.rows
+        return max(self.support) / self.rows
 
     @property
     def ece(self) -> float | None:
@@ -142,9 +149,8 @@ class Evaluation:
 
     def by_class(self) -> list[tuple[Any, float, float, float, float]]:
         """For each class: label, rows, precision, recall and F1; 0 if the divisor is 0."""
-        figures = []
-        for k, label in enumerate(labels_to_json(self.classes)):
-            correct, predicted, support = _whole(self.correct[k]), _whole(self.predicted[k]), _whole(self.support[k])
+        figures, counts = [], (self.correct, self.predicted, self.support)
+        for label, correct, predicted, support in zip(labels_to_json(self.classes), *counts, strict=True):
             precision, recall = correct / predicted if predicted else 0.0, correct / support if support else 0.0
             f1 = 2 * correct / (predicted + support) if correct else 0.0
             figures.append((label, support, precision, recall, f1))
@@ -157,7 +163,7 @@ class Evaluation:
 
     def verdict(self) -> str:
         """The result in one sentence."""
-        if not self.support.any():
+        if not any(self.support):
             return f"None of {self.count:,} rows has a label that the model knows, so none is right."
         low, high = self.interval()
         unsure = "below" if high < self.baseline else "not distinguishable, with so few rows, from"
@@ -268,10 +274,9 @@ def evaluate(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """
     from sklearn.base import is_regressor  # which takes longer to import than `train` to learn a small file
 
-    if getattr(model, "is_regression", None) or is_regressor(model):
+    if is_regressor(model):
         targets = Numbers.of(y, 0.0).numbers
-        weights = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return _regression([(np.asarray(model.predict(X)) - targets, targets, weights)])
+        return _regression([(model.predict(X) - targets, targets, _weights(sample_weight, len(targets)))])
     evaluator = Evaluator(np.asarray(model.classes_))
     evaluator.add_rows(model, X, encode_labels(y), sample_weight)
     return evaluator.result()
@@ -282,8 +287,8 @@ def evaluate_scores(
 ) -> Evaluation:
     """Evaluate the scores of rows with these codes; thresholds apply to the calibrated probabilities."""
     evaluator = Evaluator(classes)
-    P = Predictions(classes, scores, False, calibrator).probabilities
-    evaluator.add(codes, predict_codes(scores), weights, scores, None, cuts=P)
+    cuts = Predictions(classes, scores, False, calibrator).probabilities
+    evaluator.add(codes, predict_codes(scores), weights, scores, cuts=cuts)
     return evaluator.result()
 
 
@@ -323,13 +328,36 @@ def compare_models(
     return PairedComparison(len(one), means, means[1] - means[0], (mean - half, mean + half))
 
 
+class ExactSums:
+    """Sums by name and key that are the same however the values are cut: whole numbers of 2**-_SCALE."""
+
+    def __init__(self) -> None:
+        self.of: defaultdict[str, Counter[int]] = defaultdict(Counter)
+
+    def add(self, name: str, values: Floats, keys: NDArray[Any] | None = None) -> None:
+        """Add the values to the sum of each key, or of key 0.
+
+        Values of one exponent are whole numbers of the same unit; halves of them add up in float64 without rounding.
+        """
+        mantissas, exponents = np.frexp(values)
+        units = (mantissas * 2.0**53).astype(np.int64)
+        at = (0 if keys is None else keys.astype(np.int64) << 12) + exponents.astype(np.int64) + 2048
+        distinct, places = np.unique(at, return_inverse=True)
+        high = np.bincount(places, units >> 27, len(distinct)).astype(np.int64).tolist()
+        low = np.bincount(places, units & ((1 << 27) - 1), len(distinct)).astype(np.int64).tolist()
+        for each, upper, lower in zip(distinct.tolist(), high, low, strict=True):
+            self.of[name][each >> 12] += ((upper << 27) + lower) << ((each & 4095) - 2048 - 53 + _SCALE)
+
+    def total(self, name: str, key: int = 0) -> float:
+        return _whole(self.of[name][key] / (1 << _SCALE))
+
+
 class Evaluator:
     """The exact sums behind an evaluation of classes; those of several parts of the rows can be merged."""
 
     def __init__(self, classes: NDArray[Any]) -> None:
-        self.classes, self.K = classes, len(classes)
-        self.sums: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        self.count, self.unknown_labels = 0, Counter[str]()
+        self.classes, self.K, self.count = classes, len(classes), 0
+        self.sums, self.unknown_labels = ExactSums(), Counter[str]()
         self.curve: list[tuple[Floats, Floats, NDArray[np.bool_], Floats]] = []
 
     @classmethod
@@ -349,18 +377,18 @@ class Evaluator:
         found, true = model.predictions(scores), classes.codes(batch)
         names = [*(label.decode("utf-8", "replace") for label in batch.labels), ""]
         self.count_unknown(Counter(names[code] for code in batch.codes[true < 0].tolist()))
-        self.add(true, found.codes, batch.weights, scores, None if model.calibrator is None else found.probabilities)
+        P = None if model.calibrator is None else found.probabilities
+        self.add(true, found.codes, batch.weights, scores, P, cuts=P)
 
     def add_rows(self, model: Any, X: Any, labels: Labels, weights: Any = None) -> None:
         """Predict rows with a fitted classifier or a model, and count."""
-        true = places_in(self.classes, labels.classes)[labels.codes]
-        P = scores = None
+        true, P, scores = places_in(self.classes, labels.classes)[labels.codes], None, None
         with suppress(AttributeError, ModelError):  # of a model with scores only
             P = np.asarray(model.predict_proba(X))
         if hasattr(model, "decision_function"):
             scores = np.asarray(model.decision_function(X))
         self.count_unknown(Counter(map(str, labels.classes[labels.codes[true < 0]].tolist())))
-        self.add(true, places_in(self.classes, np.asarray(model.predict(X))), weights, scores, P)
+        self.add(true, places_in(self.classes, np.asarray(model.predict(X))), weights, scores, P, cuts=P)
 
     def count_unknown(self, labels: Mapping[str, int]) -> None:
         """Count labels that are not among the classes: the first `MAX_UNKNOWN` of them."""
@@ -368,28 +396,25 @@ class Evaluator:
         self.unknown_labels = Counter(dict(islice(self.unknown_labels.items(), MAX_UNKNOWN)))
 
     def add(
-        self, true: Codes, predicted: Codes, weights: Any, scores: Any, P: Floats | None, *, cuts: Floats | None = None
+        self, true: Codes, predicted: Codes, weights: Any, scores: Any, P: Any = None, *, cuts: Floats | None
     ) -> None:
         """Count rows by the codes of their true (-1: unknown) and their predicted class.
 
-        Thresholds apply to the probabilities `P` or `cuts`, else to scores; `cuts` were fitted on other rows.
+        Thresholds apply to the probabilities `cuts`, else to scores; `P` are the probabilities that are measured.
         """
-        cuts = P if cuts is None else cuts
-        w = np.ones(len(true)) if weights is None else np.asarray(weights, np.float64)
-        known = true >= 0
+        sums, w, known = self.sums, _weights(weights, len(true)), true >= 0
         self.count += int((w > 0).sum())
-        self._sum("weight", w)
-        self._sum("squares", w**2)
-        self._sum("unknown", w[~known])
+        sums.add("weight", w)
+        sums.add("squares", w**2)
+        sums.add("unknown", w[~known])
         true, predicted, w = true[known].astype(np.int64), predicted[known], w[known]
         correct = true == predicted
-        self._sum("support", w, true)
-        self._sum("predicted", w, predicted)
-        self._sum("correct", w[correct], true[correct])
-        keys = true * self.K + predicted
-        self._sum("confusion", w[~correct], keys[~correct])
-        if self.K > MAX_CONFUSION and len(pairs := self.sums["confusion"]) > MAX_PAIRS:  # the rarest go
-            self.sums["confusion"] = Counter(dict(pairs.most_common(MAX_PAIRS // 2)))
+        sums.add("support", w, true)
+        sums.add("predicted", w, predicted)
+        sums.add("correct", w[correct], true[correct])
+        sums.add("confusion", w[~correct], (true * self.K + predicted)[~correct])
+        if self.K > MAX_CONFUSION and len(pairs := sums.of["confusion"]) > MAX_PAIRS:  # the rarest go
+            sums.of["confusion"] = Counter(dict(pairs.most_common(MAX_PAIRS // 2)))
         if self.K == 2 and scores is not None and self.count <= MAX_SCORES:
             flat = scores.reshape(len(known), -1)[known, -1]
             self.curve.append((flat, flat if cuts is None else cuts[known, 1], true == 1, w))
@@ -398,8 +423,8 @@ class Evaluator:
 
     def merge(self, other: Evaluator) -> Evaluator:
         """Add the sums over other rows."""
-        for name, sums in other.sums.items():
-            self.sums[name].update(sums)
+        for name, sums in other.sums.of.items():
+            self.sums.of[name].update(sums)
         self.count += other.count
         self.curve = self.curve + other.curve if self.count <= MAX_SCORES else []
         self.count_unknown(other.unknown_labels)
@@ -408,30 +433,18 @@ class Evaluator:
     def result(self) -> Evaluation:
         if not self.count:
             raise DataError("the data has no rows")
-        weight, squares = self._total("weight"), self._total("squares")
-        kind = np.int64 if squares == self.count == weight else np.float64
-        support, predicted, correct = (
-            np.array([self._total(name, k) for k in range(self.K)], kind)
-            for name in ("support", "predicted", "correct")
-        )
-        wrong = {key: _rounded(value) for key, value in self.sums["confusion"].items() if value}
-        confusion = None
-        if self.K <= MAX_CONFUSION:
-            confusion = np.diag(correct)
-            for key, value in wrong.items():
-                confusion[divmod(key, self.K)] = value
-        pairs = sorted(wrong.items(), key=lambda pair: (-pair[1], pair[0]))[:1000]
+        total, found = self.sums.total, self.sums.of["confusion"]
+        confusions = [(*divmod(key, self.K), total("confusion", key)) for key, value in found.items() if value]
         return Evaluation(
             classes=self.classes,
-            confusion=confusion,
-            unknown=_whole(self._total("unknown")),
-            support=support,
-            predicted=predicted,
-            correct=correct,
+            unknown=total("unknown"),
+            support=[total("support", k) for k in range(self.K)],
+            predicted=[total("predicted", k) for k in range(self.K)],
+            correct=[total("correct", k) for k in range(self.K)],
             count=self.count,
-            effective=weight**2 / squares,
+            effective=total("weight") ** 2 / total("squares"),
             unknown_labels=dict(sorted(self.unknown_labels.items(), key=lambda pair: (-pair[1], pair[0]))),
-            pairs=tuple((*divmod(key, self.K), _whole(value)) for key, value in pairs),
+            pairs=tuple(sorted(confusions, key=lambda each: (-each[2], *each))),
             **self._probabilities(),
             **self._curves(),
         )
@@ -439,32 +452,32 @@ class Evaluator:
     def _add_probabilities(self, P: Floats, true: NDArray[np.int64], w: Floats) -> None:
         """The probability of the most likely class counts for that class, even if weights decide for another."""
         happened = P[np.arange(len(true)), true]
-        self._sum("known", w)
-        self._sum("loss", -w * engine.log(np.maximum(happened, 1e-15)))
+        self.sums.add("known", w)
+        self.sums.add("loss", -w * engine.log(np.maximum(happened, 1e-15)))
         distance = (P[:, 1] - true) ** 2 if self.K == 2 else (P**2).sum(axis=1) - 2 * happened + 1
-        self._sum("brier", w * distance)
+        self.sums.add("brier", w * distance)
         confidence, right = P.max(axis=1), P.argmax(axis=1) == true
         bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-        self._sum("bin", w, bins)
-        self._sum("confidence", w * confidence, bins)
-        self._sum("right", w * right, bins)
+        self.sums.add("bin", w, bins)
+        self.sums.add("confidence", w * confidence, bins)
+        self.sums.add("right", w * right, bins)
 
     def _probabilities(self) -> dict[str, Any]:
         """The figures of probabilities, if there are any."""
-        known = self._total("known")
+        known = self.sums.total("known")
         if not known:
             return {}
-        bins = np.array([[self._total(name, k) for k in range(BINS)] for name in ("bin", "confidence", "right")])
+        bins = np.array([[self.sums.total(name, k) for k in range(BINS)] for name in ("bin", "confidence", "right")])
         count, confidence, right = bins[:, bins[0] > 0]
         return {
             "reliability": Reliability(count, confidence / count, right / count),
-            "brier": self._total("brier") / known,
-            "log_loss": self._total("loss") / known,
+            "brier": self.sums.total("brier") / known,
+            "log_loss": self.sums.total("loss") / known,
         }
 
     def _curves(self) -> dict[str, Any]:
         """The areas under the curves of two classes, and some thresholds."""
-        no, yes = self._total("support", 0), self._total("support", 1)
+        no, yes = self.sums.total("support", 0), self.sums.total("support", 1)
         if not self.curve or self.count > MAX_SCORES or not yes or not no:
             return {}
         scores, cuts, positive, w = (np.concatenate(each) for each in zip(*self.curve, strict=True))
@@ -482,13 +495,6 @@ class Evaluator:
         )
         return {"auc": auc, "pr_auc": pr_auc, "thresholds": table}
 
-    def _sum(self, name: str, values: Floats, keys: NDArray[Any] | None = None) -> None:
-        """Add values to the exact sum, or the sum of each key, of this name."""
-        _add_exactly(self.sums[name], values, keys)
-
-    def _total(self, name: str, key: int = 0) -> float:
-        return _rounded(self.sums[name][key])
-
 
 def _cut(values: Floats, positive: NDArray[np.bool_], w: Floats) -> tuple[Floats, Floats, Floats]:
     """The distinct values from the highest; the weight of the positive rows, and of all rows, from each value on."""
@@ -500,19 +506,21 @@ def _cut(values: Floats, positive: NDArray[np.bool_], w: Floats) -> tuple[Floats
 
 def _regression(parts: Iterable[tuple[Floats, Floats, Floats]]) -> RegressionEvaluation:
     """The evaluation from errors, targets and weights."""
-    count, sums, origin = 0, [Counter[int]() for _ in range(6)], None
+    names, count, sums, origin = ("absolute", "squares", "bias", "first", "second"), 0, ExactSums(), None
     for errors, targets, w in parts:
         if origin is None and len(targets):
             origin = float(targets[0])  # near the targets, so that their squares lose no digits
         centered = targets - (origin or 0.0)
         count += int((w > 0).sum())
-        for k, values in enumerate((np.ones(len(w)), np.abs(errors), errors**2, errors, centered, centered**2)):
-            _add_exactly(sums[k], w * values)
+        sums.add("weight", w)
+        for name, values in zip(names, (np.abs(errors), errors**2, errors, centered, centered**2), strict=True):
+            sums.add(name, w * values)
     if not count:
         raise DataError("the data has no rows")
-    weight, absolute, squares, bias, first, second = (_rounded(each[0]) for each in sums)
-    spread = math.sqrt(max(0.0, second / weight - (first / weight) ** 2))
-    return RegressionEvaluation(count, weight, absolute / weight, math.sqrt(squares / weight), bias / weight, spread)
+    weight = sums.total("weight")
+    absolute, squares, bias, first, second = (sums.total(name) / weight for name in names)
+    spread = math.sqrt(max(0.0, second - first**2))
+    return RegressionEvaluation(count, weight, absolute, math.sqrt(squares), bias, spread)
 
 
 def _regression_errors(model: Model, batches: Iterable[RowBatch]) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -520,11 +528,12 @@ def _regression_errors(model: Model, batches: Iterable[RowBatch]) -> Iterator[tu
     targets_of = numbers_of if model.encoder is None else model.encoder.targets
     for batch in batches:
         targets = np.append(targets_of(batch.labels), np.nan)[batch.codes]
-        yield model.predictions(model.batch_scores(batch)).labels - targets, targets, _weights(batch)
+        predicted = model.predictions(model.batch_scores(batch)).labels
+        yield predicted - targets, targets, _weights(batch.weights, len(batch))
 
 
-def _weights(batch: RowBatch) -> Floats:
-    return np.ones(len(batch)) if batch.weights is None else batch.weights
+def _weights(weights: Any, rows: int) -> Floats:
+    return np.ones(rows) if weights is None else np.asarray(weights, np.float64)
 
 
 def _row_scores(model: Model, batches: Iterable[RowBatch]) -> tuple[Floats, Floats]:
@@ -535,32 +544,11 @@ def _row_scores(model: Model, batches: Iterable[RowBatch]) -> tuple[Floats, Floa
     else:
         for batch in batches:
             right = model.predictions(model.batch_scores(batch)).codes == classes.codes(batch)
-            found.append(np.stack([right, _weights(batch)]))
+            found.append(np.stack([right, _weights(batch.weights, len(batch))]))
     scores, weights = np.hstack(found)
     return scores, weights
 
 
-def _add_exactly(sums: Counter[int], values: Floats, keys: NDArray[Any] | None = None) -> None:
-    """Add the values to the sum of each key, or of key 0, exactly: sums are whole numbers of 2**-_SCALE.
-
-    Values of one exponent are whole numbers of the same unit; halves of them add up in float64 without rounding.
-    """
-    mantissas, exponents = np.frexp(values)
-    units = (mantissas * 2.0**53).astype(np.int64)
-    at = (0 if keys is None else keys.astype(np.int64) << 12) + exponents.astype(np.int64) + 2048
-    distinct, places = np.unique(at, return_inverse=True)
-    high = np.bincount(places, units >> 27, len(distinct)).astype(np.int64).tolist()
-    low = np.bincount(places, units & ((1 << 27) - 1), len(distinct)).astype(np.int64).tolist()
-    for each, upper, lower in zip(distinct.tolist(), high, low, strict=True):
-        value = ((upper << 27) + lower) << ((each & 4095) - 2048 - 53 + _SCALE)
-        sums[each >> 12] = sums.get(each >> 12, 0) + value
-
-
-def _rounded(exact: int) -> float:
-    return exact / (1 << _SCALE)
-
-
-def _whole(value: Any) -> float:
-    """A whole number as one."""
-    number = float(value)
-    return int(number) if number == int(number) else number
+def _whole(value: float) -> float:
+    """A whole number as an int."""
+    return int(value) if value == int(value) and abs(value) < 2**53 else float(value)

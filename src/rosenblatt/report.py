@@ -42,7 +42,7 @@ def render_text(result: Result) -> str:
             f"{result.unknown:,} rows have a label that the model does not know ({unknown}); they count as errors. "
             f"It knows {known}."
         )
-    if not result.support.any():
+    if not any(result.support):
         return "\n".join(lines)
     figures = {"macro F1": result.macro_f1, "AUC": result.auc, "PR-AUC": result.pr_auc, "log loss": result.log_loss}
     figures |= {"Brier score": result.brier, "calibration error": result.ece}
