@@ -41,7 +41,7 @@ def to_json(model: Any) -> str:
         "learner": model.learner,
         "classes": labels_to_json(model.classes),
         "features": model.features,
-        "intercept": linear.intercept.tolist(),
+        "intercept": linear.intercept,
         "weights": [
             [column, model.terms.get(column), *weights]
             for column, weights in zip(columns.tolist(), linear.at(columns).T.tolist(), strict=True)
@@ -55,26 +55,20 @@ def to_json(model: Any) -> str:
     if model.is_regression:
         content |= {"task": "regression", "rule": "prediction = intercept + sum of weight * value"}
     if products is not None:
-        content["products"] = {
-            "columns": products.columns.tolist(),
-            "center": products.center.tolist(),
-            "scale": products.scale.tolist(),
+        content["products"] = vars(products) | {
             "farthest": FARTHEST_VALUE,
-            "share": float(products.share),
+            "share": products.share,
             "rule": "z = (value - center) / scale, at most farthest from 0, in float32; the values are all z_j, then "
             "share * z_j * z_k for j <= k, less share where j = k",
         }
     if model.calibrator is not None:
         content["probabilities"] = {
-            "curves": [
-                {"sigmoid": curve.sigmoid, "scores": curve.scores.tolist(), "levels": curve.levels.tolist()}
-                for curve in model.calibrator.curves
-            ],
+            "curves": [vars(curve) for curve in model.calibrator.curves],
             "rule": "p = the mean of 1 / (1 + exp(-(a s + b))) for sigmoid [a, b] and of the levels, interpolated "
             "between the scores, if both are there; with two classes s is the score and p belongs to the second, with "
             "more s is the score less the highest other one, and the p of all classes are divided by their sum",
         }
-    return json.dumps(content, ensure_ascii=False)
+    return json.dumps(content, ensure_ascii=False, default=np.ndarray.tolist)
 
 
 def _without_idf(model: Model) -> Model:

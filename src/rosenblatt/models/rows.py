@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batch import RowBatch
+from rosenblatt.data.batch import RowBatch, join_batches
 from rosenblatt.data.table import collected
 from rosenblatt.encode.cells import NO_VALUE, doubles_of, is_missing, numbers_from, text_of_cell
 from rosenblatt.encode.table import Column, TableEncoder
@@ -78,7 +78,7 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
         X = _only_column(X, encoder)
     if is_frame and is_table:
         dataset = open_dataset(X, encoder=encoder, require_label=False)
-        batches = list(dataset)
+        batch = join_batches(list(dataset))
         for column in encoder.used:
             found: Mapping[str, int] = dataset.report.invalid.get(column.name, {})
             if odd := {cell: count for cell, count in found.items() if cell.lower() not in _no_values(column)}:
@@ -86,7 +86,7 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
     elif np.ndim(X) == 1 and (first := next((row for row in X if isinstance(row, str | Mapping)), None)) is not None:
         if isinstance(first, Mapping) and not is_table:
             raise DataError(f"row 0 is a dict, but the model reads {encoder.describe()}")
-        batches = [encode_raw(encoder, list(X))]
+        batch = encode_raw(encoder, list(X))
     else:
         shape = np.shape(X)
         if is_table and len(shape) == 2 and shape[1] != features:
@@ -97,10 +97,7 @@ def encode_rows(X: Any, encoder: Any, features: int) -> Any:
                 f"the columns {shown}{more}"
             )
         return X
-    import scipy.sparse as sp
-
-    parts = [batch.matrix(max(features, batch.features))[:, :features] for batch in batches]
-    return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, features))
+    return batch.matrix(max(features, batch.features))[:, :features]
 
 
 def _only_column(frame: Any, encoder: Any) -> list[Any]:
