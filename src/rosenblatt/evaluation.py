@@ -517,7 +517,7 @@ def _regression(parts: Iterable[tuple[Floats, Floats, Floats]]) -> RegressionEva
             sums.add(name, w * values)
     if not count:
         raise DataError("the data has no rows")
-    weight = sums.total("weight")
+    weight = float(sums.total("weight"))
     absolute, squares, bias, first, second = (sums.total(name) / weight for name in names)
     spread = math.sqrt(max(0.0, second - first**2))
     return RegressionEvaluation(count, weight, absolute, math.sqrt(squares), bias, spread)

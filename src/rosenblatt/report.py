@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from importlib import resources
 from itertools import islice
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -112,25 +114,8 @@ def render_html(
         parts += _classes_html(result, model, which)
     if footnote:
         parts.append(f"<p class=footnote>{escape(footnote)}</p>")
-    return (
-        "<!doctype html>\n<html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>\n<main>\n" + "\n".join(parts) + "\n</main></html>\n"
-    )
-
-
-# The colors are those of the pictures and of the playground; none of them means a class.
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c2230; background: #fff; margin: 0 }
-main { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem } h3 { font-size: 1rem; margin: .5rem 0 }
-.verdict { font-size: 1.1rem; border-left: 4px solid #1a6b3c; padding: .3rem 1rem; background: #f2f7f4 }
-.footnote { font-size: .85rem; color: #555; margin-top: 2rem }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem }
-td, th { padding: .2rem .6rem; text-align: right; border: 1px solid #e3e6e8 }
-th { font-weight: 600; background: #f6f7f8 } th[scope=row], td.name { text-align: left }
-.scroll { overflow-x: auto } .columns { display: flex; flex-wrap: wrap; gap: 1.5rem }
-svg text { font: 12px system-ui, sans-serif; fill: #1c2230 } svg path { vector-effect: non-scaling-stroke }
-"""
+    page = Template(resources.files("rosenblatt").joinpath("report.html").read_text(encoding="utf-8"))
+    return page.substitute(title=escape(title), body="\n".join(parts))
 
 
 def _classes_html(result: Evaluation, model: Model | None, which: str) -> Iterator[str]:

@@ -46,8 +46,7 @@ class Curve(Part):
         """Raise unless the curve rises."""
         check_shapes(self.check_arrays()["points"] > 0 or self.sigmoid is not None)
         check_shapes(self.sigmoid is None or len(self.sigmoid) == 2)
-        numbers = self.sigmoid or ()
-        check_shapes(all(isinstance(number, float) and math.isfinite(number) for number in numbers))
+        check_shapes(all(isinstance(number, float) and math.isfinite(number) for number in self.sigmoid or ()))
         if (np.diff(self.scores) < 0).any() or (np.diff(self.levels) < 0).any():
             raise ModelError("its probabilities do not increase with the score")
 

@@ -411,13 +411,9 @@ class Dual(Part):
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
         if index is not None:
             table = as_table(table.take(index))
-        if not len(self.coefficients):
-            return np.tile(self.intercept, (table.count, 1))
-        steps = self.coefficients.ravel()
-        (used,) = np.nonzero(steps)
-        which, gains = np.divmod(used, len(self.intercept))
-        none, survived = np.full(len(used), -1, np.int32), np.zeros(len(used), np.int64)
-        log = Updates(which, steps[used], gains.astype(np.int32), none, survived)
+        which, gains = np.array(np.nonzero(self.coefficients))  # each in one piece, for the engine
+        none, survived = np.full(len(which), -1, np.int32), np.zeros(len(which), np.int64)
+        log = Updates(which, self.coefficients[which, gains], gains.astype(np.int32), none, survived)
         run = Voted(self.kernel, self.support, (log,), (0,), len(self.intercept), fit_intercept=False)
         return run.replay(table, votes=False)[0] + self.intercept
 
