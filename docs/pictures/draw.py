@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,9 @@ def main() -> None:
     plot.boundary(X, y, best.w, best.b).savefig(HERE / "boundary.png")
 
     plot.ledger(ledger(SQUARE, AND)).savefig(HERE / "ledger.png")
-    plot.animate(trace(SQUARE, AND), only_updates=True).savefig(HERE / "and.png")
+    run = trace(SQUARE, AND)
+    run = replace(run, steps=[step for step in run.steps if step.update])
+    plot.animate(run).savefig(HERE / "and.png")
 
     thin = rng.normal(size=(2000, 10))
     u = rng.normal(size=10)

@@ -28,7 +28,7 @@ def test_certify_closes_the_gap_of_large_rows(shift, scale):
 @pytest.mark.parametrize("label", ["<!--<script>", "</script>", "<!--"])
 def test_a_label_of_html_does_not_end_the_script_of_a_trace(label):
     run = trace([[0.0, 0.0], [1.0, 1.0]], ["a", label])
-    page = render_html(run, run.steps, 0.7)
+    page = render_html(run)
     script = re.search(r"<script[^>]*>(.*?)</script>", page, re.DOTALL).group(1)
     assert "<!--" not in script
     assert "<script" not in script

@@ -63,7 +63,7 @@ def command(data: Any, perceptron: Any, max_lines: int, ledger: bool, as_json: b
 
         if len(run) > MAX_STEPS:
             raise DataError(f"more than {MAX_STEPS:,} steps are too many for a page: use --max-iter")
-        write_atomic(html, render_html(run, run.steps, 0.7).encode())
+        write_atomic(html, render_html(run).encode())
         say(f"wrote {html}")
     if as_json:
         for step in steps:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.errors import DataError
 from rosenblatt.io.atomic import write_atomic
 from rosenblatt.plot.boundary import draw, limits, plane
 from rosenblatt.plot.figure import INK, MISTAKE, new_figure
@@ -23,17 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def animate(
-    trace: Trace, path: str | Path | None = None, *, only_updates: bool = False, seconds: float = 0.7
-) -> Figure:
+def animate(trace: Trace, path: str | Path | None = None) -> Figure:
     """Draw a trace of two features step by step.
 
     Parameters
     ----------
     trace : of rows with two features and two classes
     path : the page to write, one file with a slider; None: nothing is written
-    only_updates : show the steps that changed the weights and leave out the others; for long runs
-    seconds : how long each step is shown
 
     Returns
     -------
@@ -50,12 +45,9 @@ def animate(
     True
     """
     points, labels = plane(trace.X, trace.y)
-    frames = [step for step in trace.steps if step.update or not only_updates]
-    if not frames:
-        raise DataError("the trace has no steps to show")
     if path is not None:
-        write_atomic(path, render_html(trace, frames, seconds).encode())
-    last = frames[-1]
+        write_atomic(path, render_html(trace).encode())
+    last = trace.steps[-1]
     figure, (ax,) = new_figure()
     *w, b = last.after[0]
     draw(ax, points, labels, np.array(w), b)
@@ -75,7 +67,7 @@ def tell(trace: Trace, step: Step) -> str:
     return f"{where} — {'a mistake, no step' if step.mistake else 'right'}: {weights}"
 
 
-def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
+def render_html(trace: Trace) -> str:
     """A page that needs nothing else: the numbers as JSON, the drawing in a little JavaScript."""
     points, labels = plane(trace.X, trace.y)
     low, high = limits(points)
@@ -85,7 +77,6 @@ def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
         "names": [str(name) for name in trace.classes],
         "low": low.tolist(),
         "high": high.tolist(),
-        "milliseconds": round(1000 * seconds),
         "steps": [
             {
                 "row": s.row,
@@ -95,7 +86,7 @@ def render_html(trace: Trace, frames: list[Step], seconds: float) -> str:
                 "update": s.update,
                 "text": tell(trace, s),
             }
-            for s in frames
+            for s in trace.steps
         ],
     }
     page = resources.files(__package__).joinpath("animation.html").read_text(encoding="utf-8")

@@ -23,13 +23,13 @@ INK, FAINT, MISTAKE, PROOF = "#1c2230", "#bbbbbb", "#a61b2b", "#6b3fa0"
 SERIES = ("#545d6c", INK, PROOF, "#1a6b3c")
 
 
-def new_figure(columns: int = 1, *, width: float = 5.5, height: float = 4.0) -> tuple[Figure, list[Axes]]:
+def new_figure(columns: int = 1) -> tuple[Figure, list[Axes]]:
     """A figure with `columns` axes side by side."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plot") from None
-    figure = Figure(figsize=(width * columns, height), dpi=120, layout="constrained")
+    figure = Figure(figsize=(5.5 * columns, 4.0), dpi=120, layout="constrained")
     axes: Any = figure.subplots(1, columns, squeeze=False)[0]
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
