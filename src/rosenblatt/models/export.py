@@ -251,15 +251,15 @@ def _curve(graph: _Graph, curve: Curve, s: str) -> str:
         parts.append(graph.op("Sigmoid", graph.op("Add", graph.op("Mul", s, a), b)))
     x, y = curve.scores, curve.levels
     if len(x):
-        x, y = np.append(x, x[-1] + 1.0), np.append(y, y[-1])  # flat behind the last point
-        at_or_below = graph.op("Cast", graph.op("GreaterOrEqual", s, x[None]), to=7)  # 7: INT64
-        count = graph.op("ReduceSum", at_or_below, np.array([1]), keepdims=1)
-        at = graph.op("Max", graph.op("Min", graph.op("Sub", count, np.array(1)), np.array(len(x) - 2)), np.array(0))
-        width = np.diff(x)
-        slope = np.where(width > 0, np.diff(y) / np.where(width > 0, width, 1.0), 0.0)
-        inside = graph.op("Max", s, x[0])
-        rise = graph.op("Mul", graph.op("Sub", inside, graph.op("Gather", x, at)), graph.op("Gather", slope, at))
-        parts.append(graph.op("Add", graph.op("Gather", y, at), rise))
+        # Place 0 is below the first point, place k at or above the k-th.
+        at_or_above = graph.op("Cast", graph.op("GreaterOrEqual", s, x[None]), to=7)  # 7: INT64
+        place = graph.op("ReduceSum", at_or_above, np.array([1]), keepdims=1)
+        widths = np.diff(x)
+        slopes = np.where(widths > 0, np.diff(y) / np.where(widths > 0, widths, 1.0), 0.0)
+        level, start, slope = (
+            graph.op("Gather", np.concatenate(each), place) for each in ((y[:1], y), (x[:1], x), ([0.0], slopes, [0.0]))
+        )
+        parts.append(graph.op("Add", level, graph.op("Mul", graph.op("Sub", s, start), slope)))
     return parts[0] if len(parts) == 1 else graph.op("Mul", graph.op("Add", *parts), 0.5)
 
 

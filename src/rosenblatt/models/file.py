@@ -38,6 +38,7 @@ from rosenblatt.params import values_from_json, values_to_json
 
 MOST_FEATURES = 2**31
 MOST_WEIGHTS = 1 << 30  # as many as learning takes: 8 GB, of which only what is not 0 is ever touched
+PLAIN_FACTS = ("learner", "features", "history", "is_multilabel", "lineage")  # stored as they are
 _FREE_LABELS = 256 << 20  # bytes that the labels of any model may take
 
 
@@ -108,19 +109,14 @@ def sha256_of(path: str | os.PathLike[str]) -> str | None:
 def to_content(model: Model, *, state: bool = True) -> dict[str, Any]:
     """A model as the content of a file, with the learning state if it has one."""
     columns = sorted(model.names)
-    return {
+    return {name: getattr(model, name) for name in PLAIN_FACTS} | {
         "library": sys.modules["rosenblatt"].__version__,
-        "learner": model.learner,
         "parameters": values_to_json(model.parameters, arrays=True),
         "classes": None if model.is_regression else _classes_to(model.classes),
-        "features": model.features,
         "parts": to_tree(model.parts),
         "encoder": None if model.encoder is None else model.encoder.to_json(),
         "named": np.array(columns, np.int64),
         "names": [model.names[column] for column in columns],
-        "history": model.history,
-        "is_multilabel": model.is_multilabel,
-        "lineage": model.lineage,
         "calibrator": to_tree(model.calibrator),
         "state": model.state if state else None,
     }
@@ -141,19 +137,17 @@ def from_content(content: dict[str, Any]) -> Model:
     if sum(part.check(features) for part in parts) != rows:
         raise ModelError("its weight rows do not fit its classes")
     (columns,) = take(content, named="i8")
+    if encoder is not None:
+        encoder = (LineEncoder if encoder["kind"] == "lines" else TableEncoder).from_json(encoder)
     return Model(
-        content["learner"],
-        values_from_json(content["parameters"]),
-        classes,
-        parts,
-        features,
-        None if encoder is None else (LineEncoder if encoder["kind"] == "lines" else TableEncoder).from_json(encoder),
-        dict(zip(columns.tolist(), plain_names(content["names"]), strict=True)),
-        content["history"],
-        None if content["calibrator"] is None else Calibrator.read(content["calibrator"], len(classes)),
-        None if state is None else dict(state),
-        content["is_multilabel"],
-        content["lineage"],
+        **{name: content[name] for name in PLAIN_FACTS},
+        parameters=values_from_json(content["parameters"]),
+        classes=classes,
+        parts=parts,
+        encoder=encoder,
+        names=dict(zip(columns.tolist(), plain_names(content["names"]), strict=True)),
+        calibrator=None if content["calibrator"] is None else Calibrator.read(content["calibrator"], len(classes)),
+        state=None if state is None else dict(state),
     )
 
 
