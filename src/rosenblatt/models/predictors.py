@@ -409,13 +409,11 @@ class Dual(Part):
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """Scores of shape (rows, K); of the rows named by `index` only, if it is given."""
-        if index is not None:
-            table = as_table(table.take(index))
         which, gains = np.array(np.nonzero(self.coefficients))  # each in one piece, for the engine
         none, survived = np.full(len(which), -1, np.int32), np.zeros(len(which), np.int64)
         log = Updates(which, self.coefficients[which, gains], gains.astype(np.int32), none, survived)
         run = Voted(self.kernel, self.support, (log,), (0,), len(self.intercept), fit_intercept=False)
-        return run.replay(table, votes=False)[0] + self.intercept
+        return run.replay(table, index, votes=False)[0] + self.intercept
 
     def check(self, features: int) -> int:
         """Raise unless it is for rows of so many columns; returns the number of scores per row."""
@@ -444,21 +442,21 @@ class Voted(Part):
 
     def scores(self, table: Table, index: NDArray[np.uint32] | None = None) -> NDArray[np.float64]:
         """The share of the votes, of shape (rows, problems x K): with two classes those for +1 less those for -1."""
-        if index is not None:
-            table = as_table(table.take(index))
         totals = [int(log.survived.sum()) + last for log, last in zip(self.logs, self.survived_last, strict=True)]
-        found = self.replay(table, votes=True)
+        found = self.replay(table, index, votes=True)
         return np.hstack([votes / max(total, 1) for votes, total in zip(found, totals, strict=True)])
 
-    def replay(self, table: Table, *, votes: bool) -> list[NDArray[np.float64]]:
+    def replay(
+        self, table: Table, index: NDArray[np.uint32] | None = None, *, votes: bool
+    ) -> list[NDArray[np.float64]]:
         """For each log: the votes of all weight vectors, or the scores of the last one, each (rows, K)."""
-        kernel, support, start = self.kernel, self.support, None
+        table = table if index is None else as_table(table.take(index))
+        kernel, support = self.kernel, self.support
+        start = None if self.start is None else self.start.scores(table)
         if support is None:
             kernel, support = Kernel(), np.zeros((1, table.features))
-        elif self.start is not None:  # a stream may have seen new features since
+        elif start is not None:  # a stream may have seen new features since
             support = with_columns(support, table.features)
-        if self.start is not None:
-            start = self.start.scores(table)
         updates = self.logs[0] if len(self.logs) == 1 else Updates.concatenated(self.logs)
         starts, last = np.cumsum([0, *map(len, self.logs)], dtype=np.int64), np.array(self.survived_last, np.int64)
         how: dict[str, Any] = {"K": self.K, "bias": float(self.fit_intercept), "votes": votes, "start": start}
