@@ -114,8 +114,12 @@ def render_html(
         parts += _classes_html(result, model, which)
     if footnote:
         parts.append(f"<p class=footnote>{escape(footnote)}</p>")
-    page = Template(resources.files("rosenblatt").joinpath("report.html").read_text(encoding="utf-8"))
-    return page.substitute(title=escape(title), body="\n".join(parts))
+    return _fill("report.html", title=escape(title), body="\n".join(parts))
+
+
+def _fill(name: str, **values: str) -> str:
+    """A file of this folder, with values."""
+    return Template(resources.files("rosenblatt").joinpath(name).read_text(encoding="utf-8")).substitute(values)
 
 
 def _classes_html(result: Evaluation, model: Model | None, which: str) -> Iterator[str]:
@@ -164,20 +168,7 @@ def _reliability_html(found: Reliability, brier: float | None) -> str:
         f"<title>{n:,.10g} rows, {sure:.1%} sure, {right:.1%} right</title></circle>"
         for n, sure, right in zip(found.count, found.confidence, found.accuracy, strict=True)
     )
-    ticks = "".join(
-        f"<text x='{60 + 320 * t:.0f}' y='348' text-anchor='middle'>{t:.0%}</text>"
-        f"<text x='54' y='{334 - 320 * t:.0f}' text-anchor='end'>{t:.0%}</text>"
-        for t in (0.0, 0.5, 1.0)
-    )
-    return (
-        f"<p>Expected calibration error {found.ece:.4f}, Brier score {brier:.4f}. Each circle is a tenth of the "
-        "range of confidence, larger with more rows; on the diagonal, accuracy equals confidence.</p>"
-        "<svg viewBox='0 0 410 375' width='410' role='img' aria-label='reliability diagram'>"
-        "<g transform='translate(60 330) scale(320 -320)'><path d='M0 0H1V1H0Z' fill='none' stroke='#c8cdd2'/>"
-        f"<path d='M0 0L1 1' stroke='#c8cdd2' stroke-dasharray='4 4'/>{marks}</g>{ticks}"
-        "<text x='220' y='368' text-anchor='middle'>confidence</text>"
-        "<text x='12' y='170' text-anchor='middle' transform='rotate(-90 12 170)'>accuracy</text></svg>"
-    )
+    return _fill("reliability.html", ece=f"{found.ece:.4f}", brier=f"{brier:.4f}", marks=marks)
 
 
 def _features_html(model: Model) -> str:
