@@ -226,10 +226,9 @@ PIECES = [
     "a",
 ]
 DIALECTS = [
-    ["-x", "c", "-std=c89"],
     ["-x", "c", "-std=c99"],
     ["-x", "c", "-std=c17"],
-    ["-x", "c", "-std=c89", "-trigraphs"],
+    ["-x", "c", "-std=c99", "-trigraphs"],
     ["-x", "c++", "-std=c++11", "-trigraphs"],
 ]
 

@@ -264,7 +264,7 @@ def _curve(graph: _Graph, curve: Curve, s: str) -> str:
 
 
 def to_c(model: Any, name: str = "model") -> str:
-    """One header for C (from C89 on, with ``stdint.h``) and C++, without dependencies beyond the C library.
+    """One header for C (from C99 on) and C++, without dependencies beyond the C library.
 
     ``<name>_predict(row)`` takes the raw numbers of a row (NaN for a missing one), if the model reads numbers;
     ``<name>_predict_sparse(index, value, count)`` takes columns in rising order. A model that hashes has the hash too:

@@ -1,58 +1,48 @@
 /* Sums of weight times value in the order of the engine; columns must rise. */
 typedef struct {
   size_t at, count, low;
-  NAME_scalar sums[MACRO_ROWS < 4 ? 4 : MACRO_ROWS], rest;
+  NAME_scalar sums[MACRO_ROWS < 5 ? 5 : MACRO_ROWS];
 } NAME_sum;
-MACRO_STATIC void NAME_begin(NAME_sum *sum, size_t count) {
-  memset(sum, 0, sizeof(*sum));
-  sum->count = count;
-}
 MACRO_STATIC void NAME_add(NAME_sum *sum, uint32_t column, NAME_scalar value) {
   const size_t p = sum->at++, end = MACRO_COLUMNS;
-  const NAME_scalar *weights;
-  size_t low = sum->low, high = end, k;
+  size_t low = sum->low, high = end;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (NAME_columns[middle] < column) low = middle + 1; else high = middle;
   }
   sum->low = low;
   if (low == end || NAME_columns[low] != column) return;
-  weights = NAME_weights + low * MACRO_ROWS;
-  if (MACRO_ROWS > 1) {
-    for (k = 0; k < MACRO_ROWS; ++k) sum->sums[k] += value * weights[k];
-  } else if (p < sum->count - sum->count % 4) {
-    sum->sums[p % 4] += value * weights[0];
+  const NAME_scalar *weights = NAME_weights + low * MACRO_ROWS;
+  if (MACRO_ROWS == 1) {
+    sum->sums[p < sum->count - sum->count % 4 ? p % 4 : 4] += value * weights[0];
   } else {
-    sum->rest += value * weights[0];
+    for (size_t k = 0; k < MACRO_ROWS; ++k) sum->sums[k] += value * weights[k];
   }
 }
 MACRO_STATIC void NAME_finish(const NAME_sum *sum, double *scores) {
   const NAME_scalar *s = sum->sums;
-  size_t k;
   if (MACRO_ROWS == 1) {
-    scores[0] = (double)(((s[0] + s[1]) + (s[2] + s[3])) + sum->rest) + NAME_intercept[0];
+    scores[0] = (double)(((s[0] + s[1]) + (s[2] + s[3])) + s[4]) + NAME_intercept[0];
   } else {
-    for (k = 0; k < MACRO_ROWS; ++k) scores[k] = (double)s[k] + NAME_intercept[k];
+    for (size_t k = 0; k < MACRO_ROWS; ++k) scores[k] = (double)s[k] + NAME_intercept[k];
   }
 }
 
 /* The place in NAME_classes of the class that scores stand for; without classes, the score is the number. */
 typedef MACRO_RESULT NAME_result;
 MACRO_STATIC NAME_result NAME_decide(const double *scores) {
-  int best = 0, k;
+  int best = 0;
   if (MACRO_CLASSES == 0) return (NAME_result)scores[0];
   if (MACRO_ROWS == 1) return MACRO_CLASSES > 1 && scores[0] >= 0;
-  for (k = 1; k < MACRO_ROWS; ++k)
+  for (int k = 1; k < MACRO_ROWS; ++k)
     if (scores[k] > scores[best]) best = k;
   return best;
 }
 
 /* A score for each weight row; the columns must rise. */
 MACRO_STATIC void NAME_scores_sparse(const uint32_t *index, const NAME_scalar *value, size_t count, double *scores) {
-  NAME_sum sum;
-  size_t p;
-  NAME_begin(&sum, count);
-  for (p = 0; p < count; ++p) NAME_add(&sum, index[p], value[p]);
+  NAME_sum sum = {0, count, 0, {0}};
+  for (size_t p = 0; p < count; ++p) NAME_add(&sum, index[p], value[p]);
   NAME_finish(&sum, scores);
 }
 MACRO_STATIC NAME_result NAME_predict_sparse(const uint32_t *index, const NAME_scalar *value, size_t count) {
@@ -64,16 +54,14 @@ MACRO_STATIC NAME_result NAME_predict_sparse(const uint32_t *index, const NAME_s
 #ifdef MACRO_NUMBERS
 /* The scores of a row of MACRO_NUMBERS numbers; in a table, NaN for a missing one. */
 MACRO_STATIC void NAME_scores(const double *row, double *scores) {
-  NAME_sum sum;
-  uint32_t j;
-  NAME_begin(&sum, MACRO_NUMBERS);
+  NAME_sum sum = {0, MACRO_NUMBERS, 0, {0}};
 #ifdef MACRO_TABLE
-  for (j = 0; j < MACRO_NUMBERS; ++j)
+  for (uint32_t j = 0; j < MACRO_NUMBERS; ++j)
     if (row[j] == row[j]) NAME_add(&sum, j, (NAME_scalar)((row[j] - NAME_means[j]) / NAME_scales[j]));
-  for (j = 0; j < MACRO_NUMBERS; ++j)
+  for (uint32_t j = 0; j < MACRO_NUMBERS; ++j)
     if (row[j] != row[j]) NAME_add(&sum, j + MACRO_NUMBERS, 1);
 #else
-  for (j = 0; j < MACRO_NUMBERS; ++j) NAME_add(&sum, j, (NAME_scalar)row[j]);
+  for (uint32_t j = 0; j < MACRO_NUMBERS; ++j) NAME_add(&sum, j, (NAME_scalar)row[j]);
 #endif
   NAME_finish(&sum, scores);
 }
@@ -88,7 +76,7 @@ MACRO_STATIC NAME_result NAME_predict(const double *row) {
 /* MurmurHash3, 32 bits. */
 MACRO_STATIC uint32_t NAME_hash(const char *data, size_t length, uint32_t seed) {
   uint32_t h = seed, k;
-  size_t at = 0, left;
+  size_t at = 0;
   for (; at + 4 <= length; at += 4) {
     k = (uint32_t)(unsigned char)data[at] | (uint32_t)(unsigned char)data[at + 1] << 8 |
         (uint32_t)(unsigned char)data[at + 2] << 16 | (uint32_t)(unsigned char)data[at + 3] << 24;
@@ -96,7 +84,7 @@ MACRO_STATIC uint32_t NAME_hash(const char *data, size_t length, uint32_t seed) 
     h ^= k; h = h << 13 | h >> 19; h = h * 5 + 0xe6546b64u;
   }
   k = 0;
-  for (left = length - at; left > 0; --left) k = k << 8 | (unsigned char)data[at + left - 1];
+  for (size_t left = length - at; left > 0; --left) k = k << 8 | (unsigned char)data[at + left - 1];
   if (at < length) { k *= 0xcc9e2d51u; k = k << 15 | k >> 17; k *= 0x1b873593u; h ^= k; }
   h ^= (uint32_t)length;
   h ^= h >> 16; h *= 0x85ebca6bu; h ^= h >> 13; h *= 0xc2b2ae35u;
@@ -125,10 +113,9 @@ MACRO_STATIC int NAME_compare(const void *a, const void *b) {
 /* The scores of the features in the bag, equal columns added up; 0 if there was no memory. The bag is freed. */
 MACRO_STATIC int NAME_scores_bag(NAME_bag *bag, double *scores) {
   NAME_feature *held = bag->held;
-  size_t p, at = 0;
-  NAME_sum sum;
+  size_t at = 0;
   if (bag->count) qsort(held, bag->count, sizeof(NAME_feature), NAME_compare);
-  for (p = 0; p < bag->count; ++p) {
+  for (size_t p = 0; p < bag->count; ++p) {
     if (at && held[at - 1].column == held[p].column) {
       held[at - 1].value = (NAME_scalar)(held[at - 1].value + held[p].value);
     } else {
@@ -136,8 +123,8 @@ MACRO_STATIC int NAME_scores_bag(NAME_bag *bag, double *scores) {
       held[at++].value = (NAME_scalar)held[p].value;
     }
   }
-  NAME_begin(&sum, at);
-  for (p = 0; p < at; ++p) {
+  NAME_sum sum = {0, at, 0, {0}};
+  for (size_t p = 0; p < at; ++p) {
 #ifdef MACRO_TEXT /* the root of how often each occurs, scaled to length 1 */
     held[p].value = sqrt(held[p].value) / sqrt((double)bag->count);
 #endif
@@ -161,8 +148,7 @@ MACRO_STATIC uint32_t NAME_hash_name(const char *name, uint32_t seed) {
 MACRO_STATIC int NAME_scores_names(const char *const *spaces, const char *const *names, const double *values,
                                    size_t count, double *scores) {
   NAME_bag bag = {0, 0, 0, 0};
-  size_t p;
-  for (p = 0; p < count; ++p)
+  for (size_t p = 0; p < count; ++p)
     if (values[p] != 0)
       NAME_put(&bag, NAME_hash_name(names[p], *spaces[p] ? NAME_hash_name(spaces[p], 0) : 0), values[p]);
   return NAME_scores_bag(&bag, scores);
@@ -187,23 +173,20 @@ MACRO_STATIC size_t NAME_separator(const unsigned char *text, size_t at, size_t 
 }
 /* A text in lower case, by the small letter of each character from U+0080 to U+07FF; the letters keep their places. */
 MACRO_STATIC void NAME_to_lower(const char *text, size_t length, unsigned char *lower) {
-  size_t p;
-  for (p = 0; p < length; ++p) {
+  for (size_t p = 0; p < length; ++p) {
     const unsigned char c = (unsigned char)text[p];
-    int code;
     lower[p] = c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c;
     if (!p || lower[p - 1] < 0xc3 || lower[p - 1] > 0xd6 || (c & 0xc0) != 0x80) continue;
-    code = NAME_small[((lower[p - 1] & 0x1f) << 6 | (c & 0x3f)) - 0x80];
+    const int code = NAME_small[((lower[p - 1] & 0x1f) << 6 | (c & 0x3f)) - 0x80];
     lower[p - 1] = (unsigned char)(0xc0 | code >> 6);
     lower[p] = (unsigned char)(0x80 | (code & 0x3f));
   }
 }
 /* Runs of 3 to 5 characters of a word, with the spaces at its ends. */
 MACRO_STATIC void NAME_put_runs(NAME_bag *bag, const unsigned char *word, size_t length) {
-  size_t from, to, n;
-  for (from = 0; from < length; ++from) {
+  for (size_t from = 0; from < length; ++from) {
     if ((word[from] & 0xc0) == 0x80) continue;
-    for (n = 1, to = from; n <= 5 && to < length; ++n) {
+    for (size_t n = 1, to = from; n <= 5 && to < length; ++n) {
       do ++to; while (to < length && (word[to] & 0xc0) == 0x80);
       if (n >= 3) NAME_put(bag, NAME_hash((const char *)word + from, to - from, 0), 1.0);
     }
@@ -217,13 +200,13 @@ MACRO_STATIC uint32_t NAME_join(uint32_t first, uint32_t second) {
 /* What a text in lower case is made of: words, words and pairs of neighbors, or runs of characters.
    There is room for a space before and after the text; the spaces at the ends of a word replace its separators. */
 MACRO_STATIC void NAME_put_words(NAME_bag *bag, unsigned char *text, size_t length) {
-  size_t at = 0, begin, gap;
-  uint32_t hash, last = 0;
+  size_t at = 0;
+  uint32_t last = 0;
   int any = 0;
   while (at < length) {
-    gap = NAME_separator(text, at, length);
+    size_t gap = NAME_separator(text, at, length);
     if (gap) { at += gap; continue; }
-    begin = at;
+    const size_t begin = at;
     while (at < length && !(gap = NAME_separator(text, at, length))) ++at;
     if (MACRO_RUNS) {
       unsigned char *word = text + begin;
@@ -232,7 +215,7 @@ MACRO_STATIC void NAME_put_words(NAME_bag *bag, unsigned char *text, size_t leng
       at += gap;
       continue;
     }
-    hash = NAME_hash((const char *)text + begin, at - begin, 0);
+    const uint32_t hash = NAME_hash((const char *)text + begin, at - begin, 0);
     NAME_put(bag, hash, 1.0);
     if (MACRO_PAIRS && any) NAME_put(bag, NAME_join(last, hash), 1.0);
     last = hash;
@@ -273,18 +256,17 @@ MACRO_STATIC double NAME_curve(size_t k, double score) {
 /* The probability of each class, from the scores. */
 MACRO_STATIC void NAME_probabilities(const double *scores, double *probabilities) {
   double total = 0;
-  int k, j;
   if (MACRO_ROWS == 1) {
     probabilities[MACRO_CLASSES - 1] = MACRO_CLASSES == 1 ? 1 : NAME_curve(0, scores[0]);
     if (MACRO_CLASSES > 1) probabilities[0] = 1 - probabilities[MACRO_CLASSES - 1];
     return;
   }
-  for (k = 0; k < MACRO_ROWS; ++k) {
+  for (int k = 0; k < MACRO_ROWS; ++k) {
     double other = -HUGE_VAL;
-    for (j = 0; j < MACRO_ROWS; ++j)
+    for (int j = 0; j < MACRO_ROWS; ++j)
       if (j != k && scores[j] > other) other = scores[j];
     total += probabilities[k] = NAME_curve((size_t)k, scores[k] - other);
   }
-  for (k = 0; k < MACRO_ROWS; ++k) probabilities[k] = total > 0 ? probabilities[k] / total : 1.0 / MACRO_ROWS;
+  for (int k = 0; k < MACRO_ROWS; ++k) probabilities[k] = total > 0 ? probabilities[k] / total : 1.0 / MACRO_ROWS;
 }
 #endif

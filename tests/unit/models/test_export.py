@@ -171,7 +171,7 @@ ODD_LABELS = [
     '*/ __attribute__((constructor)) void f(void){} /*', "#include <x>", "a\tb", " ",
 ]  # fmt: skip
 DIALECTS = [
-    ["-x", "c", "-std=c89"],
+    ["-x", "c", "-std=c99"],
     ["-x", "c", "-std=gnu17", "-trigraphs"],
     ["-x", "c++", "-std=c++11", "-trigraphs"],
     ["-x", "c++", "-std=c++20"],
