@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.encode.lines import SMALL, LineEncoder
-from rosenblatt.encode.table import ALSO
+from rosenblatt.encode.table import ALSO, TableEncoder
 from rosenblatt.errors import MissingExtraError, ModelError
 from rosenblatt.models.calibrator import Calibrator, Curve
 from rosenblatt.models.model import Model, model_of
@@ -152,7 +152,7 @@ def to_onnx(model: Any) -> bytes:
         indicators = graph.op("Cast", missing, to=TensorProto.DOUBLE)
         encoded = graph.op("Concat", present, indicators, axis=1)
         parts.append(graph.op("MatMul", encoded, adds(places).T))
-    for name, values in _categories(model).items():
+    for name, values in ({} if encoder is None else _categories(encoder, model.names)).items():
         inputs.append((name, TensorProto.STRING, [None, 1]))
         rows = np.vstack([np.zeros((1, height)), adds(list(values.values())).T])
         codes: dict[str, Any] = {"keys_strings": list(values), "values_int64s": range(1, len(rows)), "default_int64": 0}
@@ -194,11 +194,8 @@ def to_onnx(model: Any) -> bytes:
     return exported.SerializeToString()
 
 
-def _categories(model: Model) -> dict[str, dict[str, int]]:
+def _categories(encoder: TableEncoder, features: Mapping[int, Any]) -> dict[str, dict[str, int]]:
     """For each column of categories the feature of each known value, and of a missing one."""
-    encoder = model.encoder
-    if encoder is None or isinstance(encoder, LineEncoder):
-        return {}
     found: dict[str, dict[str, int]] = {}
     for place, column in enumerate(encoder.used):
         if column.kind in ("text", "date"):
@@ -206,7 +203,7 @@ def _categories(model: Model) -> dict[str, dict[str, int]]:
         if column.kind == "category":
             found[column.name] = {"": len(encoder.numbers) + place}
     begins = "|".join(re.escape(f"{name}=") for name in sorted(found, key=len, reverse=True))
-    for at, names in model.names.items():
+    for at, names in features.items():
         for name in re.split(f"{re.escape(ALSO)}(?={begins})", str(names)) if found and at >= encoder.base else ():
             if begin := re.match(begins, name):
                 found[begin[0][:-1]][name[begin.end() :]] = at

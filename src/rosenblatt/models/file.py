@@ -70,8 +70,8 @@ def save(
     ['yes']
     """
     found = model_of(model, state=state)
-    found = replace(found, lineage={**found.lineage, **lineage}) if lineage else found
-    write_container(path, "model", to_content(found, state=state))
+    found = replace(found, state=found.state if state else None, lineage={**found.lineage, **(lineage or {})})
+    write_container(path, "model", to_content(found))
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -106,7 +106,7 @@ def sha256_of(path: str | os.PathLike[str]) -> str | None:
     return digest_of(os.fspath(path)) if os.path.isfile(path) else None
 
 
-def to_content(model: Model, *, state: bool = True) -> dict[str, Any]:
+def to_content(model: Model) -> dict[str, Any]:
     """A model as the content of a file, with the learning state if it has one."""
     columns = sorted(model.names)
     return {name: getattr(model, name) for name in PLAIN_FACTS} | {
@@ -118,7 +118,7 @@ def to_content(model: Model, *, state: bool = True) -> dict[str, Any]:
         "named": np.array(columns, np.int64),
         "names": [model.names[column] for column in columns],
         "calibrator": to_tree(model.calibrator),
-        "state": model.state if state else None,
+        "state": model.state,
     }
 
 

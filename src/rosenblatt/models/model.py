@@ -184,12 +184,9 @@ class Model(PredictionMethods):
     @cached_property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the columns of X, if all of them have names."""
-        names = self._ordered
-        if isinstance(self.encoder, TableEncoder):
-            names = [column.name for column in self.encoder.columns]
-        if names is None:
+        if self._ordered is None:
             raise AttributeError("the model was trained on rows whose columns have no names")
-        return np.array(names, dtype=object)
+        return np.array(self._ordered, dtype=object)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose labels are predicted, or R² of a regression."""
@@ -318,7 +315,9 @@ class Model(PredictionMethods):
 
     @cached_property
     def _ordered(self) -> list[Name] | None:
-        """The names of all columns, if all of them are strings."""
+        """The names of the columns of X, if all of them are strings."""
+        if isinstance(self.encoder, TableEncoder):
+            return [column.name for column in self.encoder.columns]
         if len(self.names) != self.features or not all(isinstance(name, str) for name in self.names.values()):
             return None
         return [self.names[column] for column in range(self.features)]
