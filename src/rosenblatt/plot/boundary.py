@@ -69,22 +69,17 @@ def limits(points: Floats) -> tuple[Floats, Floats]:
     """The corners of the view with some room around the rows: square, unless the features' units differ too much."""
     low, high = points.min(axis=0), points.max(axis=0)
     span = high - low
-    largest = max(float(span.max()), 1e-9)
-    half = 0.62 * (span if has_own_units(points) else np.full(2, largest))
+    if not 0 < 4 * span.min() < span.max():  # else one scale for both features would flatten the rows
+        span = np.full(2, max(float(span.max()), 1e-9))
     middle = (low + high) / 2
-    return middle - half, middle + half
-
-
-def has_own_units(points: Floats) -> bool:
-    """True if one scale for both features would flatten the rows."""
-    span = points.max(axis=0) - points.min(axis=0)
-    return bool(span.min() > 0 and span.max() > 4 * span.min())
+    return middle - 0.62 * span, middle + 0.62 * span
 
 
 def draw(ax: Axes, points: Floats, labels: Labels, w: Floats, b: float) -> None:
     """The rows, each class with its color and shape, wrong ones hollow; both sides, boundary, vector and band."""
     (low, high), size = limits(points), 60 if len(points) <= 30 else 18
-    aspect = "auto" if has_own_units(points) else "equal"
+    span = high - low
+    aspect = "auto" if span.max() > 4 * span.min() else "equal"
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect=aspect, xlabel="$x_1$", ylabel="$x_2$")
     margins = labels.signs() * (points @ w + b)
     looks = list(enumerate(zip((NEGATIVE, POSITIVE), SHAPES, strict=True)))
@@ -101,11 +96,10 @@ def draw(ax: Axes, points: Floats, labels: Labels, w: Floats, b: float) -> None:
     length = float(np.linalg.norm(w))
     if length == 0:
         return
-    reach = 3 * float((high - low).max())
+    reach = 3 * float(span.max())
     normal, tangent = w / length, np.array([-w[1], w[0]]) / length
     foot = (low + high) / 2
     # The point of the boundary nearest to the middle, measured in shares of the view.
-    span = high - low
     slope = w * span
     foot = foot - span * slope * (foot @ w + b) / float(slope @ slope)
     ends = np.stack([foot - reach * tangent, foot + reach * tangent])
