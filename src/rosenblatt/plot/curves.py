@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.errors import DataError
-from rosenblatt.learners.base import LinearLearner
 from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
 from rosenblatt.learners.stopping import History
 from rosenblatt.plot.figure import INK, MISTAKE, PROOF, SERIES, new_figure
@@ -108,17 +107,12 @@ def learning_curves(X: Any, y: Any, X_test: Any, y_test: Any, *, epochs: int = 2
     >>> len(learning_curves(rows, labels, rows, labels).axes)
     2
     """
-    kept: dict[str, LinearLearner] = {
-        "last": Perceptron(**parameters),
-        "average": AveragedPerceptron(**parameters),
-        "vote": VotedPerceptron(**parameters),
-        "pocket": PocketPerceptron(**parameters),
-    }
+    kinds: tuple[Any, ...] = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
     figure, (left, right) = new_figure(2)
     steps = range(1, epochs + 1)
-    for (name, learner), color in zip(kept.items(), SERIES, strict=True):
-        learner.set_params(max_iter=1, warm_start=True, tol=None)
-        errors = []
+    for kind, color in zip(kinds, SERIES, strict=True):
+        learner = kind(**parameters | {"max_iter": 1, "warm_start": True, "tol": None})
+        errors, name = [], learner.params().keep
         for _ in steps:
             with warnings.catch_warnings():
                 # One epoch at a time is the point, and no failure to converge.
